@@ -1,0 +1,136 @@
+import { z } from 'zod'
+
+/**
+ * Every environment variable of the API and the worker, in one table: what the processes parse at start, and what
+ * `.env.example` is generated from. Durations and sizes carry their unit in the name or the description.
+ */
+
+const text = z.string().trim().min(1)
+const count = (min: number, max: number) => z.coerce.number<string>().int().min(min).max(max)
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/** True for the addresses that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_HOSTS.has(host.toLowerCase().replace(/^\[|\]$/g, ''))
+}
+
+const commandRunner = z.strictObject({
+  argv: z.array(z.string().min(1)).min(1).describe('program and arguments; never passed through a shell'),
+  cwd: z.string().min(1).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  steerable: z.boolean().optional(),
+})
+
+/** One program of `COMMAND_RUNNERS`. */
+export type CommandRunnerSettings = z.infer<typeof commandRunner>
+
+const RUNNER_NAME = /^[a-z][a-z0-9-]{0,63}$/
+const RESERVED_RUNNER_NAMES = ['external', 'ai', 'claude-code', 'command']
+
+const commandRunners = z
+  .string()
+  .transform((value, context): unknown => {
+    try {
+      return JSON.parse(value)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `is not JSON: ${(error as Error).message}` })
+      return z.NEVER
+    }
+  })
+  .pipe(
+    z.record(
+      z
+        .string()
+        .regex(RUNNER_NAME, 'a runner name is lower-case letters, digits and dashes, starting with a letter')
+        .refine((name) => !RESERVED_RUNNER_NAMES.includes(name), 'this runner name is reserved'),
+      commandRunner,
+    ),
+  )
+
+const pathList = z.string().transform((value) =>
+  value
+    .split(':')
+    .map((path) => path.trim())
+    .filter((path) => path !== ''),
+)
+
+export const settingsSchema = z.object({
+  HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
+  PORT: count(0, 65535).default(7300).describe('Port the API listens on; 0 takes a free one and prints it.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
+    .optional()
+    .describe('PostgreSQL 16 or newer, as a login that cannot bypass row-level security. Absent: npm start brings its own, in DATA_DIR.'),
+  MIGRATE_DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
+    .optional()
+    .describe('The same database as a role that may create tables and roles; used by the migrate step alone. Absent: DATABASE_URL.'),
+  DATA_DIR: text.default('.muster').describe('Folder for the embedded PostgreSQL and the workspaces of subtasks.'),
+  AUTH: z
+    .enum(['keys', 'open'])
+    .default('keys')
+    .describe('keys: every call needs an API key. open: none is needed; allowed only on a loopback HOST. npm start uses open on loopback unless told otherwise.'),
+  PUBLIC_URL: z.url().optional().describe('Where runners and clients reach the API, if not at http://HOST:PORT.'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('How much is logged.'),
+  WORKSPACE_ROOTS: pathList.default([]).describe('Folders the server may look into, separated by colons.'),
+  COMMAND_RUNNERS: commandRunners
+    .default({})
+    .describe('Programs that may run subtasks, as JSON: {"name": {"argv": ["program", "argument"], "cwd": "…", "env": {"NAME": "value"}, "steerable": true}}.'),
+  DEFAULT_RUNNER: z
+    .string()
+    .regex(RUNNER_NAME)
+    .optional()
+    .describe('Runner of a subtask that names none. Absent: the first of COMMAND_RUNNERS, else external.'),
+  SUBTASK_ENABLED: flag.default(true).describe('false: creating subtasks answers 503, nothing starts; reads and cancels go on.'),
+  SUBTASK_WORKERS: count(1, 1000).default(2).describe('Subtasks that one worker process runs at once.'),
+  SUBTASK_DEFAULT_TIMEOUT: count(1, 86_400).default(120).describe('Seconds an attempt may take when the subtask does not say.'),
+  SUBTASK_MAX_TIMEOUT: count(1, 86_400).default(600).describe('Most seconds a subtask may ask for.'),
+  SUBTASK_MAX_CONCURRENT: count(1, 1_000_000).default(3).describe('Subtasks of one agent that run at once, where its project sets no limit of its own.'),
+  SUBTASK_MAX_PENDING: count(1, 10_000_000).default(5).describe('Subtasks of one agent that may wait, where its project sets no limit of its own.'),
+  SUBTASK_LEASE_SECONDS: count(2, 3600).default(30).describe('Seconds without a sign of life after which a worker has lost its subtasks for certain.'),
+  SUBTASK_AGEING_SECONDS: count(1, 86_400).default(60).describe('Seconds of waiting that are worth one step of priority.'),
+  API_POOL_SIZE: count(2, 200).default(10).describe('Database connections of one API process.'),
+  WORKER_POOL_SIZE: count(2, 200).default(6).describe('Database connections of one worker process.'),
+  SHUTDOWN_GRACE_SECONDS: count(1, 300).default(10).describe('Seconds a process takes to end after SIGTERM before it gives up.'),
+})
+
+/** The parsed environment. */
+export type Settings = z.output<typeof settingsSchema>
+
+/** All problems of an environment at once, each naming its variable. */
+export class SettingsError extends Error {
+  readonly problems: string[]
+
+  constructor(problems: string[]) {
+    super(`The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    this.name = 'SettingsError'
+    this.problems = problems
+  }
+}
+
+/**
+ * Reads the settings from an environment. Empty variables count as absent.
+ *
+ * @throws SettingsError listing every problem
+ */
+export function parseSettings(environment: Record<string, string | undefined>): Settings {
+  const given = Object.fromEntries(Object.entries(environment).filter(([name, value]) => name in settingsSchema.shape && value !== undefined && value.trim() !== ''))
+  const parsed = settingsSchema.safeParse(given)
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+
+  if (parsed.success) {
+    const settings = parsed.data
+    if (settings.AUTH === 'open' && !isLoopback(settings.HOST)) {
+      problems.push(`AUTH: open is allowed only on a loopback HOST, and HOST is ${settings.HOST}; set AUTH=keys, or HOST=127.0.0.1`)
+    }
+    if (settings.SUBTASK_DEFAULT_TIMEOUT > settings.SUBTASK_MAX_TIMEOUT) {
+      problems.push(`SUBTASK_DEFAULT_TIMEOUT: ${settings.SUBTASK_DEFAULT_TIMEOUT} is more than SUBTASK_MAX_TIMEOUT (${settings.SUBTASK_MAX_TIMEOUT})`)
+    }
+    if (settings.DEFAULT_RUNNER !== undefined && settings.DEFAULT_RUNNER !== 'external' && !(settings.DEFAULT_RUNNER in settings.COMMAND_RUNNERS)) {
+      problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is neither external nor one of COMMAND_RUNNERS`)
+    }
+    if (problems.length === 0) return settings
+  }
+  throw new SettingsError(problems)
+}

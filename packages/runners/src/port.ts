@@ -1,0 +1,104 @@
+/**
+ * The port between the worker and whatever executes a subtask. A runner gets one `Run`, does the work, and answers with one
+ * `RunOutcome`; it never touches the database, and a failure of the work is an outcome, not an exception. What it throws
+ * counts as `errored`, retryable.
+ */
+
+/** Why a run is asked to stop: the `reason` of `Run.signal`. The worker, not the runner, turns it into the recorded outcome. */
+export type StopReason = 'cancelled' | 'timed_out' | 'released' | 'lease_lost'
+
+export interface RequiredOutput {
+  name: string
+  description: string | null
+  /** JSON Schema 2020-12, or null where any value but null will do. */
+  schema: Record<string, unknown> | null
+}
+
+export interface Criterion {
+  id: string
+  text: string
+}
+
+/** Everything the runner is told before it starts. */
+export interface Brief {
+  subtaskId: string
+  /** The subtask's own session, `subtask-<id>`. */
+  sessionId: string
+  attempt: number
+  agentId: string
+  parentSessionId: string | null
+  taskId: string | null
+  /** The complete text to show an agent: what it is, the task, updates so far, feedback on a refused result. */
+  text: string
+  /** The task alone, as it was given. */
+  task: string
+  criteria: Criterion[]
+  requiredOutputs: RequiredOutput[]
+  /** Revision of the brief that this run was given; null for a plain subtask. */
+  revision: number | null
+  /** Why the last result was refused; null at the first try. */
+  feedback: string | null
+  model: string | null
+  metadata: Record<string, unknown>
+}
+
+/** A change that reaches the run while it is under way. */
+export interface RunUpdate {
+  updateId: string
+  text: string
+  delivery: 'next_step' | 'interrupt'
+}
+
+export type StepKind = 'message' | 'tool_call' | 'tool_result' | 'update' | 'error'
+
+export interface RunStep {
+  kind: StepKind
+  content: unknown
+}
+
+/** What a run has used since it last said so: amounts to add, not totals. `costUsdMicros` is in millionths of a US dollar. */
+export interface UsageDelta {
+  inputTokens?: number
+  outputTokens?: number
+  costUsdMicros?: number
+  toolCalls?: number
+}
+
+export interface Run {
+  readonly brief: Brief
+  /** A folder of the subtask's own: absolute, existing, writable. */
+  readonly workspace: string
+  /** How the work can call Muster back, with the subtask's own credential. */
+  readonly access: { url: string; token: string }
+  /** Aborted with a `StopReason`. The runner then ends within about two seconds, leaving no process behind. */
+  readonly signal: AbortSignal
+  /** Updates in order, each once; the iteration ends with the run. A runner that is not steerable leaves it alone. */
+  readonly updates: AsyncIterable<RunUpdate>
+  /** Adds to the transcript. Returns at once; written in order at the next checkpoint. */
+  step(step: RunStep): void
+  usage(delta: UsageDelta): void
+  /** Records that the work has taken an update in. Unknown ids are ignored. */
+  acknowledge(updateId: string): void
+}
+
+export type RunOutcome =
+  | {
+      kind: 'completed'
+      result: string
+      /** True where the runner itself had to cut the result at its limit. */
+      truncated?: boolean
+      outputs?: Record<string, unknown>
+      summary?: string
+    }
+  | { kind: 'blocked'; reason: string; partialResult?: string }
+  | { kind: 'errored'; error: string; retryable: boolean; partialResult?: string }
+  | { kind: 'budget_exceeded'; error: string; partialResult?: string }
+  /** The answer after `signal`. */
+  | { kind: 'stopped'; partialResult?: string }
+
+export interface Runner {
+  readonly name: string
+  /** Whether updates reach a run that is under way. */
+  readonly steerable: boolean
+  run(run: Run): Promise<RunOutcome>
+}
