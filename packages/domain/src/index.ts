@@ -1,1 +1,37 @@
-export {}
+/**
+ * The rules of Muster: states, outcomes, limits, errors, settings. Pure: no I/O, no clock, no randomness, and it imports
+ * nothing of ours.
+ */
+export { type Actor, type Lineage, requireOwnSubtask, requireScope, requireSpawnAllowed, SCOPES, type Scope, SUBTASK_SCOPES } from './actor.ts'
+export { type BriefInput, renderBrief, renderUpdate } from './brief.ts'
+export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, type FieldProblem, notFound } from './errors.ts'
+export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
+export { isUuid, subtaskSessionId } from './ids.ts'
+export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
+export { type CommandRunnerSettings, isLoopback, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'
+export {
+  type AttemptEnd,
+  announcesOnlyIntentions,
+  type Budget,
+  decideEnd,
+  type EndDecision,
+  type EndingSubtask,
+  FINAL_OUTCOMES,
+  type FinalOutcome,
+  INLINE_BYTES_MAX,
+  isTerminal,
+  NEXT_STATUSES,
+  PRIORITIES,
+  PRIORITY_RANKS,
+  type Priority,
+  type RequiredOutput,
+  RESULT_BYTES_MAX,
+  STEP_KINDS,
+  type StepKind,
+  SUBTASK_STATUSES,
+  type Subtask,
+  type SubtaskStatus,
+  type TerminalStatus,
+  type Usage,
+} from './subtask.ts'
+export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'

@@ -1,0 +1,64 @@
+/**
+ * Everything that can go wrong in a way a caller is told about. `status` is what the HTTP door answers; `retryable` says
+ * whether the same request may succeed later without being changed. Each code has its section in `docs/errors.md`.
+ */
+export const ERROR_CODES = {
+  validation_failed: { status: 400, title: 'Validation failed', retryable: false },
+  cursor_invalid: { status: 400, title: 'Cursor invalid', retryable: false },
+  unauthenticated: { status: 401, title: 'Unauthenticated', retryable: false },
+  forbidden: { status: 403, title: 'Forbidden', retryable: false },
+  spawn_blocked: { status: 403, title: 'SpawnBlocked', retryable: false },
+  not_found: { status: 404, title: 'Not found', retryable: false },
+  method_not_allowed: { status: 405, title: 'Method not allowed', retryable: false },
+  conflict: { status: 409, title: 'Conflict', retryable: false },
+  invalid_transition: { status: 409, title: 'Invalid transition', retryable: false },
+  not_cancellable: { status: 409, title: 'Not cancellable', retryable: false },
+  not_steerable: { status: 409, title: 'Not steerable', retryable: false },
+  request_in_progress: { status: 409, title: 'Request in progress', retryable: true },
+  cursor_pruned: { status: 410, title: 'Cursor pruned', retryable: false },
+  lease_lost: { status: 412, title: 'Lease lost', retryable: false },
+  payload_too_large: { status: 413, title: 'Payload too large', retryable: false },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type', retryable: false },
+  idempotency_mismatch: { status: 422, title: 'Idempotency mismatch', retryable: false },
+  runner_unavailable: { status: 422, title: 'Runner unavailable', retryable: false },
+  rate_limited: { status: 429, title: 'Rate limited', retryable: true },
+  pending_limit_reached: { status: 429, title: 'Pending limit reached', retryable: true },
+  internal: { status: 500, title: 'Internal error', retryable: false },
+  unavailable: { status: 503, title: 'Unavailable', retryable: true },
+  subtasks_disabled: { status: 503, title: 'Subtasks disabled', retryable: true },
+} as const satisfies Record<string, { status: number; title: string; retryable: boolean }>
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** One problem of an input. `pointer` is a JSON pointer into the body, or `?name` for a query parameter. */
+export interface FieldProblem {
+  pointer: string
+  field: string
+  reason: string
+  value?: unknown
+}
+
+export interface ErrorDetails {
+  errors?: FieldProblem[]
+  /** Seconds after which a retry makes sense. */
+  retryAfterSeconds?: number
+  [extension: string]: unknown
+}
+
+/** A refusal or failure that the caller is told about, in the words of `message`, which says what to do. */
+export class DomainError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message)
+    this.name = 'DomainError'
+    this.code = code
+    this.details = details
+  }
+}
+
+/** The one answer for what does not exist and for what belongs to somebody else. */
+export function notFound(what: string): DomainError {
+  return new DomainError('not_found', `There is no such ${what}, or it is not yours.`)
+}

@@ -1,0 +1,42 @@
+/** The facts that Muster announces, in an append-only log that SSE and later webhooks read. Names are part of the contract. */
+export const EVENT_TYPES = [
+  'subtask.created',
+  'subtask.started',
+  'subtask.progress',
+  'subtask.retrying',
+  'subtask.released',
+  'subtask.cancel_requested',
+  'subtask.completed',
+  'subtask.failed',
+  'subtask.cancelled',
+  'update.queued',
+  'update.delivered',
+  'update.acknowledged',
+  'update.superseded',
+  'update.expired',
+] as const
+
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** The event that ends a subtask: exactly one of these is ever written for it. */
+export const TERMINAL_SUBTASK_EVENTS = ['subtask.completed', 'subtask.failed', 'subtask.cancelled'] as const satisfies readonly EventType[]
+
+export function isTerminalSubtaskEvent(type: string): boolean {
+  return (TERMINAL_SUBTASK_EVENTS as readonly string[]).includes(type)
+}
+
+/** An event before the relay has given it its place in the log. */
+export interface NewEvent {
+  type: EventType
+  subject: { kind: 'subtask' | 'update'; id: string }
+  data: Record<string, unknown>
+  actor: { kind: string; id: string }
+}
+
+/** An event of the log. `id` is its place: readers that page by it miss nothing. */
+export interface LoggedEvent extends Omit<NewEvent, 'type'> {
+  id: number
+  type: string
+  at: Date
+  projectId: string
+}

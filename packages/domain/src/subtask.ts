@@ -1,0 +1,230 @@
+export const SUBTASK_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
+export type SubtaskStatus = (typeof SUBTASK_STATUSES)[number]
+
+/** The state machine, once. Drawn in docs/subtask-lifecycle.md with the use-case behind each arrow. */
+export const NEXT_STATUSES = {
+  pending: ['running', 'cancelled'],
+  running: ['pending', 'completed', 'failed', 'cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+} as const satisfies Record<SubtaskStatus, readonly SubtaskStatus[]>
+
+export type TerminalStatus = 'completed' | 'failed' | 'cancelled'
+
+export function isTerminal(status: SubtaskStatus): status is TerminalStatus {
+  return NEXT_STATUSES[status].length === 0
+}
+
+export const FINAL_OUTCOMES = [
+  'completed',
+  'cancelled',
+  'incomplete_blocked',
+  'validation_failed',
+  'timed_out',
+  'errored',
+  'worker_lost',
+  'budget_exceeded',
+] as const
+export type FinalOutcome = (typeof FINAL_OUTCOMES)[number]
+
+export const PRIORITIES = ['urgent', 'normal', 'low'] as const
+export type Priority = (typeof PRIORITIES)[number]
+
+/** Position in the queue before ageing: one rank is worth `SUBTASK_AGEING_SECONDS` of waiting. */
+export const PRIORITY_RANKS = { urgent: 0, normal: 1, low: 2 } as const satisfies Record<Priority, number>
+
+export const STEP_KINDS = ['message', 'tool_call', 'tool_result', 'update', 'error'] as const
+export type StepKind = (typeof STEP_KINDS)[number]
+
+/** A result is kept up to this many bytes of UTF-8. */
+export const RESULT_BYTES_MAX = 1_048_576
+
+/** Text above this many bytes lives in `bodies`, so that lists never read it. */
+export const INLINE_BYTES_MAX = 65_536
+
+export interface Budget {
+  maxSteps: number
+  maxTokens: number | null
+  maxCostUsdMicros: number | null
+}
+
+export interface RequiredOutput {
+  name: string
+  description: string | null
+  schema: Record<string, unknown> | null
+}
+
+/** Amounts used so far, over all attempts. Money is in millionths of a US dollar. */
+export interface Usage {
+  inputTokens: number
+  outputTokens: number
+  costUsdMicros: number
+  steps: number
+  toolCalls: number
+}
+
+export interface Subtask {
+  id: string
+  projectId: string
+  agentId: string
+  parentSessionId: string | null
+  task: string
+  taskId: string | null
+  taskRevision: number | null
+  scheduleId: string | null
+  subagentName: string | null
+  subagentVersion: number | null
+  background: boolean
+  priority: Priority
+  status: SubtaskStatus
+  finalOutcome: FinalOutcome | null
+  /** Null before the end, where there is none, and in lists where it is longer than `INLINE_BYTES_MAX`. */
+  result: string | null
+  resultTruncated: boolean
+  summary: string | null
+  error: string | null
+  outputs: Record<string, unknown> | null
+  requiredOutputs: RequiredOutput[]
+  workerId: string | null
+  attempt: number
+  failures: number
+  maxAttempts: number
+  timeoutSeconds: number
+  budget: Budget
+  notify: boolean
+  runner: string
+  model: string | null
+  usage: Usage
+  revisionOf: string | null
+  revisionRound: number
+  createdAt: Date
+  startedAt: Date | null
+  completedAt: Date | null
+  cancelRequestedAt: Date | null
+  metadata: Record<string, unknown>
+}
+
+/** How one attempt came to an end, before it is decided what that means for the subtask. */
+export type AttemptEnd =
+  | { kind: 'completed'; result: string; truncated: boolean; outputs: Record<string, unknown>; summary: string | null }
+  | { kind: 'blocked'; reason: string; partialResult: string | null }
+  | { kind: 'errored'; error: string; retryable: boolean; partialResult: string | null }
+  | { kind: 'budget_exceeded'; error: string; partialResult: string | null }
+  | { kind: 'timed_out'; partialResult: string | null }
+  /** The runner stopped because it was told that the subtask is cancelled. */
+  | { kind: 'cancelled'; partialResult: string | null }
+  /** The worker gives its lease back, at shutdown or on request. Never counts as a failure. */
+  | { kind: 'released' }
+  /** The worker died or its lease lapsed. */
+  | { kind: 'lost' }
+
+/** What is known of a subtask when its attempt ends. */
+export interface EndingSubtask {
+  failures: number
+  maxAttempts: number
+  timeoutSeconds: number
+  cancelRequested: boolean
+  requiredOutputs: RequiredOutput[]
+}
+
+/** What becomes of the subtask. `back` returns it to pending, to be run again by somebody else. */
+export type EndDecision =
+  | {
+      kind: 'terminal'
+      status: TerminalStatus
+      finalOutcome: FinalOutcome
+      error: string | null
+      result: string | null
+      resultTruncated: boolean
+      summary: string | null
+      outputs: Record<string, unknown> | null
+      failures: number
+    }
+  | { kind: 'back'; event: 'subtask.retrying' | 'subtask.released'; failures: number; feedback: string | null; reason: string }
+
+/**
+ * Decides what the end of an attempt means for its subtask: the one place where outcomes are chosen. [011] Worker Pool
+ *
+ * A valid result wins over a cancellation that came while it was being made; nothing else does. Timeout, budget and cancel are
+ * never retried; everything else that counts as a failure is, while `failures` stays below `maxAttempts`.
+ */
+export function decideEnd(subtask: EndingSubtask, end: AttemptEnd): EndDecision {
+  const failures = subtask.failures
+  if (end.kind === 'completed') {
+    const refusal = refuseResult(subtask, end.result, end.outputs)
+    if (refusal === null) {
+      return {
+        kind: 'terminal',
+        status: 'completed',
+        finalOutcome: 'completed',
+        error: null,
+        result: end.result,
+        resultTruncated: end.truncated,
+        summary: end.summary,
+        outputs: end.outputs,
+        failures,
+      }
+    }
+    if (subtask.cancelRequested) return ended(failures, 'cancelled', 'cancelled', null, end.result)
+    if (failures + 1 < subtask.maxAttempts) {
+      return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: refusal, reason: refusal }
+    }
+    return { ...ended(failures + 1, 'failed', 'validation_failed', refusal, end.result), resultTruncated: end.truncated, outputs: end.outputs }
+  }
+  if (end.kind === 'cancelled' || subtask.cancelRequested) {
+    return ended(failures, 'cancelled', 'cancelled', null, 'partialResult' in end ? end.partialResult : null)
+  }
+  switch (end.kind) {
+    case 'blocked':
+      return ended(failures, 'failed', 'incomplete_blocked', end.reason, end.partialResult)
+    case 'budget_exceeded':
+      return ended(failures, 'failed', 'budget_exceeded', end.error, end.partialResult)
+    case 'timed_out':
+      return ended(failures, 'failed', 'timed_out', `The attempt took longer than its ${subtask.timeoutSeconds} s.`, end.partialResult)
+    case 'released':
+      return { kind: 'back', event: 'subtask.released', failures, feedback: null, reason: 'The worker gave its lease back.' }
+    case 'lost': {
+      const reason = 'The worker was lost before it could finish.'
+      if (failures + 1 < subtask.maxAttempts) return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: null, reason }
+      return ended(failures + 1, 'failed', 'worker_lost', `${reason} It was tried ${failures + 1} times.`, null)
+    }
+    case 'errored':
+      if (end.retryable && failures + 1 < subtask.maxAttempts) {
+        return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: null, reason: end.error }
+      }
+      return ended(failures + 1, 'failed', 'errored', end.error, end.partialResult)
+  }
+}
+
+function ended(failures: number, status: TerminalStatus, finalOutcome: FinalOutcome, error: string | null, partial: string | null) {
+  const result = partial === null || partial.trim() === '' ? null : partial
+  return { kind: 'terminal', status, finalOutcome, error, result, resultTruncated: false, summary: null, outputs: null, failures } as const
+}
+
+/** Why a result is not accepted, as feedback for the next attempt, or null when it is. */
+function refuseResult(subtask: EndingSubtask, result: string, outputs: Record<string, unknown>): string | null {
+  if (result.trim() === '') return 'The result was empty. Deliver the complete result of the task.'
+  if (announcesOnlyIntentions(result)) {
+    return 'The result only announced what would be done. Do the work and deliver its complete result.'
+  }
+  const missing = subtask.requiredOutputs.filter((output) => outputs[output.name] === undefined || outputs[output.name] === null)
+  if (missing.length > 0) return `Required outputs were missing: ${missing.map((output) => output.name).join(', ')}.`
+  return null
+}
+
+const INTENTION = /^(?:[-*\d.)\s]*)(?:(?:ok(?:ay)?|sure|certainly|alright|understood|great)[,.!]?\s+)?(?:(?:first|now|next|then),?\s+)?(?:i(?:'|’)?ll\b|i will\b|i(?:'|’)m going to\b|i am going to\b|i(?:'|’)m about to\b|i plan to\b|let me\b|let(?:'|’)s\b|todo\b)/i
+
+/**
+ * True for a text in which every sentence announces something ("I will …", "Let me …", "TODO") and none reports anything.
+ * Long texts always count as results: what they contain is for the evaluation to judge, not for this guard.
+ */
+export function announcesOnlyIntentions(result: string): boolean {
+  const text = result.trim()
+  if (text.length > 2_000) return false
+  const sentences = text
+    .split(/(?<=[.!?:…])\s+|\n+/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
+  return sentences.length > 0 && sentences.every((sentence) => INTENTION.test(sentence))
+}
