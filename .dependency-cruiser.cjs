@@ -1,0 +1,124 @@
+// Who may import whom: ARCHITECTURE.md says it in words, this file enforces it. `npm run check` runs it through
+// scripts/check/import-rules.ts, which also fails when a package was not seen at all. Every rule here is proven to bite by
+// tests/repository/import-rules.test.ts.
+
+/** A package as the resolver names it: installed (`…/node_modules/name/…`) or, where it cannot be resolved, bare (`name`). */
+const npm = (...names) => names.map((name) => `(^|node_modules/)${name}(/|$)`)
+
+/** What is not shipped: test files beside the code, the tests of the whole system, and what they share. */
+const TESTS = ['[.]test[.]ts$', '^tests/', '^packages/testing/']
+
+/** What the code of each package may import of ours. Its tests may also use packages/testing. */
+const MAY_IMPORT = {
+  domain: [],
+  db: ['domain'],
+  jobs: ['domain'],
+  runners: ['domain'],
+  usecases: ['domain', 'db', 'jobs'],
+  'local-postgres': [],
+}
+
+const packageRules = Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
+  name: `${name}-imports-${allowed.length === 0 ? 'nothing-of-ours' : `only-${allowed.join('-')}`}`,
+  severity: 'error',
+  from: { path: `^packages/${name}/`, pathNot: '[.]test[.]ts$' },
+  to: { path: '^(packages|apps)/', pathNot: [name, ...allowed].map((each) => `^packages/${each}/`) },
+}))
+
+/** Only the given places may import the given npm packages. */
+const onlyIn = (name, places, packages, comment) => ({
+  name,
+  severity: 'error',
+  comment,
+  from: { pathNot: places.map((place) => `^${place}`) },
+  to: { path: npm(...packages) },
+})
+
+module.exports = {
+  forbidden: [
+    ...packageRules,
+    {
+      name: 'doors-are-thin',
+      severity: 'error',
+      comment:
+        'A route, a tool, a hook or a handler calls a use-case; it never sees how things are stored, queued or run. Types of the runner port and of jobs are fine.',
+      from: { path: '^apps/[^/]+/src/', pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$'] },
+      to: { path: '^packages/(jobs|runners)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'doors-never-see-the-database',
+      severity: 'error',
+      comment: 'Only deps.ts and main.ts compose. A type of the database in a door is already a leak.',
+      from: { path: '^apps/[^/]+/src/', pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$'] },
+      to: { path: '^packages/db/' },
+    },
+    {
+      name: 'apps-bring-no-database',
+      severity: 'error',
+      comment: 'The embedded PostgreSQL belongs to the start script and to the tests; the processes are given a DATABASE_URL.',
+      from: { path: '^apps/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^packages/local-postgres/' },
+    },
+    {
+      name: 'apps-never-import-each-other',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'only-tests-import-apps',
+      severity: 'error',
+      comment: 'Packages never import apps. tests/ and packages/testing start them in-process; scripts/check generates openapi.yaml from one.',
+      from: { pathNot: ['^apps/', '^tests/', '^packages/testing/', '^scripts/check/'] },
+      to: { path: '^apps/' },
+    },
+    {
+      name: 'testing-is-for-tests',
+      severity: 'error',
+      from: { pathNot: TESTS },
+      to: { path: '^packages/testing/' },
+    },
+    {
+      name: 'packages-by-name',
+      severity: 'error',
+      comment: 'What a package does not export, nobody else may use: import it by its name, not by a path into it.',
+      from: { path: '^(packages|apps)/([^/]+)/' },
+      to: { path: '^(packages|apps)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+    },
+    {
+      name: 'packages-by-name-from-outside',
+      severity: 'error',
+      from: { path: '^(scripts|tests|examples|bench)/', pathNot: '^scripts/check/' },
+      to: { path: '^(packages|apps)/', dependencyTypes: ['local'] },
+    },
+    onlyIn('drizzle-only-in-db-and-jobs', ['packages/db/', 'packages/jobs/'], ['drizzle-orm']),
+    onlyIn('pg-boss-only-in-jobs', ['packages/jobs/'], ['pg-boss']),
+    {
+      ...onlyIn('postgres-only-near-the-database', ['packages/(db|local-postgres|testing)/', 'tests/'], ['postgres']),
+      from: { pathNot: ['^packages/(db|local-postgres|testing)/', '^tests/', '[.]test[.]ts$'] },
+    },
+    onlyIn('fastify-only-in-api', ['apps/api/'], ['fastify', '@fastify', 'fastify-[^/]+']),
+    onlyIn('mcp-only-in-api', ['apps/api/', 'tests/'], ['@modelcontextprotocol'], 'tests/ speaks to the server as a client does.'),
+    onlyIn('model-sdks-only-in-runners', ['packages/runners/'], ['ai', '@ai-sdk', '@anthropic-ai', 'openai', '@google/genai', '@openrouter', 'ollama[^/]*']),
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-unresolved',
+      severity: 'error',
+      comment: 'An import that cannot be resolved is an import that no rule above has judged.',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(generated|[.]muster)/' },
+    // Type imports count: a type from the wrong package is the wrong dependency too.
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+}

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { run } from './command.ts'
+import { finish, repositoryRoot } from './report.ts'
+
+const CONFIG = `${repositoryRoot}/drizzle.config.ts`
+
+/** What this check reads of drizzle.config.ts. */
+interface DrizzleConfig {
+  dialect: string
+  schema?: string | string[]
+  casing?: string
+  out?: string
+}
+
+/**
+ * The problems of the migrations: a change of the schema that no migration makes, or files that contradict one another. Works on a
+ * copy, because drizzle-kit can only tell by writing the missing migration.
+ */
+async function migrationProblems(): Promise<string[]> {
+  const config = ((await import(CONFIG)) as { default: DrizzleConfig }).default
+  const out = `${repositoryRoot}/${config.out ?? 'drizzle'}`
+  // Below node_modules, so that nothing is left in the working tree should this process be killed.
+  const copy = await mkdtemp(`${repositoryRoot}/node_modules/.migrations-`)
+  try {
+    await cp(out, copy, { recursive: true })
+    const before = new Set(await readdir(copy, { recursive: true }))
+    const schema = [config.schema ?? []].flat().map((path) => `--schema=${path}`)
+    const casing = config.casing === undefined ? [] : [`--casing=${config.casing}`]
+    const relative = copy.slice(repositoryRoot.length + 1)
+    const generated = await run('drizzle-kit', ['generate', `--dialect=${config.dialect}`, ...schema, ...casing, `--out=${relative}`], { timeoutSeconds: 60 })
+    if (!generated.ok) return [`drizzle-kit generate failed:\n${generated.output}`]
+    const added = (await readdir(copy, { recursive: true })).filter((file) => !before.has(file) && file.endsWith('.sql'))
+    if (added.length > 0) return [`the schema has a change that no migration makes; \`npx drizzle-kit generate\` writes ${added.join(', ')}`]
+    const checked = await run('drizzle-kit', ['check', `--dialect=${config.dialect}`, `--out=${relative}`], { timeoutSeconds: 60 })
+    return checked.ok ? [] : [`drizzle-kit check failed:\n${checked.output}`]
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+}
+
+if (existsSync(CONFIG)) finish(await migrationProblems(), 'no pending schema change')
+else finish(['not built yet: drizzle.config.ts'], '')

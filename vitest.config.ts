@@ -1,0 +1,46 @@
+import { configDefaults, defineConfig } from 'vitest/config'
+import { TallyReporter } from './scripts/check/tally-reporter.ts'
+
+// Starts one PostgreSQL for the run and makes the template database that every test file copies.
+const POSTGRES = './packages/testing/src/global-setup.ts'
+
+export default defineConfig({
+  test: {
+    reporters: ['default', new TallyReporter()],
+    passWithNoTests: false,
+    projects: [
+      {
+        // Pure rules: no database, no clock, the whole of it in two seconds.
+        test: { name: 'domain', include: ['packages/domain/**/*.test.ts'], sequence: { groupOrder: 0 } },
+      },
+      {
+        // The repository about itself: documents, generated files, import rules.
+        test: { name: 'repository', include: ['tests/repository/**/*.test.ts'], testTimeout: 60_000, sequence: { groupOrder: 0 } },
+      },
+      {
+        test: {
+          name: 'packages',
+          include: ['packages/**/*.test.ts', 'apps/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'packages/domain/**'],
+          globalSetup: [POSTGRES],
+          testTimeout: 20_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // The whole system as real processes. One file at a time: they fill the machine by themselves.
+        test: {
+          name: 'system',
+          include: ['tests/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'tests/repository/**'],
+          globalSetup: [POSTGRES],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+})
