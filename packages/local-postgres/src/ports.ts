@@ -1,0 +1,33 @@
+import { createServer } from 'node:net'
+import { listenerOf } from './processes.ts'
+
+/** A port of 127.0.0.1 that nobody listens on. It is free at this moment only: whoever takes it must cope with having lost it again. */
+export function freePort(): Promise<number> {
+  return listenOnce(0)
+}
+
+/** True when a server could listen on this port of 127.0.0.1 now. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return listenOnce(port).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Who listens on a port, as a clause for an error message: ` by process 4711 (node server.js)`, or nothing when it cannot be known. */
+export function takenBy(port: number): string {
+  const listener = listenerOf(port)
+  return listener === undefined ? '' : ` by process ${listener.pid} (${listener.command})`
+}
+
+function listenOnce(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address()
+      const bound = typeof address === 'object' && address !== null ? address.port : 0
+      server.close(() => resolve(bound))
+    })
+  })
+}

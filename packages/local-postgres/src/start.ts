@@ -1,0 +1,173 @@
+import { findBinaries, findSystemDir } from './binaries.ts'
+import { prepareCluster, SUPERUSER } from './cluster.ts'
+import { type DataFolder, findDataFolder, openDataFolder, readRecord, removeDataFolder, writeRecord } from './data-folder.ts'
+import { LocalPostgresError } from './errors.ts'
+import { endLeftovers, runningPostmaster } from './leftovers.ts'
+import { freePort, isPortFree } from './ports.ts'
+import { identifyProcess, signalProcess } from './processes.ts'
+import { end, lastLines, launch, logFileOf, portTaken, type RunningServer, type ServerPlan, type StopMode, urlOf } from './server.ts'
+import { chooseServerUser } from './server-user.ts'
+
+/** How to start a local server. */
+export type LocalPostgresOptions = {
+  /** The folder that is the server's alone; made when it is missing. */
+  dataDir: string
+  /** The port on 127.0.0.1. Absent or 0: the one of the last start when it is free, else any. */
+  port?: number
+  /** Server settings on top of the durable defaults, such as `{ fsync: 'off' }` for tests that may lose their data. */
+  settings?: Record<string, string>
+  /** Hears what is being done, one line at a time. */
+  log?: (line: string) => void
+  /** Hears that the server has ended without having been asked to, and how. `restart` brings it back. */
+  onExit?: (how: string) => void
+  /** Where programs and data go when root's server cannot use them where they are; for tests. Absent: `/var/lib/muster`. */
+  systemDir?: string
+}
+
+/** A PostgreSQL server of our own. Its address stays the same across `restart`. */
+export type LocalPostgres = {
+  /** The superuser, in the database `postgres`. */
+  readonly adminUrl: string
+  readonly port: number
+  /** The server's main process (the postmaster); another one after a restart. */
+  readonly pid: number
+  readonly dataDir: string
+  readonly logFile: string
+  /** The address of a database for a login, with a random password that is made the first time and kept in the data folder. Creates neither. */
+  urlFor(login: string, database: string): Promise<string>
+  /** Ends the server: `fast` by default. Does nothing when it has ended already. */
+  stop(mode?: StopMode): Promise<void>
+  /** Ends the server if it runs, and starts it again on the same port. */
+  restart(mode?: StopMode): Promise<void>
+  /** Kills the main process with SIGKILL, as a crash of the machine would; for tests. `restart` brings it back. */
+  kill(): Promise<void>
+}
+
+/** A server that somebody has started. */
+export type FoundPostgres = Pick<LocalPostgres, 'adminUrl' | 'port' | 'pid' | 'urlFor'>
+
+/** How often a start without a given port looks for another one when somebody took it in between. */
+const PORT_TRIES = 5
+
+/**
+ * Starts the PostgreSQL server of a data folder, and makes its database when there is none.
+ *
+ * It listens on 127.0.0.1 only and asks for a password. It ends with `stop`, or when this process exits. A process that is
+ * killed with SIGKILL leaves its server behind; the next start on the same folder ends that one first.
+ *
+ * @throws LocalPostgresError one sentence that says what is wrong and what to do
+ */
+export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
+  const log = options.log ?? (() => undefined)
+  const systemDir = options.systemDir === undefined ? findSystemDir : () => Promise.resolve(options.systemDir ?? '')
+  const user = chooseServerUser()
+  const folder = await openDataFolder(options.dataDir, user, systemDir)
+  const record = await readRecord(folder)
+  await endLeftovers(folder, record, log)
+  const binaries = await findBinaries(user, systemDir)
+  const settings = options.settings ?? {}
+  if (await prepareCluster(folder, user, binaries, settings['fsync'] !== 'off')) log(`made a database in ${folder.cluster}`)
+
+  const plan = { folder, user, binaries, settings, port: 0 }
+  const first = await launchOnPort(plan, options.port ?? 0, record?.port)
+  return control({ ...plan, port: first.port }, first.server, await urlOf(folder, first.port, SUPERUSER, 'postgres'), log, options.onExit)
+}
+
+/** The running server of a data folder, started by whichever process, or undefined when there is none. */
+export async function findLocalPostgres(dataDir: string): Promise<FoundPostgres | undefined> {
+  const folder = await findDataFolder(dataDir)
+  if (folder === undefined) return undefined
+  const [record, pid] = [await readRecord(folder), await runningPostmaster(folder)]
+  if (record === undefined || pid === undefined) return undefined
+  return {
+    adminUrl: await urlOf(folder, record.port, SUPERUSER, 'postgres'),
+    port: record.port,
+    pid,
+    urlFor: (login, database) => urlOf(folder, record.port, login, database),
+  }
+}
+
+/** Ends the server of a data folder if an earlier start left one behind, and removes all its files, also those that lie elsewhere. */
+export async function removeLocalPostgres(dataDir: string): Promise<void> {
+  const folder = await findDataFolder(dataDir)
+  if (folder !== undefined) await endLeftovers(folder, await readRecord(folder), () => undefined)
+  await removeDataFolder(dataDir)
+}
+
+async function launchOnPort(plan: ServerPlan, wanted: number, remembered: number | undefined): Promise<{ server: RunningServer; port: number }> {
+  if (wanted !== 0) {
+    if (!(await isPortFree(wanted))) throw portTaken(wanted)
+    return { server: await launch({ ...plan, port: wanted }), port: wanted }
+  }
+  let port = remembered !== undefined && (await isPortFree(remembered)) ? remembered : await freePort()
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return { server: await launch({ ...plan, port }), port }
+    } catch (error) {
+      if (!(error instanceof LocalPostgresError) || error.code !== 'port_taken' || attempt === PORT_TRIES) throw error
+      port = await freePort()
+    }
+  }
+}
+
+async function control(plan: ServerPlan, first: RunningServer, adminUrl: string, log: (line: string) => void, onExit?: (how: string) => void): Promise<LocalPostgres> {
+  const { folder, port } = plan
+  let server = first
+  let isUp = true
+  // The last thing that a process does when it ends without having stopped its server, by an exception for example.
+  const endWithProcess = (): void => {
+    if (isUp) signalProcess(server.pid, 'SIGINT')
+  }
+
+  const take = async (started: RunningServer): Promise<void> => {
+    server = started
+    isUp = true
+    void started.exited.then(async (how) => {
+      if (server !== started || !isUp) return
+      isUp = false
+      const lines = await lastLines(logFileOf(folder), 0, 1)
+      onExit?.(`${how}; the last line of ${logFileOf(folder)} is: ${lines[0] ?? ''}`)
+    })
+    await remember(folder, port, started.pid)
+  }
+  const stop = async (mode: StopMode): Promise<void> => {
+    if (!isUp) return
+    isUp = false
+    await end(server, mode)
+  }
+  process.on('exit', endWithProcess)
+  await take(first)
+
+  return {
+    adminUrl,
+    port,
+    dataDir: folder.path,
+    logFile: logFileOf(folder),
+    get pid() {
+      return server.pid
+    },
+    urlFor: (login, database) => urlOf(folder, port, login, database),
+    async stop(mode = 'fast') {
+      await stop(mode)
+      process.off('exit', endWithProcess)
+      await writeRecord(folder, { port, server: null, owner: null })
+    },
+    async restart(mode = 'fast') {
+      await stop(mode)
+      await endLeftovers(folder, undefined, log)
+      process.off('exit', endWithProcess)
+      process.on('exit', endWithProcess)
+      await take(await launch(plan))
+    },
+    async kill() {
+      if (!isUp) return
+      isUp = false
+      signalProcess(server.pid, 'SIGKILL')
+      await server.exited
+    },
+  }
+}
+
+async function remember(folder: DataFolder, port: number, pid: number): Promise<void> {
+  await writeRecord(folder, { port, server: identifyProcess(pid) ?? null, owner: identifyProcess(process.pid) ?? null })
+}
