@@ -1,24 +1,24 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ImportReport, importRuleNames, judgeImports, unseenWorkspaces } from '../../scripts/check/import-rules.ts'
 import { repositoryRoot } from '../../scripts/check/report.ts'
 
 /** One wrong import for every rule: the file that makes it, what it imports, and the rule that must object. */
 const WRONG: [rule: string, file: string, imported: string][] = [
-  ['domain-imports-nothing-of-ours', 'packages/domain/src/a.ts', '../../db/src/index.ts'],
-  ['db-imports-only-domain', 'packages/db/src/a.ts', '../../jobs/src/index.ts'],
-  ['jobs-imports-only-domain', 'packages/jobs/src/a.ts', '../../usecases/src/index.ts'],
-  ['runners-imports-only-domain', 'packages/runners/src/a.ts', '../../db/src/index.ts'],
-  ['usecases-imports-only-domain-db-jobs', 'packages/usecases/src/a.ts', '../../runners/src/index.ts'],
-  ['local-postgres-imports-nothing-of-ours', 'packages/local-postgres/src/a.ts', '../../domain/src/index.ts'],
-  ['doors-are-thin', 'apps/api/src/routes/subtasks/create.ts', '../../../../../packages/jobs/src/index.ts'],
-  ['doors-never-see-the-database', 'apps/worker/src/handlers/run-subtask.ts', '../../../../packages/db/src/index.ts'],
-  ['apps-bring-no-database', 'apps/api/src/deps.ts', '../../../packages/local-postgres/src/index.ts'],
+  ['domain-imports-nothing-of-ours', 'packages/domain/src/a.ts', '@muster/db'],
+  ['db-imports-only-domain', 'packages/db/src/a.ts', '@muster/jobs'],
+  ['jobs-imports-only-domain', 'packages/jobs/src/a.ts', '@muster/usecases'],
+  ['runners-imports-only-domain', 'packages/runners/src/a.ts', '@muster/db'],
+  ['usecases-imports-only-domain-db-jobs', 'packages/usecases/src/a.ts', '@muster/runners'],
+  ['local-postgres-imports-nothing-of-ours', 'packages/local-postgres/src/a.ts', '@muster/domain'],
+  ['doors-are-thin', 'apps/api/src/routes/subtasks/create.ts', '@muster/jobs'],
+  ['doors-never-see-the-database', 'apps/worker/src/handlers/run-subtask.ts', '@muster/db'],
+  ['apps-bring-no-database', 'apps/api/src/deps.ts', '@muster/local-postgres'],
   ['apps-never-import-each-other', 'apps/api/src/b.ts', '../../worker/src/main.ts'],
-  ['only-tests-import-apps', 'packages/usecases/src/b.ts', '../../../apps/worker/src/main.ts'],
-  ['testing-is-for-tests', 'apps/worker/src/a.ts', '../../../packages/testing/src/index.ts'],
+  ['only-tests-import-apps', 'packages/usecases/src/b.ts', '@muster/worker'],
+  ['testing-is-for-tests', 'apps/worker/src/a.ts', '@muster/testing'],
   ['packages-by-name', 'packages/usecases/src/c.ts', '../../db/src/client.ts'],
   ['packages-by-name-from-outside', 'tests/a.test.ts', '../packages/db/src/client.ts'],
   ['drizzle-only-in-db-and-jobs', 'packages/usecases/src/d.ts', 'drizzle-orm'],
@@ -31,18 +31,47 @@ const WRONG: [rule: string, file: string, imported: string][] = [
   ['no-unresolved', 'packages/domain/src/b.ts', './nowhere.ts'],
 ]
 
-/** What the wrong imports point to. */
-const GOOD: Record<string, string> = {
-  ...Object.fromEntries(
-    ['domain', 'db', 'jobs', 'runners', 'usecases', 'local-postgres', 'testing'].map((name) => [`packages/${name}/src/index.ts`, 'export const x = 1\n']),
-  ),
-  'packages/db/src/client.ts': 'export const x = 1\n',
-  'packages/domain/src/right.ts': "import { x } from './left.ts'\nexport const y = x\n",
-  'packages/domain/src/left.ts': "import { y } from './right.ts'\nexport const x = y\n",
-  'apps/worker/src/main.ts': 'export const x = 1\n',
-  // What is allowed, and therefore must not be objected to.
-  'apps/worker/src/deps.ts': "import { x } from '../../../packages/domain/src/index.ts'\nexport const y = x\n",
-  'packages/jobs/src/queue.ts': "import { PgBoss } from 'pg-boss'\nexport const y = PgBoss\n",
+const PACKAGES = [
+  'packages/domain',
+  'packages/db',
+  'packages/jobs',
+  'packages/runners',
+  'packages/usecases',
+  'packages/local-postgres',
+  'packages/testing',
+  'apps/worker',
+]
+
+/** What no rule may object to. */
+const RIGHT: Record<string, string> = {
+  'apps/worker/src/deps.ts': "import { x } from '@muster/db'\nimport { x as y } from '@muster/jobs'\nexport const z = x + y\n",
+  'apps/worker/src/handlers/sweep.ts': "import type { X } from '@muster/runners'\nimport { x } from '@muster/usecases'\nexport const y: X = x\n",
+  'packages/usecases/src/create-subtask.ts': "import { x } from '@muster/db'\nimport { x as y } from './good.ts'\nexport const z = x + y\n",
+  'packages/usecases/src/good.ts': 'export const x = 1\n',
+  'packages/usecases/src/create-subtask.test.ts': "import { x } from '@muster/testing'\nexport const y = x\n",
+  'tests/journey.test.ts': "import { x } from '@muster/worker'\nimport { x as y } from '@muster/testing'\nexport const z = x + y\n",
+}
+
+/** A copy of the layout, small: every package exports one value and is found by its name, as pnpm links it. */
+async function layOut(root: string): Promise<void> {
+  const files: Record<string, string> = {
+    ...Object.fromEntries(WRONG.map(([, file, imported]) => [file, `import '${imported}'\n`])),
+    'packages/domain/src/left.ts': "import { y } from './right.ts'\nexport const x = y\n",
+    'packages/domain/src/right.ts': "import { x } from './left.ts'\nexport const y = x\n",
+    'packages/db/src/client.ts': 'export const x = 1\n',
+    'apps/worker/src/main.ts': 'export const x = 1\n',
+    ...RIGHT,
+  }
+  for (const folder of PACKAGES) {
+    files[`${folder}/package.json`] = JSON.stringify({ name: `@muster/${basename(folder)}`, exports: { '.': './src/index.ts' } })
+    files[`${folder}/src/index.ts`] = 'export const x = 1\nexport type X = number\n'
+  }
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(join(root, dirname(file)), { recursive: true })
+    await writeFile(join(root, file), content)
+  }
+  await mkdir(join(root, 'node_modules/@muster'), { recursive: true })
+  for (const folder of PACKAGES) await symlink(join(root, folder), join(root, 'node_modules/@muster', basename(folder)))
 }
 
 describe('the imports of this repository', () => {
@@ -66,11 +95,7 @@ describe('a wrong import', () => {
   let report: ImportReport
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'muster-imports-'))
-    const files = { ...Object.fromEntries(WRONG.map(([, file, imported]) => [file, `import '${imported}'\n`])), ...GOOD }
-    for (const [file, content] of Object.entries(files)) {
-      await mkdir(join(root, dirname(file)), { recursive: true })
-      await writeFile(join(root, file), content)
-    }
+    await layOut(root)
     report = await judgeImports(root)
   })
   afterAll(() => rm(root, { recursive: true, force: true }))
@@ -83,9 +108,8 @@ describe('a wrong import', () => {
     expect(WRONG.map(([rule]) => rule).sort()).toEqual((await importRuleNames()).sort())
   })
 
-  it('is not seen where there is none', () => {
-    const blamed = report.violations.filter(({ rule }) => rule !== 'no-unresolved').map(({ from }) => from)
-    expect(blamed).not.toContain('apps/worker/src/deps.ts')
-    expect(blamed).not.toContain('packages/jobs/src/queue.ts')
+  it('is not seen in what is allowed', () => {
+    expect(report.modules).toEqual(expect.arrayContaining(Object.keys(RIGHT)))
+    expect(report.violations.filter(({ from }) => from in RIGHT)).toEqual([])
   })
 })
