@@ -1,0 +1,54 @@
+import { constants } from 'node:os'
+import type { RunOutcome } from '../port.ts'
+import { cutText } from './text.ts'
+import { LIMITS, type Transcript } from './transcript.ts'
+
+/** How a program's process ended. */
+export interface Ending {
+  code: number | null
+  signal: string | null
+  /** Set when it was ended from here: because the run was stopped, or because it lingered after its closing line. */
+  endedBy: 'stop' | 'lingering' | null
+}
+
+/**
+ * What a run comes to, from how the program ended and what it said. A stop wins over everything: what the program managed to
+ * say is then a partial result. After that its own word wins (`error`, `blocked`), except that a `result` needs an exit
+ * with 0: a program that crashes after its result may not have finished what the result promises.
+ */
+export function decideOutcome(ending: Ending, transcript: Pick<Transcript, 'closing' | 'plain' | 'outputs'>, errorTail: string): RunOutcome {
+  const { closing } = transcript
+  const said = closing?.type === 'result' ? keptResult(closing.result) : { result: transcript.plain.text, isCut: transcript.plain.isCut }
+  const partial = said.result === '' ? {} : { partialResult: said.result }
+
+  if (ending.endedBy === 'stop') return { kind: 'stopped', ...partial }
+  if (closing?.type === 'error') return { kind: 'errored', error: note(closing.error), retryable: closing.retryable ?? true, ...partial }
+  if (closing?.type === 'blocked') return { kind: 'blocked', reason: note(closing.reason), ...partial }
+  if (ending.endedBy === null && ending.code !== 0) {
+    return { kind: 'errored', error: `${describeEnding(ending)}${errorTail === '' ? '.' : `:\n${errorTail}`}`, retryable: true, ...partial }
+  }
+  const outputs = transcript.outputs
+  return {
+    kind: 'completed',
+    result: said.result,
+    ...(said.isCut && { truncated: true }),
+    ...(Object.keys(outputs).length > 0 && { outputs }),
+    ...(closing?.type === 'result' && closing.summary != null && closing.summary.trim() !== '' && { summary: note(closing.summary) }),
+  }
+}
+
+/** "The program exited with code 3", or "The program was ended by SIGSEGV (11)". */
+function describeEnding({ code, signal }: Pick<Ending, 'code' | 'signal'>): string {
+  if (signal === null) return `The program exited with code ${code}`
+  const number = (constants.signals as Record<string, number | undefined>)[signal]
+  return `The program was ended by ${signal}${number === undefined ? '' : ` (${number})`}`
+}
+
+function keptResult(text: string): { result: string; isCut: boolean } {
+  const kept = cutText(text, LIMITS.maxResultBytes)
+  return { result: kept.text, isCut: kept.isCut }
+}
+
+function note(text: string): string {
+  return cutText(text, LIMITS.maxNoteBytes).text
+}

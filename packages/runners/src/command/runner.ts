@@ -1,0 +1,117 @@
+import type { CommandRunnerSettings } from '@muster/domain'
+import type { Run, RunOutcome, Runner } from '../port.ts'
+import { startFeed } from './feed.ts'
+import type { Guard } from './guard.ts'
+import { createLineReader } from './lines.ts'
+import type { RunnerLog } from './log.ts'
+import { decideOutcome, type Ending } from './outcome.ts'
+import { gateFailure, type Program, StartError, startProgram } from './process.ts'
+import { type Environment, locateProgram, programEnvironment } from './program.ts'
+import { createTail } from './text.ts'
+import { createTranscript, LIMITS, type Transcript } from './transcript.ts'
+
+const ERROR_TAIL_BYTES = 4096
+/** How long a program may go on after its closing line. */
+const LINGER_MS = 10_000
+
+export interface CommandRunnerOptions {
+  guard: Guard
+  log: RunnerLog
+  /** The worker's own environment; a program gets the few variables of it that any program needs. */
+  environment: Environment
+  /** What relative paths in the settings start from. */
+  baseFolder: string
+  /** Milliseconds a program may go on after its closing line; 10,000 unless told. */
+  lingerMs?: number
+}
+
+/**
+ * A runner that executes a subtask as a program of the operator's choice, by the protocol of `protocol.ts`. Neither the
+ * program nor its arguments come from a caller, and no shell reads them.
+ */
+export function createCommandRunner(name: string, settings: CommandRunnerSettings, options: CommandRunnerOptions): Runner {
+  const isSteerable = settings.steerable ?? false
+  return {
+    name,
+    steerable: isSteerable,
+    async run(run) {
+      if (run.signal.aborted) return { kind: 'stopped' }
+      const located = locateProgram(settings, options.environment, options.baseFolder)
+      if (located.program === null) return cannotStart(name, located.missing.join(' '), false)
+      const env = programEnvironment(options.environment, settings.env, musterVariables(run))
+      const cwd = located.cwd ?? run.workspace
+      try {
+        const program = await startProgram({ program: located.program, args: settings.argv.slice(1), cwd, env, guard: options.guard })
+        const { ending, transcript, errorTail } = await follow(program, run, isSteerable, options.lingerMs ?? LINGER_MS)
+        options.log.debug({ runner: name, subtask_id: run.brief.subtaskId, ...ending }, 'the program ended')
+        const failure = gateFailure(ending, errorTail)
+        return failure === null ? decideOutcome(ending, transcript, errorTail) : cannotStart(name, failure, false)
+      } catch (error) {
+        if (error instanceof StartError) return cannotStart(name, error.message, error.isTransient)
+        throw error
+      }
+    },
+  }
+}
+
+function cannotStart(name: string, problem: string, retryable: boolean): RunOutcome {
+  return { kind: 'errored', error: `The runner "${name}" could not start its program. ${problem} Check "${name}" in COMMAND_RUNNERS.`, retryable }
+}
+
+function musterVariables({ brief, workspace, access }: Run): Record<`MUSTER_${string}`, string> {
+  return {
+    MUSTER_URL: access.url,
+    MUSTER_TOKEN: access.token,
+    MUSTER_SUBTASK_ID: brief.subtaskId,
+    MUSTER_SESSION_ID: brief.sessionId,
+    MUSTER_WORKSPACE: workspace,
+  }
+}
+
+/** Passes on what the program says and what it is to be told, until it is gone. */
+async function follow(program: Program, run: Run, isSteerable: boolean, lingerMs: number): Promise<{ ending: Ending; transcript: Transcript; errorTail: string }> {
+  const feed = startFeed(program.stdin, run, isSteerable)
+  const errors = createTail(ERROR_TAIL_BYTES)
+  let lingerTimer: NodeJS.Timeout | undefined
+  let failure: { error: unknown } | null = null
+
+  const transcript = createTranscript(run, () => {
+    // Nothing can change any more: a program that reads its input to the end finds the end now.
+    feed.end()
+    lingerTimer = setTimeout(() => {
+      run.step({ kind: 'message', content: `The program was ended: it still ran ${lingerMs / 1000} s after its closing line.` })
+      program.end('lingering')
+    }, lingerMs)
+  })
+  const lines = createLineReader(LIMITS, (line) => transcript.add(line))
+
+  const stop = () => {
+    feed.end()
+    program.end('stop')
+  }
+  run.signal.addEventListener('abort', stop, { once: true })
+  if (run.signal.aborted) stop()
+
+  program.stderr.on('data', (chunk: Buffer) => errors.add(chunk))
+  program.stdout.on('data', (chunk: Buffer) => {
+    // After a failure of the worker's own the output is read on, so that the program can end, and thrown away.
+    if (failure !== null) return
+    try {
+      lines.add(chunk)
+    } catch (error) {
+      failure = { error }
+      stop()
+    }
+    // One chunk a turn: a program that prints without pause must not keep the worker from its heartbeats.
+    program.stdout.pause()
+    setImmediate(() => program.stdout.resume())
+  })
+
+  const ending = await program.ended
+  clearTimeout(lingerTimer)
+  run.signal.removeEventListener('abort', stop)
+  feed.end()
+  if (failure !== null) throw (failure as { error: unknown }).error
+  lines.end()
+  return { ending, transcript, errorTail: errors.text }
+}

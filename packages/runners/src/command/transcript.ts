@@ -1,0 +1,126 @@
+import type { Run, RunStep, UsageDelta } from '../port.ts'
+import type { Line } from './lines.ts'
+import { parseProgramLine, type ProgramLine } from './protocol.ts'
+import { createKeptText, cutText } from './text.ts'
+
+const MIB = 1024 * 1024
+
+/** What is kept of one attempt's output; the worker's memory must not depend on how much a program prints. */
+export const LIMITS = {
+  maxLineBytes: MIB,
+  maxJsonLineBytes: 8 * MIB,
+  maxResultBytes: MIB,
+  maxSteps: 10_000,
+  maxStepBytes: 8 * MIB,
+  maxOutputs: 1_000,
+  maxOutputBytes: MIB,
+  maxOutputsBytes: 8 * MIB,
+  /** Of a summary, a reason, an error: texts that stand in lists. */
+  maxNoteBytes: 16 * 1024,
+} as const
+
+/** How the program itself says that it is done. */
+export type ClosingLine = Extract<ProgramLine, { type: 'result' | 'blocked' | 'error' }>
+
+/** What has become of a program's standard output so far. */
+export interface Transcript {
+  add(line: Line): void
+  readonly closing: ClosingLine | null
+  /** The lines that were not of the protocol. */
+  readonly plain: { readonly text: string; readonly isCut: boolean }
+  readonly outputs: Record<string, unknown>
+}
+
+/**
+ * Reads a program's lines into a run: steps, acknowledgements and usage are passed on at once, outputs and the closing line
+ * are kept. `onClosing` is called at the first closing line.
+ */
+export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'>, onClosing: () => void, limits: typeof LIMITS = LIMITS): Transcript {
+  const plain = createKeptText(limits.maxResultBytes)
+  const outputs = new Map<string, { value: unknown; bytes: number }>()
+  const steps = { count: 0, bytes: 0, areDropped: false }
+  let outputsBytes = 0
+  let closing: ClosingLine | null = null
+
+  function step(kind: RunStep['kind'], content: unknown, bytes: number) {
+    if (steps.areDropped) return
+    if (steps.count >= limits.maxSteps || steps.bytes + bytes > limits.maxStepBytes) {
+      steps.areDropped = true
+      run.step({ kind: 'message', content: `Further steps were dropped: an attempt keeps ${limits.maxSteps} steps or ${limits.maxStepBytes} bytes of them.` })
+      return
+    }
+    steps.count += 1
+    steps.bytes += bytes
+    run.step({ kind, content })
+  }
+
+  function plainLine(line: Line) {
+    const { text, isCut } = cutText(line.text, limits.maxLineBytes)
+    const isLineCut = isCut || line.isCut
+    plain.addLine(text, isLineCut)
+    // An empty line belongs to a text, but says nothing as a step.
+    if (text.trim() !== '') step('message', isLineCut ? `${text}\n[cut: the line had ${line.bytes} bytes]` : text, Buffer.byteLength(text))
+  }
+
+  function output(name: string, value: unknown) {
+    const bytes = Buffer.byteLength(JSON.stringify(value))
+    const replaced = outputs.get(name)
+    const total = outputsBytes - (replaced?.bytes ?? 0) + bytes
+    if (bytes > limits.maxOutputBytes || total > limits.maxOutputsBytes || (replaced === undefined && outputs.size >= limits.maxOutputs)) {
+      step('error', `The output "${name}" was dropped: it has ${bytes} bytes, and an attempt keeps ${limits.maxOutputs} outputs of ${limits.maxOutputBytes} bytes each.`, 200)
+      return
+    }
+    outputs.set(name, { value, bytes })
+    outputsBytes = total
+  }
+
+  function close(line: ClosingLine) {
+    const isFirst = closing === null
+    closing = line
+    if (isFirst) onClosing()
+  }
+
+  return {
+    add(line) {
+      const parsed = line.isCut ? null : parseProgramLine(line.text)
+      if (parsed === null) return plainLine(line)
+      switch (parsed.type) {
+        case 'step':
+          return step(parsed.kind ?? 'message', keptContent(parsed.content, line, limits.maxLineBytes), Math.min(line.bytes, limits.maxLineBytes))
+        case 'ack':
+          return run.acknowledge(parsed.update_id)
+        case 'usage':
+          return run.usage(usageDelta(parsed))
+        case 'output':
+          return output(parsed.name, parsed.value)
+        default:
+          return close(parsed)
+      }
+    },
+    get closing() {
+      return closing
+    },
+    get plain() {
+      return { text: plain.text, isCut: plain.isCut }
+    },
+    get outputs() {
+      return Object.fromEntries([...outputs].map(([name, { value }]) => [name, value]))
+    },
+  }
+}
+
+/** A step's content as it is, or the beginning of its text where it is larger than a line may be. */
+function keptContent(content: unknown, line: Line, maxBytes: number): unknown {
+  if (line.bytes <= maxBytes) return content
+  const { text, isCut } = cutText(typeof content === 'string' ? content : JSON.stringify(content), maxBytes)
+  return isCut ? `${text}\n[cut: the line had ${line.bytes} bytes]` : content
+}
+
+function usageDelta(line: Extract<ProgramLine, { type: 'usage' }>): UsageDelta {
+  return {
+    ...(line.input_tokens != null && { inputTokens: line.input_tokens }),
+    ...(line.output_tokens != null && { outputTokens: line.output_tokens }),
+    ...(line.cost_usd != null && { costUsdMicros: Math.round(line.cost_usd * 1_000_000) }),
+    ...(line.tool_calls != null && { toolCalls: line.tool_calls }),
+  }
+}

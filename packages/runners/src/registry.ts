@@ -1,0 +1,65 @@
+import type { Settings } from '@muster/domain'
+import type { Guard } from './command/guard.ts'
+import type { RunnerLog } from './command/log.ts'
+import { type Environment, locateProgram } from './command/program.ts'
+import { createCommandRunner } from './command/runner.ts'
+import type { Runner } from './port.ts'
+
+/** The part of the settings that decides which runners there are. */
+export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'>
+
+/** Where to look for the programs of a configuration. */
+export interface RunnerSurroundings {
+  /** Variables of this process; PATH decides what a bare program name means. */
+  environment: Environment
+  /** What relative paths in the settings start from; the current folder unless told. */
+  baseFolder?: string
+}
+
+export interface RunnerDeps extends RunnerSurroundings {
+  guard: Guard
+  log: RunnerLog
+}
+
+/** One line of `GET /runners`. */
+export interface RunnerDescription {
+  name: string
+  available: boolean
+  /** True for exactly one: the runner of a subtask that names none. */
+  default: boolean
+  /** What to install or set before it can run anything; empty when it is available. */
+  missing: string[]
+  steerable: boolean
+}
+
+/** Work handed to whoever claims it over HTTP. No worker of ours runs it. */
+const EXTERNAL = 'external'
+
+/**
+ * The runners that a worker can execute, by name. Programs that are missing at the moment are among them: they may be there
+ * when the subtask is, and a run of one says what is missing. A runner with heavy dependencies imports them in its `run`.
+ */
+export function createRunners(settings: RunnerSettings, deps: RunnerDeps): Map<string, Runner> {
+  const baseFolder = deps.baseFolder ?? process.cwd()
+  return new Map(Object.entries(settings.COMMAND_RUNNERS).map(([name, command]) => [name, createCommandRunner(name, command, { ...deps, baseFolder })]))
+}
+
+/**
+ * Every runner that can be named in a subtask, with what it lacks: the configured programs in their order, then the built-in
+ * kinds. Looks at the disk at every call and changes nothing.
+ */
+export function describeRunners(settings: RunnerSettings, surroundings: RunnerSurroundings): { items: RunnerDescription[] } {
+  const baseFolder = surroundings.baseFolder ?? process.cwd()
+  const commands = Object.entries(settings.COMMAND_RUNNERS).map(([name, command]) => {
+    const { missing } = locateProgram(command, surroundings.environment, baseFolder)
+    return { name, available: missing.length === 0, missing, steerable: command.steerable ?? false }
+  })
+  const items = [
+    ...commands,
+    { name: EXTERNAL, available: true, missing: [], steerable: true },
+    { name: 'ai', available: false, missing: ['The runner "ai" is not part of this release.'], steerable: true },
+    { name: 'claude-code', available: false, missing: ['The runner "claude-code" is not part of this release.'], steerable: true },
+  ]
+  const defaultName = settings.DEFAULT_RUNNER ?? commands.find(({ available }) => available)?.name ?? EXTERNAL
+  return { items: items.map((item) => ({ ...item, default: item.name === defaultName })) }
+}
