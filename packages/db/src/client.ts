@@ -1,0 +1,143 @@
+import { DomainError } from '@muster/domain'
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+
+/** The roles of the migrations: one project at a time, or the tables that dispatching takes across projects. */
+export type DatabaseRole = 'muster_app' | 'muster_dispatch'
+
+export interface ConnectOptions {
+  role: DatabaseRole
+  /** Most connections at once. */
+  connectionsMax: number
+  /** Shown in `pg_stat_activity`. */
+  applicationName: string
+  /** Longest time one statement may take. */
+  statementTimeoutMs?: number
+}
+
+/** A pool of connections that all work as one role. */
+export interface Database {
+  readonly role: DatabaseRole
+  readonly sql: postgres.Sql
+  readonly orm: PostgresJsDatabase
+  close(): Promise<void>
+}
+
+/**
+ * One transaction: drizzle for ordinary queries, `sql` for the statements of the dispatcher. Both prepare what they send.
+ * `afterCommit` collects what may only happen once the transaction is durable, such as ringing a bell.
+ */
+export interface Tx {
+  readonly orm: PostgresJsDatabase
+  readonly sql: postgres.Sql
+  afterCommit(action: () => void): void
+}
+
+const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => String(value), parse: (text: string) => Number(text) }
+
+/** Opens a pool. Connections are made when first needed, and made again after they broke. */
+export function connect(url: string, options: ConnectOptions): Database {
+  const sql = postgres(url, {
+    max: options.connectionsMax,
+    connect_timeout: 3,
+    idle_timeout: 0,
+    max_lifetime: null,
+    // A server that comes back is found within a second, however long it was away.
+    backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 1),
+    keep_alive: 10,
+    onnotice: () => {},
+    types: { int8: NUMBER_FROM_INT8 },
+    connection: {
+      application_name: options.applicationName,
+      role: options.role,
+      timezone: 'UTC',
+      statement_timeout: options.statementTimeoutMs ?? 5_000,
+      idle_in_transaction_session_timeout: 10_000,
+    },
+  } as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as postgres.Sql
+  const orm = drizzle(prepared(sql), { casing: 'snake_case' })
+  return {
+    role: options.role,
+    sql,
+    orm,
+    close: () => sql.end({ timeout: 5 }),
+  }
+}
+
+/** Drizzle sends everything through `unsafe`, which does not prepare unless it is told to; our statements all repeat. */
+function prepared<T extends postgres.Sql>(sql: T): T {
+  return new Proxy(sql, {
+    get(target, property, receiver) {
+      if (property === 'unsafe') return (text: string, parameters?: never[]) => target.unsafe(text, parameters, { prepare: true })
+      if (property === 'begin') {
+        return (use: (transaction: postgres.Sql) => Promise<unknown>) => target.begin((transaction) => use(prepared(transaction as unknown as postgres.Sql)))
+      }
+      return Reflect.get(target, property, receiver)
+    },
+  })
+}
+
+/** Runs one transaction. With a project, row-level security shows that project alone; without, the pool's role must see across. */
+export async function transaction<T>(database: Database, projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const actions: (() => void)[] = []
+  const result = await database.orm.transaction(async (orm) => {
+    const sql = (orm as unknown as { _: { session: { client: postgres.Sql } } })._.session.client
+    // Not awaited before the work: the first statement of the work travels in the same packet.
+    const scoped = projectId === null ? null : sql`select set_config('muster.project_id', ${projectId}, true)`.execute()
+    scoped?.catch(() => {})
+    const value = await work({ orm: orm as unknown as PostgresJsDatabase, sql, afterCommit: (action) => actions.push(action) })
+    await scoped
+    return value
+  })
+  for (const action of actions) action()
+  return result
+}
+
+const GONE = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  // PostgreSQL: shutting down, crashed, starting up, out of connections, statement took too long, idle in transaction.
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '57014',
+  '25P03',
+  // Lost a race for locks: the same request may well succeed.
+  '40P01',
+  '55P03',
+])
+
+/** Whether an error, or what caused it, means that the database could not be asked: worth trying again, unchanged. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    const code = (cause as { code?: unknown }).code
+    if (typeof code === 'string' && (GONE.has(code) || code.startsWith('08'))) return true
+    if (cause instanceof AggregateError && cause.errors.some(isDatabaseUnavailable)) return true
+  }
+  return false
+}
+
+/** What a caller is told while the database cannot be asked. */
+export function unavailable(): DomainError {
+  return new DomainError('unavailable', 'The database is not reachable at the moment. Nothing was lost; try again shortly.', { retryAfterSeconds: 1 })
+}
+
+/** @throws Error when a pool's login could bypass row-level security, with what to do about it */
+export async function requireConfinedLogin(database: Database): Promise<void> {
+  const [login] = await database.sql<{ name: string; unconfined: boolean }[]>`
+    select session_user as name, rolsuper or rolbypassrls as unconfined from pg_roles where rolname = session_user`
+  if (login?.unconfined === false) return
+  throw new Error(
+    `DATABASE_URL logs in as ${login?.name}, which can bypass row-level security. Put that URL into MIGRATE_DATABASE_URL, give DATABASE_URL ` +
+      'a login of its own (for example postgres://muster:<password>@host/database) and run `npm run migrate`, which creates it.',
+  )
+}

@@ -1,0 +1,22 @@
+import { bigint, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { instant, instantNow, projectId } from './columns.ts'
+
+/** One claim of a subtask by one worker. Usage is added at checkpoints, so that an attempt that crashed is still billed. */
+export const attempts = pgTable(
+  'attempts',
+  {
+    projectId: projectId(),
+    subtaskId: uuid().notNull(),
+    attempt: integer().notNull(),
+    workerId: text().notNull(),
+    startedAt: instantNow(),
+    endedAt: instant(),
+    outcome: text(),
+    error: text(),
+    inputTokens: bigint({ mode: 'number' }).notNull().default(0),
+    outputTokens: bigint({ mode: 'number' }).notNull().default(0),
+    costMicros: bigint({ mode: 'number' }).notNull().default(0),
+    toolCalls: integer().notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.subtaskId, table.attempt] })],
+)

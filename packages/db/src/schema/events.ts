@@ -1,0 +1,25 @@
+import { bigint, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { instant, projectId } from './columns.ts'
+
+/**
+ * The event log. `seq` is given by the one relay at a time, after the fact has been committed: a reader that pages by it misses
+ * nothing. Partitioned by ranges of `seq`, so that retention drops whole partitions.
+ */
+export const events = pgTable(
+  'events',
+  {
+    projectId: projectId(),
+    seq: bigint({ mode: 'number' }).primaryKey(),
+    type: text().notNull(),
+    subjectKind: text().notNull(),
+    subjectId: uuid().notNull(),
+    data: jsonb().$type<Record<string, unknown>>().notNull(),
+    actorKind: text().notNull(),
+    actorId: text().notNull(),
+    at: instant().notNull(),
+  },
+  (table) => [
+    index('events_by_project').on(table.projectId, table.seq),
+    index('events_by_subject').on(table.projectId, table.subjectId, table.seq),
+  ],
+)

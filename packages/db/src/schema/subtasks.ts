@@ -1,0 +1,97 @@
+import { FINAL_OUTCOMES, type FinalOutcome, PRIORITIES, type Priority, type RequiredOutput, SUBTASK_STATUSES, type SubtaskStatus } from '@muster/domain'
+import { sql } from 'drizzle-orm'
+import { bigint, boolean, check, index, integer, jsonb, pgTable, smallint, text, uuid } from 'drizzle-orm/pg-core'
+import { bytes, instant, instantNow, projectId } from './columns.ts'
+
+// Statuses are text with CHECK, never enums: enum comparison is not leakproof, so row-level security would keep its index unused.
+const oneOf = (column: string, values: readonly string[]) => sql.raw(`${column} in (${values.map((value) => `'${value}'`).join(', ')})`)
+
+/**
+ * Units of background work. The row is the truth; the pg-boss job `job_id` is the doorbell, and both move in one transaction:
+ * a job waits exactly while the row is pending with a slot, and is active exactly while the row is running.
+ */
+export const subtasks = pgTable(
+  'subtasks',
+  {
+    projectId: projectId(),
+    id: uuid().primaryKey(),
+    agentId: text().notNull(),
+    parentSessionId: text(),
+    task: text().notNull(),
+    taskId: uuid(),
+    taskRevision: integer(),
+    scheduleId: uuid(),
+    subagentName: text(),
+    subagentVersion: integer(),
+    background: boolean().notNull().default(true),
+    priority: text().$type<Priority>().notNull(),
+    runner: text().notNull(),
+    model: text(),
+    timeoutSeconds: integer().notNull(),
+    maxAttempts: smallint().notNull(),
+    budgetMaxSteps: integer().notNull(),
+    budgetMaxTokens: bigint({ mode: 'number' }),
+    budgetMaxCostMicros: bigint({ mode: 'number' }),
+    notify: boolean().notNull(),
+    requiredOutputs: jsonb().$type<RequiredOutput[]>().notNull().default([]),
+    metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),
+
+    status: text().$type<SubtaskStatus>().notNull().default('pending'),
+    /** Queue order: `created_at + rank × ageing`, fixed at insert, the same order as ageing by waited time but indexable. */
+    rankAt: instant().notNull(),
+    /** May run, or is running. Granted only under the lane's lock, so that an agent's running limit holds at every instant. */
+    slot: boolean().notNull().default(false),
+    slotAt: instant(),
+    jobId: uuid(),
+    /** Fencing number: grows at every claim, and every write of a run carries it. */
+    attempt: integer().notNull().default(0),
+    failures: smallint().notNull().default(0),
+    feedback: text(),
+    workerId: text(),
+    leaseExpiresAt: instant(),
+    attemptStartedAt: instant(),
+    leaseTokenHash: bytes(),
+    credentialHash: bytes(),
+    cancelRequestedAt: instant(),
+    stepSeq: integer().notNull().default(0),
+    updateSeq: integer().notNull().default(0),
+
+    finalOutcome: text().$type<FinalOutcome>(),
+    result: text(),
+    /** Where a result longer than 64 KiB is kept, so that lists never read it. */
+    resultBodyId: uuid(),
+    resultTruncated: boolean().notNull().default(false),
+    summary: text(),
+    error: text(),
+    outputs: jsonb().$type<Record<string, unknown>>(),
+    inputTokens: bigint({ mode: 'number' }).notNull().default(0),
+    outputTokens: bigint({ mode: 'number' }).notNull().default(0),
+    costMicros: bigint({ mode: 'number' }).notNull().default(0),
+    toolCalls: integer().notNull().default(0),
+    revisionOf: uuid(),
+    revisionRound: smallint().notNull().default(0),
+
+    createdAt: instantNow(),
+    startedAt: instant(),
+    completedAt: instant(),
+  },
+  (table) => [
+    check('subtasks_status', oneOf('status', SUBTASK_STATUSES)),
+    check('subtasks_priority', oneOf('priority', PRIORITIES)),
+    check('subtasks_final_outcome', oneOf('final_outcome', FINAL_OUTCOMES)),
+    check('subtasks_terminal', sql`(status in ('completed', 'failed', 'cancelled')) = (final_outcome is not null) and (final_outcome is null) = (completed_at is null)`),
+    check('subtasks_slot', sql`(not slot or status in ('pending', 'running')) and (slot or status <> 'running') and slot = (job_id is not null)`),
+    index('subtasks_by_id').on(table.projectId, table.id),
+    index('subtasks_by_status').on(table.projectId, table.status, table.id),
+    index('subtasks_by_agent').on(table.projectId, table.agentId, table.id),
+    index('subtasks_by_session').on(table.projectId, table.parentSessionId, table.id).where(sql`parent_session_id is not null`),
+    index('subtasks_by_task').on(table.projectId, table.taskId, table.id).where(sql`task_id is not null`),
+    index('subtasks_by_schedule').on(table.projectId, table.scheduleId, table.id).where(sql`schedule_id is not null`),
+    // What waits in a lane, best first, and what holds its slots.
+    index('subtasks_waiting').on(table.projectId, table.agentId, table.rankAt, table.id).where(sql`status = 'pending' and not slot`),
+    index('subtasks_slots').on(table.projectId, table.agentId).where(sql`slot`),
+    // For the reaper, which looks at all projects at once.
+    index('subtasks_leases').on(table.leaseExpiresAt).where(sql`status = 'running'`),
+    index('subtasks_unclaimed').on(table.slotAt).where(sql`status = 'pending' and slot`),
+  ],
+)
