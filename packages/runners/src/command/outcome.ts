@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
+import { cutToBytes } from '@muster/domain'
 import type { RunOutcome } from '../port.ts'
-import { cutText } from './text.ts'
 import { LIMITS, type Transcript } from './transcript.ts'
 
 /** How a program's process ended. */
@@ -45,10 +45,10 @@ function describeEnding({ code, signal }: Pick<Ending, 'code' | 'signal'>): stri
 }
 
 function keptResult(text: string): { result: string; isCut: boolean } {
-  const kept = cutText(text, LIMITS.maxResultBytes)
-  return { result: kept.text, isCut: kept.isCut }
+  const kept = cutToBytes(text, LIMITS.maxResultBytes)
+  return { result: kept.text, isCut: kept.truncated }
 }
 
 function note(text: string): string {
-  return cutText(text, LIMITS.maxNoteBytes).text
+  return cutToBytes(text, LIMITS.maxNoteBytes).text
 }

@@ -119,7 +119,8 @@ export function gateFailure(ending: Ending, errorTail: string): string | null {
 
 function spawnGate(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => reject(new StartError(`${program} could not be started in ${cwd}: ${error.message}`, !PERMANENT_CODES.has(error.code ?? '')))
+    const fail = (error: NodeJS.ErrnoException) =>
+      reject(new StartError(`${program} could not be started in ${cwd}: ${error.message}`, !PERMANENT_CODES.has(error.code ?? '')))
     try {
       const child = spawn('/bin/sh', ['-c', GATE_SCRIPT, GATE_NAME, program, ...args], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] })
       child.once('error', fail)

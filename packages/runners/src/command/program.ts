@@ -39,7 +39,11 @@ export function locateProgram(settings: CommandRunnerSettings, environment: Envi
 }
 
 /** The whole environment of a program: what it inherits, what its settings add, and how it reaches Muster, which nothing overrides. */
-export function programEnvironment(environment: Environment, added: Record<string, string> | undefined, muster: Record<`MUSTER_${string}`, string>): Record<string, string> {
+export function programEnvironment(
+  environment: Environment,
+  added: Record<string, string> | undefined,
+  muster: Record<`MUSTER_${string}`, string>,
+): Record<string, string> {
   const inherited = INHERITED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]] as const]))
   return { ...Object.fromEntries(inherited), ...added, ...muster }
 }

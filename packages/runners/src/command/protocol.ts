@@ -1,6 +1,6 @@
+import { toStorableJson } from '@muster/domain'
 import { z } from 'zod'
 import type { Run, RunUpdate } from '../port.ts'
-import { cleanJson } from './text.ts'
 
 /**
  * # The protocol of a `command` runner
@@ -48,6 +48,8 @@ import { cleanJson } from './text.ts'
  */
 export type ProgramLine = z.infer<typeof programLine>
 
+/** More nesting than any sensible report has; deeper values would overflow the stack of whoever walks them. */
+const MAX_JSON_DEPTH = 64
 const MAX_USAGE = 1_000_000_000
 const amount = z.number().int().min(0).max(MAX_USAGE).nullish()
 
@@ -75,14 +77,21 @@ const programLine = z.discriminatedUnion('type', [
 export function parseProgramLine(text: string): ProgramLine | null {
   if (!text.startsWith('{')) return null
   try {
-    const parsed = programLine.safeParse(cleanJson(JSON.parse(text)))
+    const value: unknown = JSON.parse(text)
+    if (isDeeperThan(MAX_JSON_DEPTH, value)) return null
+    // "\u0000" is valid JSON, and jsonb refuses it.
+    const parsed = programLine.safeParse(toStorableJson(value))
     if (!parsed.success) return null
     // An absent `value` would otherwise pass as "any value".
     return parsed.data.type === 'output' && parsed.data.value === undefined ? null : parsed.data
   } catch {
-    // Not JSON, or nested too deeply to be anybody's report.
     return null
   }
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item))
 }
 
 /** The first line on the program's standard input. */

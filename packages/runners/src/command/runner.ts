@@ -1,5 +1,5 @@
 import type { CommandRunnerSettings } from '@muster/domain'
-import type { Run, RunOutcome, Runner } from '../port.ts'
+import type { Run, Runner, RunOutcome } from '../port.ts'
 import { startFeed } from './feed.ts'
 import type { Guard } from './guard.ts'
 import { createLineReader } from './lines.ts'
@@ -69,7 +69,12 @@ function musterVariables({ brief, workspace, access }: Run): Record<`MUSTER_${st
 }
 
 /** Passes on what the program says and what it is to be told, until it is gone. */
-async function follow(program: Program, run: Run, isSteerable: boolean, lingerMs: number): Promise<{ ending: Ending; transcript: Transcript; errorTail: string }> {
+async function follow(
+  program: Program,
+  run: Run,
+  isSteerable: boolean,
+  lingerMs: number,
+): Promise<{ ending: Ending; transcript: Transcript; errorTail: string }> {
   const feed = startFeed(program.stdin, run, isSteerable)
   const errors = createTail(ERROR_TAIL_BYTES)
   let lingerTimer: NodeJS.Timeout | undefined

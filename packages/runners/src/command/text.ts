@@ -1,37 +1,10 @@
-/**
- * What a program prints is bytes that nobody has checked; what is stored is PostgreSQL text and jsonb. Everything between
- * the two is here: invalid UTF-8, NUL, lone surrogates and sizes.
- */
+import { toStorableText } from '@muster/domain'
 
-const NUL = '\u0000'
-const REPLACEMENT = '\uFFFD'
+/** What a program prints is bytes that nobody has checked, of any number. Here they become text of a known size. */
 
-/** More nesting than any sensible report has; deeper values would overflow the stack of whoever walks them. */
-const MAX_JSON_DEPTH = 64
-
-/** Text that PostgreSQL can hold: NUL and lone surrogates become U+FFFD. */
-export function cleanText(text: string): string {
-  const wellFormed = text.toWellFormed()
-  return wellFormed.includes(NUL) ? wellFormed.replaceAll(NUL, REPLACEMENT) : wellFormed
-}
-
-/** The bytes as clean text; what is not UTF-8 becomes U+FFFD. */
+/** The bytes as text that can be stored; what is not UTF-8, and NUL, become U+FFFD. */
 export function decode(bytes: Buffer): string {
-  return cleanText(bytes.toString('utf8'))
-}
-
-/**
- * A JSON value with every string in it clean, keys too: `"\u0000"` is valid JSON, and jsonb refuses it.
- *
- * @throws RangeError when the value is nested more deeply than 64 levels
- */
-export function cleanJson(value: unknown, depth = 0): unknown {
-  if (depth > MAX_JSON_DEPTH) throw new RangeError(`nested more deeply than ${MAX_JSON_DEPTH} levels`)
-  if (typeof value === 'string') return cleanText(value)
-  if (Array.isArray(value)) return value.map((item) => cleanJson(item, depth + 1))
-  if (typeof value !== 'object' || value === null) return value
-  // fromEntries defines properties, so a key "__proto__" stays a key.
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [cleanText(key), cleanJson(item, depth + 1)]))
+  return toStorableText(bytes.toString('utf8'))
 }
 
 /** The longest prefix of at most `maxBytes` bytes that does not end inside a code point. */
@@ -43,19 +16,10 @@ export function cutBytes(bytes: Buffer, maxBytes: number): Buffer {
   return bytes.subarray(0, end)
 }
 
-/** The text, cut at a code point to at most `maxBytes` bytes of UTF-8. */
-export function cutText(text: string, maxBytes: number): { text: string; isCut: boolean } {
-  // A UTF-16 unit is at most three bytes, so most texts need no look at their bytes.
-  if (text.length * 3 <= maxBytes) return { text, isCut: false }
-  const bytes = Buffer.from(text)
-  if (bytes.length <= maxBytes) return { text, isCut: false }
-  return { text: cutBytes(bytes, maxBytes).toString('utf8'), isCut: true }
-}
-
 /** Bytes that arrive in pieces, kept up to a limit. */
 export interface ByteStore {
-  /** Keeps what still fits, and returns how many bytes that was. */
-  add(bytes: Buffer): number
+  /** Keeps what still fits. */
+  add(bytes: Buffer): void
   readonly length: number
   /** A view of what is kept, valid until the next change. */
   readonly bytes: Buffer
@@ -76,7 +40,6 @@ export function createByteStore(maxBytes: () => number): ByteStore {
       }
       bytes.copy(buffer, length, 0, kept)
       length += kept
-      return kept
     },
     get length() {
       return length

@@ -1,7 +1,8 @@
+import { cutToBytes, RESULT_BYTES_MAX } from '@muster/domain'
 import type { Run, RunStep, UsageDelta } from '../port.ts'
 import type { Line } from './lines.ts'
-import { parseProgramLine, type ProgramLine } from './protocol.ts'
-import { createKeptText, cutText } from './text.ts'
+import { type ProgramLine, parseProgramLine } from './protocol.ts'
+import { createKeptText } from './text.ts'
 
 const MIB = 1024 * 1024
 
@@ -9,7 +10,7 @@ const MIB = 1024 * 1024
 export const LIMITS = {
   maxLineBytes: MIB,
   maxJsonLineBytes: 8 * MIB,
-  maxResultBytes: MIB,
+  maxResultBytes: RESULT_BYTES_MAX,
   maxSteps: 10_000,
   maxStepBytes: 8 * MIB,
   maxOutputs: 1_000,
@@ -55,8 +56,8 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
   }
 
   function plainLine(line: Line) {
-    const { text, isCut } = cutText(line.text, limits.maxLineBytes)
-    const isLineCut = isCut || line.isCut
+    const { text, truncated } = cutToBytes(line.text, limits.maxLineBytes)
+    const isLineCut = truncated || line.isCut
     plain.addLine(text, isLineCut)
     // An empty line belongs to a text, but says nothing as a step.
     if (text.trim() !== '') step('message', isLineCut ? `${text}\n[cut: the line had ${line.bytes} bytes]` : text, Buffer.byteLength(text))
@@ -67,7 +68,11 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
     const replaced = outputs.get(name)
     const total = outputsBytes - (replaced?.bytes ?? 0) + bytes
     if (bytes > limits.maxOutputBytes || total > limits.maxOutputsBytes || (replaced === undefined && outputs.size >= limits.maxOutputs)) {
-      step('error', `The output "${name}" was dropped: it has ${bytes} bytes, and an attempt keeps ${limits.maxOutputs} outputs of ${limits.maxOutputBytes} bytes each.`, 200)
+      step(
+        'error',
+        `The output "${name}" was dropped: it has ${bytes} bytes, and an attempt keeps ${limits.maxOutputs} outputs of ${limits.maxOutputBytes} bytes each.`,
+        200,
+      )
       return
     }
     outputs.set(name, { value, bytes })
@@ -112,8 +117,8 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
 /** A step's content as it is, or the beginning of its text where it is larger than a line may be. */
 function keptContent(content: unknown, line: Line, maxBytes: number): unknown {
   if (line.bytes <= maxBytes) return content
-  const { text, isCut } = cutText(typeof content === 'string' ? content : JSON.stringify(content), maxBytes)
-  return isCut ? `${text}\n[cut: the line had ${line.bytes} bytes]` : content
+  const { text, truncated } = cutToBytes(typeof content === 'string' ? content : JSON.stringify(content), maxBytes)
+  return truncated ? `${text}\n[cut: the line had ${line.bytes} bytes]` : content
 }
 
 function usageDelta(line: Extract<ProgramLine, { type: 'usage' }>): UsageDelta {

@@ -1,0 +1,15 @@
+import { createCommandRunner } from './runner.ts'
+import { startGuard } from './guard.ts'
+import { createTestRun, SILENT_LOG } from './testing.ts'
+
+/**
+ * A worker in small, for tests that kill it: runs one program, given as JSON in its first argument, and prints the guard's
+ * process id and every step.
+ */
+const guard = startGuard({ log: SILENT_LOG })
+const test = createTestRun()
+const say = (text: unknown) => process.stdout.write(`${text}\n`)
+say(guard.pid)
+const run = { ...test.run, step: ({ content }: { content: unknown }) => void say(content) }
+const options = { guard, log: SILENT_LOG, environment: { PATH: '/usr/local/bin:/usr/bin:/bin' }, baseFolder: '/' }
+await createCommandRunner('sample', { argv: JSON.parse(process.argv[2] ?? '[]') as string[] }, options).run(run)
