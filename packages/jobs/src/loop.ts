@@ -1,0 +1,59 @@
+export interface Loop {
+  /** Runs the work at once, or once more right after the run that is under way. */
+  wake(): void
+  /** Ends the loop after the run that is under way. */
+  stop(): Promise<void>
+}
+
+export interface LoopOptions {
+  /** Longest sleep between two runs, in milliseconds. */
+  everyMs: number
+  /** A run that throws is reported here and the loop goes on, after at most `everyMs`. */
+  onError: (error: unknown) => void
+}
+
+/**
+ * Runs `work` whenever it is woken and at least every `everyMs`, never twice at once. Work that answers true has more to do and
+ * is run again at once.
+ */
+export function startLoop(work: () => Promise<boolean | undefined>, { everyMs, onError }: LoopOptions): Loop {
+  let woken = true
+  let stopped = false
+  let interrupt = () => {}
+
+  const sleep = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, everyMs)
+      interrupt = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  const running = (async () => {
+    while (!stopped) {
+      if (!woken) await sleep()
+      if (stopped) return
+      woken = false
+      try {
+        if ((await work()) === true) woken = true
+      } catch (error) {
+        onError(error)
+        // Woken or not: whatever failed is not helped by asking again at once.
+        woken = false
+      }
+    }
+  })()
+
+  return {
+    wake() {
+      woken = true
+      interrupt()
+    },
+    async stop() {
+      stopped = true
+      interrupt()
+      await running
+    },
+  }
+}

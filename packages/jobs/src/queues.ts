@@ -1,0 +1,39 @@
+import { PgBoss } from 'pg-boss'
+
+/** The queue that the subtasks of one runner travel through. */
+export function runQueue(runner: string): string {
+  return `run.${runner}`
+}
+
+/**
+ * Run queues are never moved by pg-boss itself: no retries, no expiry within a day, no heartbeat, no notification. Our own
+ * dispatcher moves each job in the transaction that moves its row.
+ */
+const RUN_QUEUE_OPTIONS = { retryLimit: 0, expireInSeconds: 86_400, retentionSeconds: 2_592_000, deleteAfterSeconds: 60, notify: false } as const
+
+const GRANTS = [
+  'grant usage on schema pgboss to muster_app, muster_dispatch',
+  'grant select, insert, update, delete on all tables in schema pgboss to muster_app, muster_dispatch',
+  'grant usage on all sequences in schema pgboss to muster_app, muster_dispatch',
+]
+
+/**
+ * Installs pg-boss's schema and lets the processes' roles use it. Part of the migrate step; safe to repeat.
+ *
+ * @param adminUrl the migrated database, as the role that migrated it
+ */
+export async function installQueues(adminUrl: string): Promise<void> {
+  const boss = new PgBoss({ connectionString: adminUrl, max: 2, supervise: false, schedule: false })
+  const failures: Error[] = []
+  boss.on('error', (error) => failures.push(error))
+  await boss.start()
+  await boss.createQueue(runQueue('external'), RUN_QUEUE_OPTIONS)
+  for (const statement of GRANTS) await boss.getDb().executeSql(statement)
+  await boss.stop({ graceful: false })
+  if (failures[0] !== undefined) throw failures[0]
+}
+
+/** Makes sure that the queues of these runners exist, before anything is sent to them. */
+export async function ensureRunQueues(boss: PgBoss, runners: readonly string[]): Promise<void> {
+  for (const runner of runners) await boss.createQueue(runQueue(runner), RUN_QUEUE_OPTIONS)
+}
