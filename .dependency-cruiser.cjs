@@ -18,12 +18,20 @@ const MAY_IMPORT = {
   'local-postgres': [],
 }
 
-const packageRules = Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
-  name: `${name}-imports-${allowed.length === 0 ? 'nothing-of-ours' : `only-${allowed.join('-')}`}`,
-  severity: 'error',
-  from: { path: `^packages/${name}/`, pathNot: '[.]test[.]ts$' },
-  to: { path: '^(packages|apps)/', pathNot: [name, ...allowed].map((each) => `^packages/${each}/`) },
-}))
+/** And of what it may use the types: `enqueue(tx, …)` has to say what a transaction is. */
+const MAY_IMPORT_TYPES = { jobs: 'db' }
+
+const packageRules = Object.entries(MAY_IMPORT).flatMap(([name, allowed]) => {
+  const rule = {
+    name: `${name}-imports-${allowed.length === 0 ? 'nothing-of-ours' : `only-${allowed.join('-')}`}`,
+    severity: 'error',
+    from: { path: `^packages/${name}/`, pathNot: '[.]test[.]ts$' },
+    to: { path: '^(packages|apps)/', pathNot: [name, ...allowed, MAY_IMPORT_TYPES[name] ?? name].map((each) => `^packages/${each}/`) },
+  }
+  const types = MAY_IMPORT_TYPES[name]
+  if (types === undefined) return [rule]
+  return [rule, { ...rule, name: `${name}-imports-only-types-of-${types}`, to: { path: `^packages/${types}/`, dependencyTypesNot: ['type-only'] } }]
+})
 
 /** Only the given places may import the given npm packages. */
 const onlyIn = (name, places, packages, comment) => ({
