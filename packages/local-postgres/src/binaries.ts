@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -96,7 +97,7 @@ async function tryBinaries(folder: string, user: ServerUser): Promise<Binaries |
  * the slower one finds a copy as good as its own in its way and leaves it there. Only one that cannot be run is replaced.
  */
 async function copyNativeFolder(from: string, to: string, targetIsUsable: () => Promise<boolean>): Promise<void> {
-  const half = `${to}.${process.pid}.${Date.now().toString(36)}.tmp`
+  const half = `${to}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
   try {
     await cp(from, half, { recursive: true, verbatimSymlinks: true })
     await openForReading(half)

@@ -46,9 +46,13 @@ async function clusterVersion(folder: DataFolder): Promise<string | undefined> {
     return (await readFile(join(folder.cluster, 'PG_VERSION'), 'utf8')).trim()
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined
-    throw new LocalPostgresError('data_folder_unusable', `The data folder ${folder.path} cannot be read (${(error as Error).message}): make it readable, or choose another one with DATA_DIR.`, {
-      cause: error,
-    })
+    throw new LocalPostgresError(
+      'data_folder_unusable',
+      `The data folder ${folder.path} cannot be read (${(error as Error).message}): make it readable, or choose another one with DATA_DIR.`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -72,12 +76,15 @@ async function makeCluster(folder: DataFolder, user: ServerUser, binaries: Binar
       ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
       ...(isDurable ? [] : ['--no-sync']),
     ]
-    await run(binaries.initdb, options, { ...spawnIds(user), cwd: '/', env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' } })
+    await run(binaries.initdb, options, { ...spawnIds(user), cwd: '/', env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' } })
     await rename(half, folder.cluster)
   } catch (error) {
     if (['EEXIST', 'ENOTEMPTY'].includes(systemErrorCode(error) ?? '')) {
       if ((await clusterVersion(folder)) !== undefined) return
-      throw new LocalPostgresError('data_folder_unusable', `The folder ${folder.cluster} holds files that are not a PostgreSQL database: move them away, or choose another DATA_DIR.`)
+      throw new LocalPostgresError(
+        'data_folder_unusable',
+        `The folder ${folder.cluster} holds files that are not a PostgreSQL database: move them away, or choose another DATA_DIR.`,
+      )
     }
     const { stderr } = error as { stderr?: string }
     const reason = (stderr?.trim() || (error as Error).message).split('\n').slice(-4).join(' / ')

@@ -157,7 +157,10 @@ function notYours(path: string, owner: number): LocalPostgresError {
 }
 
 function notWritable(path: string, reason: string): LocalPostgresError {
-  return new LocalPostgresError('data_folder_unusable', `The data folder ${path} cannot be used (${reason}): make it writable, or choose another one with DATA_DIR.`)
+  return new LocalPostgresError(
+    'data_folder_unusable',
+    `The data folder ${path} cannot be used (${reason}): make it writable, or choose another one with DATA_DIR.`,
+  )
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

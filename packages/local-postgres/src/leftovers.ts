@@ -80,7 +80,11 @@ function servesCluster(pid: number, folder: DataFolder): boolean {
   const command = commandOf(pid)
   if (command === undefined || !/(^|\/)postgres\b/.test(command[0] ?? '')) return false
   // By its arguments; or by its working folder, when the data folder was moved since it started.
-  return command.includes(folder.cluster) || (command.length === 1 && command[0]?.includes(` ${folder.cluster} `) === true) || processesIn(folder.cluster).includes(pid)
+  return (
+    command.includes(folder.cluster) ||
+    (command.length === 1 && command[0]?.includes(` ${folder.cluster} `) === true) ||
+    processesIn(folder.cluster).includes(pid)
+  )
 }
 
 async function lockedBy(folder: DataFolder): Promise<number | undefined> {

@@ -1,14 +1,16 @@
 import { createServer } from 'node:net'
 import { listenerOf } from './processes.ts'
 
+const LOOPBACK = '127.0.0.1'
+
 /** A port of 127.0.0.1 that nobody listens on. It is free at this moment only: whoever takes it must cope with having lost it again. */
 export function freePort(): Promise<number> {
-  return listenOnce(0)
+  return listenOnce(0, LOOPBACK)
 }
 
-/** True when a server could listen on this port of 127.0.0.1 now. */
-export async function isPortFree(port: number): Promise<boolean> {
-  return listenOnce(port).then(
+/** True when a server could listen on this port now. */
+export async function isPortFree(port: number, host: string = LOOPBACK): Promise<boolean> {
+  return listenOnce(port, host).then(
     () => true,
     () => false,
   )
@@ -20,11 +22,11 @@ export function takenBy(port: number): string {
   return listener === undefined ? '' : ` by process ${listener.pid} (${listener.command})`
 }
 
-function listenOnce(port: number): Promise<number> {
+function listenOnce(port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       const address = server.address()
       const bound = typeof address === 'object' && address !== null ? address.port : 0
       server.close(() => resolve(bound))

@@ -48,7 +48,9 @@ export function commandOf(pid: number): string[] | undefined {
 /** The processes that have `folder` as their working folder, as those of a PostgreSQL server have its data folder. Linux only; elsewhere none. */
 export function processesIn(folder: string): number[] {
   if (process.platform !== 'linux') return []
-  const pids = readdirSync('/proc').map(Number).filter((pid) => Number.isSafeInteger(pid) && pid > 0)
+  const pids = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isSafeInteger(pid) && pid > 0)
   return pids.filter((pid) => readLink(`/proc/${pid}/cwd`) === folder)
 }
 
@@ -65,7 +67,9 @@ export function listenerOf(port: number): { pid: number; command: string } | und
     }
   }
   if (inodes.size === 0) return undefined
-  for (const pid of readdirSync('/proc').map(Number).filter((number) => number > 0)) {
+  for (const pid of readdirSync('/proc')
+    .map(Number)
+    .filter((number) => number > 0)) {
     for (const descriptor of listFolder(`/proc/${pid}/fd`)) {
       if (inodes.has(readLink(`/proc/${pid}/fd/${descriptor}`) ?? '')) return { pid, command: (commandOf(pid) ?? ['?']).join(' ').slice(0, 120) }
     }

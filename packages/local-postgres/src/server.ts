@@ -79,7 +79,7 @@ export async function launch(plan: ServerPlan): Promise<RunningServer> {
     cwd: '/',
     detached: true,
     stdio: ['ignore', output, output],
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
   })
   closeSync(output)
   const state: { ended?: string } = {}
@@ -122,7 +122,10 @@ export async function end(server: RunningServer, mode: StopMode): Promise<void> 
 /** The last lines that the server has written to its log since a position. */
 export async function lastLines(log: string, from: number, count: number): Promise<string[]> {
   const text = (await readFile(log).catch(() => Buffer.alloc(0))).subarray(from).toString('utf8')
-  return text.split('\n').filter((line) => line.trim() !== '').slice(-count)
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-count)
 }
 
 async function checkLogin(plan: ServerPlan, server: RunningServer): Promise<void> {
@@ -137,7 +140,9 @@ async function checkLogin(plan: ServerPlan, server: RunningServer): Promise<void
           'password_lost',
           `The database in ${plan.folder.path} does not accept the password of its file password-${SUPERUSER}: put the right one back, or start with an empty DATA_DIR.`,
         )
-      : new LocalPostgresError('start_failed', `PostgreSQL started but does not answer (${(error as Error).message}): see its log ${logFileOf(plan.folder)}.`, { cause: error })
+      : new LocalPostgresError('start_failed', `PostgreSQL started but does not answer (${(error as Error).message}): see its log ${logFileOf(plan.folder)}.`, {
+          cause: error,
+        })
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -66,7 +66,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   await endLeftovers(folder, record, log)
   const binaries = await findBinaries(user, systemDir)
   const settings = options.settings ?? {}
-  if (await prepareCluster(folder, user, binaries, settings['fsync'] !== 'off')) log(`made a database in ${folder.cluster}`)
+  if (await prepareCluster(folder, user, binaries, settings.fsync !== 'off')) log(`made a database in ${folder.cluster}`)
 
   const plan = { folder, user, binaries, settings, port: 0 }
   const first = await launchOnPort(plan, options.port ?? 0, record?.port)
@@ -110,7 +110,13 @@ async function launchOnPort(plan: ServerPlan, wanted: number, remembered: number
   }
 }
 
-async function control(plan: ServerPlan, first: RunningServer, adminUrl: string, log: (line: string) => void, onExit?: (how: string) => void): Promise<LocalPostgres> {
+async function control(
+  plan: ServerPlan,
+  first: RunningServer,
+  adminUrl: string,
+  log: (line: string) => void,
+  onExit?: (how: string) => void,
+): Promise<LocalPostgres> {
   const { folder, port } = plan
   let server = first
   let isUp = true

@@ -1,0 +1,114 @@
+#!/usr/bin/env node
+/**
+ * The way into every command of the root package.json. It runs on any Node from 20 on with nothing installed, makes sure
+ * that everything else is installed, and hands over to the project's own Node 24, which runs TypeScript as it is.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { constants } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const NODE_MAJOR_MIN = 20
+
+const TARGETS = {
+  start: { file: 'scripts/start.ts', does: 'start PostgreSQL, API and worker, and stay up' },
+  demo: { file: 'scripts/demo.ts', does: 'start everything, run three subtasks before your eyes, and end' },
+  test: { file: 'node_modules/vitest/vitest.mjs', before: ['run'], does: 'run the tests' },
+  key: { file: 'scripts/key.ts', does: 'create, list and revoke API keys' },
+  migrate: { file: 'scripts/migrate.ts', does: 'bring the database to this version' },
+  check: { file: 'scripts/check.ts', does: 'format, lint, types, import rules, unused code' },
+}
+
+const HELP = `Usage: npm run <command> [-- <options>]
+
+${Object.entries(TARGETS)
+  .map(([name, target]) => `  ${name.padEnd(8)} ${target.does}`)
+  .join('\n')}
+
+Installs what is missing first. Every command but test explains itself with: npm run <command> -- --help
+`
+
+const [name, ...options] = process.argv.slice(2)
+const target = Object.hasOwn(TARGETS, name ?? '') ? TARGETS[name] : undefined
+if (target === undefined) {
+  const asked = name === undefined || name === '--help' || name === '-h'
+  if (!asked) console.error(`There is no command ${name}.\n`)
+  console.log(HELP)
+  process.exit(asked ? 0 : 2)
+}
+
+const major = Number(process.versions.node.split('.')[0])
+if (major < NODE_MAJOR_MIN)
+  fail(`Muster needs Node ${NODE_MAJOR_MIN} or newer to start, and this is Node ${process.versions.node}: install a newer one from https://nodejs.org.`)
+if (process.platform === 'win32') fail('Muster runs on Linux and macOS: on Windows, use it inside WSL.')
+
+if (!isInstalled()) install()
+runTarget(findNode(), [join(ROOT, target.file), ...(target.before ?? []), ...options])
+
+/** pnpm keeps a copy of the lock file it installed from, written when it is done: equal means installed, and whole. */
+function isInstalled() {
+  const installed = readText(join(ROOT, 'node_modules', '.pnpm', 'lock.yaml'))
+  return installed !== undefined && installed === readText(join(ROOT, 'pnpm-lock.yaml')) && existsSync(join(ROOT, 'node_modules', '.modules.yaml'))
+}
+
+function install() {
+  const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const command = ['--yes', packageManager.split('+')[0], 'install', '--frozen-lockfile']
+  console.error(`Installing (npx ${command.join(' ')}); the first time takes a minute …`)
+  const startedAt = Date.now()
+  // CI=true: pnpm asks no questions, not even whether it may replace a node_modules of another version.
+  const done = spawnSync('npx', [...command, '--reporter', 'append-only'], {
+    cwd: ROOT,
+    env: { ...process.env, CI: 'true' },
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  if (done.status === 0) {
+    console.error(`Installed in ${Math.round((Date.now() - startedAt) / 1000)} s.`)
+    return
+  }
+  const output = `${done.stdout ?? ''}${done.stderr ?? ''}`.trimEnd().split('\n').slice(-20).join('\n')
+  fail(
+    `${output}\n\nThe installation failed${done.error === undefined ? '' : ` (${done.error.message})`}. Check that the npm registry can be reached and that this folder can be written to ` +
+      `and has 2 GB of room, then try again; to see all of it, run: npx ${command.join(' ')}`,
+  )
+}
+
+/** The program itself, not a script that starts it: signals and the pid are then those of what runs. */
+function findNode() {
+  const candidates = [join(ROOT, 'node_modules', 'node', 'bin', 'node'), join(ROOT, 'node_modules', '.bin', 'node')]
+  const found = candidates.find((path) => existsSync(path))
+  if (found === undefined) fail('Node 24 is missing from node_modules: delete node_modules and try again, so that everything is installed anew.')
+  return realpathSync(found)
+}
+
+function runTarget(node, argv) {
+  const path = [join(ROOT, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter)
+  const child = spawn(node, argv, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, PATH: path } })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) {
+    process.on(signal, () => {
+      // Ctrl-C in a terminal has reached the child already; a second one would mean "at once" to it.
+      const cameFromTerminal = signal === 'SIGINT' && process.stdin.isTTY === true
+      if (!cameFromTerminal) child.kill(signal)
+    })
+  }
+  child.on('error', (error) =>
+    fail(`Node 24 in node_modules does not run (${error.message}): delete node_modules and try again, so that everything is installed anew.`),
+  )
+  child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]))
+}
+
+function readText(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function fail(message) {
+  console.error(message)
+  process.exit(1)
+}

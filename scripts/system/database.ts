@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import type { Settings } from '@muster/domain'
+import { findLocalPostgres, type LocalPostgres, startLocalPostgres } from '@muster/local-postgres'
+
+/** The login and the database of API and worker on an embedded server. */
+const APP = 'muster'
+
+/** How the processes and the migrations reach the database. */
+export type DatabaseUrls = { appUrl: string; adminUrl: string }
+
+/** The folder of the embedded PostgreSQL inside DATA_DIR. */
+export function postgresDir(settings: Settings): string {
+  return join(settings.DATA_DIR, 'postgres')
+}
+
+/** Starts the PostgreSQL of DATA_DIR. */
+export async function startEmbeddedDatabase(
+  settings: Settings,
+  log: (line: string) => void,
+  onExit?: (how: string) => void,
+): Promise<DatabaseUrls & { server: LocalPostgres }> {
+  const server = await startLocalPostgres({ dataDir: postgresDir(settings), log, ...(onExit === undefined ? {} : { onExit }) })
+  return { server, appUrl: await server.urlFor(APP, APP), adminUrl: server.adminUrl }
+}
+
+/** The database that is configured by address; undefined when none is. */
+export function configuredDatabase(settings: Settings): DatabaseUrls | undefined {
+  const { DATABASE_URL: appUrl, MIGRATE_DATABASE_URL: adminUrl } = settings
+  return appUrl === undefined ? undefined : { appUrl, adminUrl: adminUrl ?? appUrl }
+}
+
+/**
+ * Lets a command work on the database: the configured one, the embedded one of a running `npm start`, or, when nothing
+ * runs, the embedded one started for the moment.
+ */
+export async function withDatabase<Result>(settings: Settings, log: (line: string) => void, work: (urls: DatabaseUrls) => Promise<Result>): Promise<Result> {
+  const configured = configuredDatabase(settings)
+  if (configured !== undefined) return work(configured)
+  const running = await findLocalPostgres(postgresDir(settings))
+  if (running !== undefined) return work({ appUrl: await running.urlFor(APP, APP), adminUrl: running.adminUrl })
+  const { server, ...urls } = await startEmbeddedDatabase(settings, log)
+  try {
+    return await work(urls)
+  } finally {
+    await server.stop()
+  }
+}

@@ -1,0 +1,15 @@
+import { SettingsError } from '@muster/domain'
+import { LocalPostgresError } from '@muster/local-postgres'
+import { ExplainedError } from './errors.ts'
+
+/** Prints why a command failed: what a person can act on in its own words, a mistake of ours with its stack. */
+export function reportFailure(error: unknown): void {
+  if (!(error instanceof Error)) return console.error(error)
+  const isExplained = error instanceof ExplainedError || error instanceof SettingsError || error instanceof LocalPostgresError || isBadOption(error)
+  console.error(`\n${isExplained ? error.message : (error.stack ?? error.message)}`)
+}
+
+/** `parseArgs` says well enough which option it does not know. */
+function isBadOption(error: Error): boolean {
+  return ((error as NodeJS.ErrnoException).code ?? '').startsWith('ERR_PARSE_ARGS_')
+}

@@ -1,0 +1,110 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { identifyProcess, isRunning, type ProcessIdentity, waitUntil } from '@muster/local-postgres'
+import { ExplainedError } from './errors.ts'
+
+/** How long a process that an earlier start left behind may take to end by itself. */
+const LEFTOVER_GRACE_MS = 5_000
+
+/**
+ * Who runs on a DATA_DIR: the process of `npm start` and its children, written down so that a start after everything was
+ * killed finds what outlived it. Each pid is kept with the moment its process started; a pid alone may be somebody else's by now.
+ */
+export type RunRecord = { starter: ProcessIdentity; address: string | null; children: Record<string, ProcessIdentity> }
+
+/**
+ * Takes DATA_DIR for this process: ends what an earlier start, itself gone, left running there.
+ *
+ * @throws ExplainedError while the earlier start is alive
+ */
+export async function takeDataDir(dataDir: string, log: (line: string) => void): Promise<RunFile> {
+  await mkdir(dataDir, { recursive: true })
+  const earlier = await readRecord(dataDir)
+  if (earlier !== undefined && earlier.starter.pid !== process.pid) {
+    if (isRunning(earlier.starter)) throw alreadyRunning(dataDir, earlier)
+    await endLeftovers(earlier, log)
+  }
+  const file = new RunFile(dataDir)
+  await file.save()
+  return file
+}
+
+/** The record of this run; saved at every change. */
+export class RunFile {
+  readonly #dataDir: string
+  readonly #record: RunRecord
+  #saving: Promise<void> = Promise.resolve()
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir
+    const starter = identifyProcess(process.pid)
+    if (starter === undefined)
+      throw new ExplainedError('This system does not tell when a process was started (no /proc and no ps): Muster cannot keep its processes apart here.')
+    this.#record = { starter, address: null, children: {} }
+  }
+
+  /** Remembers a child, or forgets it when there is no such process. */
+  setChild(name: string, pid: number | undefined): void {
+    const child = pid === undefined ? undefined : identifyProcess(pid)
+    if (child === undefined) delete this.#record.children[name]
+    else this.#record.children[name] = child
+    void this.save()
+  }
+
+  setAddress(address: string): void {
+    this.#record.address = address
+    void this.save()
+  }
+
+  /** Writes the record whole; calls that overlap are written one after the other. */
+  save(): Promise<void> {
+    this.#saving = this.#saving.then(async () => {
+      const path = recordPath(this.#dataDir)
+      await writeFile(`${path}.new`, `${JSON.stringify(this.#record)}\n`, { mode: 0o600 })
+      await rename(`${path}.new`, path)
+    })
+    return this.#saving
+  }
+
+  /** Gives DATA_DIR back. */
+  async remove(): Promise<void> {
+    await this.#saving
+    await rm(recordPath(this.#dataDir), { force: true })
+  }
+}
+
+function alreadyRunning(dataDir: string, record: RunRecord): ExplainedError {
+  const where = record.address === null ? '' : ` at ${record.address}`
+  return new ExplainedError(
+    `Muster is already running from ${dataDir}${where} (process ${record.starter.pid}): use that one, stop it first, or start a second one beside it with another folder and port (DATA_DIR=.muster-2 PORT=7301 npm start).`,
+  )
+}
+
+async function endLeftovers(record: RunRecord, log: (line: string) => void): Promise<void> {
+  const alive = (): [string, ProcessIdentity][] => Object.entries(record.children).filter(([, child]) => isRunning(child))
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    for (const [name, child] of alive()) {
+      log(`ending the ${name} that an earlier start left behind (process ${child.pid})`)
+      // Both were started as leaders of a process group, so that what they started goes with them.
+      process.kill(signal === 'SIGKILL' ? -child.pid : child.pid, signal)
+    }
+    if (await waitUntil(() => alive().length === 0, LEFTOVER_GRACE_MS)) return
+  }
+}
+
+async function readRecord(dataDir: string): Promise<RunRecord | undefined> {
+  try {
+    const record: unknown = JSON.parse(await readFile(recordPath(dataDir), 'utf8'))
+    return isRecord(record) ? record : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function recordPath(dataDir: string): string {
+  return join(dataDir, 'run.json')
+}
+
+function isRecord(value: unknown): value is RunRecord {
+  return typeof value === 'object' && value !== null && 'starter' in value && 'children' in value && typeof value.children === 'object'
+}

@@ -1,0 +1,172 @@
+import { join } from 'node:path'
+import type { Settings } from '@muster/domain'
+import { isPortFree, type LocalPostgres, takenBy } from '@muster/local-postgres'
+import { migrateDatabase } from '../migrate-database.ts'
+import { configuredDatabase, type DatabaseUrls, startEmbeddedDatabase } from './database.ts'
+import { type Environment, ROOT, type SystemEnvironment } from './environment.ts'
+import { BrokenOffError, ExplainedError } from './errors.ts'
+import { type RunFile, takeDataDir } from './run-record.ts'
+import { SupervisedProcess } from './supervised-process.ts'
+
+/** How long `/readyz` may say no after both processes are up. */
+const READY_TIMEOUT_MS = 30_000
+const DATABASE_BACKOFF_MS = 2_000
+
+/** Where the messages of a start go. */
+export type SystemOutput = {
+  /** One sentence about what is being done. */
+  log: (line: string) => void
+  /** A line that a process has written. */
+  onLine: (source: 'api' | 'worker', line: string) => void
+}
+
+/** The running whole: PostgreSQL (unless it is somebody else's), API and worker, each a process of its own. */
+export type System = {
+  /** Where the API answers. */
+  address: string
+  database: DatabaseUrls
+  /** Ends everything in order: API and worker give back what they hold, then the database. */
+  stop: () => Promise<void>
+  /** Ends everything at once. What was committed stays; the next start recovers. */
+  kill: () => Promise<void>
+}
+
+/** What has been started so far, so that a failure half-way ends exactly that. */
+type Parts = { processes: SupervisedProcess[]; server: LocalPostgres | undefined; runFile: RunFile | undefined; isStopping: boolean }
+
+/**
+ * Starts everything and waits until it answers.
+ *
+ * @param starting hears of `stop` and `kill` before anything runs, so that a start can be broken off
+ * @throws Error one message that says what is wrong and what to do; nothing is left running then
+ */
+export async function startSystem(
+  { settings, environment }: SystemEnvironment,
+  output: SystemOutput,
+  starting: (ends: Pick<System, 'stop' | 'kill'>) => void = () => undefined,
+): Promise<System> {
+  const parts: Parts = { processes: [], server: undefined, runFile: undefined, isStopping: false }
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => {
+    stopped ??= stopParts(parts, settings)
+    return stopped
+  }
+  const kill = (): Promise<void> => killParts(parts)
+  starting({ stop, kill })
+  try {
+    parts.runFile = await takeDataDir(settings.DATA_DIR, output.log)
+    await checkPort(settings)
+    const database = await openDatabase(settings, parts, output)
+    const address = await startProcesses(settings, environment, database, parts, output)
+    await waitForReady(address, parts)
+    return { address, database, stop, kill }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function checkPort(settings: Settings): Promise<void> {
+  if (settings.PORT === 0 || (await isPortFree(settings.PORT, settings.HOST))) return
+  throw new ExplainedError(
+    `Port ${settings.PORT} on ${settings.HOST} is already taken${takenBy(settings.PORT)} or cannot be listened on: stop that process, or choose another port (PORT=${settings.PORT + 1} npm start; PORT=0 takes any free one).`,
+  )
+}
+
+async function openDatabase(settings: Settings, parts: Parts, { log }: SystemOutput): Promise<DatabaseUrls> {
+  const configured = configuredDatabase(settings)
+  if (configured !== undefined) {
+    // The login of the processes may not change the schema. With an address that may, it is brought up to date here too.
+    if (settings.MIGRATE_DATABASE_URL === undefined) log('using DATABASE_URL as it is; bring it to this version with: npm run migrate')
+    else await migrateDatabase({ ...configured, log })
+    return configured
+  }
+  log('starting PostgreSQL')
+  const { server, ...urls } = await startEmbeddedDatabase(settings, log, (how) => {
+    log(`PostgreSQL has ended (${how})`)
+    void bringBack(parts, log)
+  })
+  parts.server = server
+  assertGoingOn(parts)
+  await migrateDatabase({ ...urls, log })
+  return urls
+}
+
+async function bringBack(parts: Parts, log: (line: string) => void): Promise<void> {
+  while (!parts.isStopping) {
+    log('starting PostgreSQL again')
+    try {
+      await parts.server?.restart()
+      return
+    } catch (error) {
+      log((error as Error).message)
+      await new Promise((resolve) => setTimeout(resolve, DATABASE_BACKOFF_MS))
+    }
+  }
+}
+
+async function startProcesses(settings: Settings, environment: Environment, database: DatabaseUrls, parts: Parts, output: SystemOutput): Promise<string> {
+  // Who may change the schema is none of their business.
+  const shared: Environment = { ...environment, DATABASE_URL: database.appUrl, MIGRATE_DATABASE_URL: undefined }
+  let address: string | undefined
+  const make = (name: 'api' | 'worker', readyMessage: string, own: () => Environment): SupervisedProcess => {
+    const supervised = new SupervisedProcess({
+      name: name === 'api' ? 'API' : 'worker',
+      script: join(ROOT, 'apps', name, 'src', 'main.ts'),
+      environment: () => ({ ...shared, ...own() }),
+      readyMessage,
+      onLine: (line) => output.onLine(name, line),
+      onPid: (pid) => parts.runFile?.setChild(name, pid),
+      log: output.log,
+    })
+    parts.processes.push(supervised)
+    return supervised
+  }
+
+  assertGoingOn(parts)
+  output.log('starting the API')
+  // With PORT=0 the system picks a port once; a restarted API has to come back to that one.
+  const listening = await make('api', 'listening', () => (address === undefined ? {} : { PORT: new URL(address).port })).start()
+  if (typeof listening.address !== 'string') throw new ExplainedError('The API did not say where it listens.')
+  address = listening.address
+  parts.runFile?.setAddress(address)
+
+  assertGoingOn(parts)
+  output.log('starting the worker')
+  await make('worker', 'ready', () => ({ PUBLIC_URL: settings.PUBLIC_URL ?? address })).start()
+  return address
+}
+
+async function waitForReady(address: string, parts: Parts): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS
+  let last = 'no answer'
+  while (performance.now() < deadline) {
+    assertGoingOn(parts)
+    const answer = await fetch(new URL('/readyz', address)).catch((error: Error) => error)
+    if (!(answer instanceof Error)) {
+      if (answer.ok) return
+      last = `${answer.status} ${await answer.text()}`
+    } else last = answer.message
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new ExplainedError(`The API at ${address} does not become ready: ${last}`)
+}
+
+async function stopParts(parts: Parts, settings: Settings): Promise<void> {
+  parts.isStopping = true
+  await Promise.all(parts.processes.map((each) => each.stop(settings.SHUTDOWN_GRACE_SECONDS * 1000)))
+  await parts.server?.stop('fast')
+  await parts.runFile?.remove()
+}
+
+async function killParts(parts: Parts): Promise<void> {
+  parts.isStopping = true
+  for (const each of parts.processes) each.kill()
+  await parts.server?.stop('immediate')
+  await parts.runFile?.remove()
+}
+
+/** A start that was told to stop goes no further. */
+function assertGoingOn(parts: Parts): void {
+  if (parts.isStopping) throw new BrokenOffError()
+}
