@@ -27,6 +27,7 @@ export class TallyReporter implements Reporter {
     if (this.#passed + this.#failed === 0 || (reason === 'interrupted' && this.#failed === 0)) this.#failed += 1
   }
 
+  /** Whatever else has failed, a module that did not pass is one failure at least. */
   #count(module: TestModule): void {
     let failed = 0
     for (const test of module.children.allTests()) {
@@ -35,7 +36,8 @@ export class TallyReporter implements Reporter {
       else if (state === 'skipped') this.#skipped += 1
       else failed += 1
     }
-    // A failed module without a failed test: it could not be loaded, or one of its hooks failed.
+    // A file that cannot be loaded, and hooks that fail: the tests below them count as skipped only.
+    for (const suite of [module, ...module.children.allSuites()]) if (suite.errors().length > 0) failed += 1
     if (failed === 0 && !['passed', 'skipped'].includes(module.state())) failed = 1
     this.#failed += failed
   }

@@ -22,7 +22,7 @@ export default defineConfig({ test: { include: ['*.check.ts'], exclude: [], repo
   return { last: stdout.trimEnd().split('\n').at(-1) ?? '', code: status }
 }
 
-const HEAD = "import { beforeAll, expect, it } from 'vitest'\n"
+const HEAD = "import { beforeAll, describe, expect, it } from 'vitest'\n"
 
 describe('the last line of a test run', () => {
   it('counts tests, not files', async () => {
@@ -42,6 +42,12 @@ describe('the last line of a test run', () => {
   it('counts a failing hook of a file as failed, and its tests as skipped', async () => {
     const run = await runTests({ 'a.check.ts': `${HEAD}beforeAll(() => { throw new Error('no') })\nit('a', () => {})\n` })
     expect(run).toEqual({ last: '0 passed, 1 failed, 1 skipped', code: 1 })
+  })
+
+  it('counts a failing hook of a group beside a failing test', async () => {
+    const group = "describe('group', () => {\n  beforeAll(() => { throw new Error('no') })\n  it('b', () => {})\n})\n"
+    const run = await runTests({ 'a.check.ts': `${HEAD}it('a', () => { expect(1).toBe(2) })\n${group}` })
+    expect(run).toEqual({ last: '0 passed, 2 failed, 1 skipped', code: 1 })
   })
 
   it('counts an error outside of any test as failed', async () => {
