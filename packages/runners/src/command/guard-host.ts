@@ -1,5 +1,5 @@
-import { createCommandRunner } from './runner.ts'
 import { startGuard } from './guard.ts'
+import { createCommandRunner } from './runner.ts'
 import { createTestRun, SILENT_LOG } from './testing.ts'
 
 /**

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import type { Guard } from './guard.ts'
 import type { Ending } from './outcome.ts'
+import { isGroupRunning, signalGroup } from './process-group.ts'
 
 /**
  * The program starts behind a gate: the shell waits for a line on descriptor 3 before it becomes the program, and that line
@@ -14,9 +15,11 @@ const GATE_NAME = 'muster-gate'
 
 /** SIGKILL comes early enough for everything to be gone two seconds after the stop. */
 export const KILL_AFTER_MS = 1_500
-const GROUP_POLL_MS = 20
+const GROUP_POLL_MS = 30
 /** How long a pipe may stay silent after the program's end before it counts as held open by a stranger. */
 const SILENCE_MS = 200
+/** How long is listened to somebody who is never silent. */
+const LAST_WORDS_MS = 1_000
 
 export interface ProgramOptions {
   program: string
@@ -73,14 +76,16 @@ export async function startProgram({ program, args, cwd, env, guard }: ProgramOp
 
   const ended = (async () => {
     const ending = await exited
-    // After SIGTERM the rest of the group has the same time as its leader; after an exit of its own accord it has no business left.
-    if (endedBy !== null) while (killTimer !== undefined && isGroupAlive(pgid)) await delay(GROUP_POLL_MS)
+    // After SIGTERM the rest of the group has the same time as its leader. After an exit of its own accord it has the time to
+    // pass on what the leader said last, as the `tee` at the end of a pipe does, and no other business.
+    if (endedBy !== null) while (killTimer !== undefined && isGroupRunning(pgid)) await delay(GROUP_POLL_MS)
+    else await Promise.all([quiet(stdout, LAST_WORDS_MS), quiet(stderr, LAST_WORDS_MS)])
     clearTimeout(killTimer)
     signalGroup(pgid, 'SIGKILL')
     guard.remove(pgid)
-    stdin.destroy()
-    gate.destroy()
-    await Promise.all([drained(stdout), drained(stderr)])
+    const listenMs = endedBy === null ? LAST_WORDS_MS : SILENCE_MS
+    await Promise.all([quiet(stdout, listenMs), quiet(stderr, listenMs)])
+    for (const stream of [stdin, stdout, stderr, gate]) stream.destroy()
     return ending
   })()
 
@@ -134,40 +139,24 @@ function spawnGate(program: string, args: readonly string[], cwd: string, env: R
 /** Too long a command line, no shell, no folder: tomorrow it will be the same. */
 const PERMANENT_CODES = new Set(['ENOENT', 'EACCES', 'ENOTDIR', 'E2BIG', 'EINVAL', 'ERR_INVALID_ARG_VALUE'])
 
-function signalGroup(pgid: number, signal: NodeJS.Signals) {
-  try {
-    process.kill(-pgid, signal)
-  } catch {
-    // ESRCH: the group is gone already. EPERM: what is left of it belongs to somebody else by now.
-  }
-}
-
-function isGroupAlive(pgid: number): boolean {
-  try {
-    process.kill(-pgid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
 /**
- * Resolves when a stream has been read to its end, or has been silent for a while: a process that left the group may hold
- * the pipe open for ever. Then the stream is given up.
+ * Resolves when a stream has been read to its end, has been silent for a while, or has gone on for `maxMs`: a process that
+ * left the group may hold the pipe open for ever.
  */
-async function drained(stream: Readable): Promise<void> {
+async function quiet(stream: Readable, maxMs: number): Promise<void> {
   if (stream.closed) return
+  const startedAt = performance.now()
   const closed = new Promise<true>((resolve) => stream.once('close', () => resolve(true)))
-  let hasData = false
+  let hasData = true
   const onData = () => {
     hasData = true
   }
   stream.on('data', onData)
-  do {
+  while (hasData && performance.now() - startedAt < maxMs) {
     hasData = false
     // Data that waits in the pipe is read between a timer and an immediate, so a busy worker does not mistake it for silence.
-    const isClosed = await Promise.race([closed, delay(SILENCE_MS, false).then(() => new Promise<false>((resolve) => setImmediate(resolve, false)))])
-    if (isClosed) return
-  } while (hasData)
-  stream.destroy()
+    const silence = delay(SILENCE_MS).then(() => immediate(false))
+    if (await Promise.race([closed, silence])) return
+  }
+  stream.off('data', onData)
 }

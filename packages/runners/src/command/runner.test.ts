@@ -15,7 +15,8 @@ async function runOf(argv: string[], settings: Parameters<typeof testRunner>[2] 
   return { outcome, steps: test.steps, usage: test.usage, acknowledged: test.acknowledged, workspace: test.run.workspace }
 }
 
-const print = (...lines: unknown[]) => script(`for (const line of ${JSON.stringify(lines)}) console.log(typeof line === 'string' ? line : JSON.stringify(line))`)
+const print = (...lines: unknown[]) =>
+  script(`for (const line of ${JSON.stringify(lines)}) console.log(typeof line === 'string' ? line : JSON.stringify(line))`)
 
 describe('what a program is told', () => {
   it('gets the brief as its first line, in snake_case, and then the end of its input', async () => {
@@ -44,7 +45,9 @@ describe('what a program is told', () => {
 
   it('gets the MUSTER variables, five inherited ones and its own settings, and nothing else of the worker', async () => {
     const { outcome, workspace } = await runOf(['env'], { env: { COLOUR: 'blue', MUSTER_TOKEN: 'forged' } })
-    const variables = Object.fromEntries((outcome as { result: string }).result.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+    const variables = Object.fromEntries(
+      (outcome as { result: string }).result.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    )
     // The shell that opens the gate sets these about itself.
     for (const name of ['PWD', 'OLDPWD', 'SHLVL', '_']) delete variables[name]
 
@@ -169,7 +172,9 @@ describe('what a program says', () => {
 
 describe('how a program ends', () => {
   it('is errored with the last 4 KiB of standard error after a crash, keeping what it said', async () => {
-    const { outcome } = await runOf(script(`console.log('half'); process.stderr.write('x'.repeat(10_000) + 'ü'.repeat(100) + ' the end'); process.exitCode = 3`))
+    const { outcome } = await runOf(
+      script(`console.log('half'); process.stderr.write('x'.repeat(10_000) + 'ü'.repeat(100) + ' the end'); process.exitCode = 3`),
+    )
     expect(outcome).toMatchObject({ kind: 'errored', retryable: true, partialResult: 'half' })
     const { error } = outcome as { error: string }
     expect(error).toMatch(/^The program exited with code 3:\nx+ü+ the end$/)

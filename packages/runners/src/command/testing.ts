@@ -110,10 +110,18 @@ export function script(source: string): string[] {
 }
 
 /** A runner over a program of the test's own. */
-export function testRunner(guard: Guard, argv: string[], settings: { cwd?: string; env?: Record<string, string>; steerable?: boolean; lingerMs?: number } = {}) {
+export function testRunner(
+  guard: Guard,
+  argv: string[],
+  settings: { cwd?: string; env?: Record<string, string>; steerable?: boolean; lingerMs?: number } = {},
+) {
   const { lingerMs, ...rest } = settings
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nowhere', LANG: 'C.UTF-8', DATABASE_URL: 'postgres://secret' }
-  return createCommandRunner('sample', { argv, ...rest }, { guard, log: SILENT_LOG, environment, baseFolder: tmpdir(), ...(lingerMs !== undefined && { lingerMs }) })
+  return createCommandRunner(
+    'sample',
+    { argv, ...rest },
+    { guard, log: SILENT_LOG, environment, baseFolder: tmpdir(), ...(lingerMs !== undefined && { lingerMs }) },
+  )
 }
 
 /** True while a process is there that is more than an entry waiting to be collected. */
@@ -126,9 +134,14 @@ export function isRunning(pid: number): boolean {
   return !isZombie(pid)
 }
 
-/** Resolves when a process is gone. Somebody else's process sends no event, so this looks again and again. */
-export async function gone(pid: number): Promise<void> {
-  while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 5))
+/** Resolves when a process is gone. */
+export function gone(pid: number): Promise<void> {
+  return until(() => !isRunning(pid))
+}
+
+/** Resolves when something holds that sends no event, such as the end of somebody else's process. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 function isZombie(pid: number): boolean {
