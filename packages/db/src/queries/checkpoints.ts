@@ -1,0 +1,91 @@
+import type { StepKind, Usage } from '@muster/domain'
+import type { Tx } from '../client.ts'
+import type { AttemptRef } from './settle.ts'
+
+export interface CheckpointInput extends AttemptRef {
+  steps: readonly { kind: StepKind; content: unknown }[]
+  usage: Omit<Usage, 'steps'>
+  /** Renews the lease by this much; null leaves it to the worker's own renewal of all its leases. */
+  leaseSeconds: number | null
+  timeoutGraceSeconds: number
+}
+
+export interface CheckpointRow {
+  cancelRequested: boolean
+  updateSeq: number
+  leaseExpiresAt: Date
+  /** Place of the last step written so far. */
+  stepSeq: number
+}
+
+/**
+ * Between two steps of a run: writes its steps and usage and tells whether it is to stop. Null when the attempt is no longer the
+ * current one, and then nothing is written. Takes the row's lock.
+ */
+export async function writeCheckpoint(tx: Tx, projectId: string, input: CheckpointInput): Promise<CheckpointRow | null> {
+  const { usage } = input
+  const [row] = await tx.sql<{ cancel_requested: boolean; update_seq: number; lease_expires_at: string; step_seq: number }[]>`
+    with held as (
+      update subtasks set
+        step_seq = step_seq + ${input.steps.length},
+        input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
+        cost_micros = cost_micros + ${usage.costUsdMicros}, tool_calls = tool_calls + ${usage.toolCalls},
+        lease_expires_at = case when ${input.leaseSeconds}::int is null then lease_expires_at else least(
+          muster_now() + ${input.leaseSeconds}::int * interval '1 second',
+          attempt_started_at + (timeout_seconds + ${input.timeoutGraceSeconds}) * interval '1 second') end
+      where id = ${input.subtaskId} and attempt = ${input.attempt} and status = 'running'
+      returning cancel_requested_at is not null as cancel_requested, update_seq, lease_expires_at, step_seq
+    ),
+    billed as (
+      update attempts a set
+        input_tokens = a.input_tokens + ${usage.inputTokens}, output_tokens = a.output_tokens + ${usage.outputTokens},
+        cost_micros = a.cost_micros + ${usage.costUsdMicros}, tool_calls = a.tool_calls + ${usage.toolCalls}
+      from held
+      where a.subtask_id = ${input.subtaskId} and a.attempt = ${input.attempt}
+        and ${usage.inputTokens + usage.outputTokens + usage.costUsdMicros + usage.toolCalls > 0}
+    ),
+    written as (
+      insert into steps (project_id, subtask_id, seq, attempt, kind, content)
+      select ${projectId}, ${input.subtaskId}, held.step_seq - ${input.steps.length} + s.place::int, ${input.attempt}, s.step ->> 'kind', s.step -> 'content'
+      from held, jsonb_array_elements(${JSON.stringify(input.steps.map(({ kind, content }) => ({ kind, content: content ?? null })))}::jsonb) with ordinality as s(step, place)
+    )
+    select * from held`
+  if (row === undefined) return null
+  return { cancelRequested: row.cancel_requested, updateSeq: row.update_seq, leaseExpiresAt: new Date(row.lease_expires_at), stepSeq: row.step_seq }
+}
+
+/**
+ * Renews the leases of a worker's own attempts, also those that have lapsed, as long as nobody took them. Answers the attempts
+ * that are still its own; `cancelRequested` makes up for a bell that was lost. Across projects.
+ */
+export async function renewLeases(
+  tx: Tx,
+  attempts: readonly AttemptRef[],
+  lease: { seconds: number; timeoutGraceSeconds: number },
+): Promise<{ subtaskId: string; attempt: number; cancelRequested: boolean; updateSeq: number }[]> {
+  const rows = await tx.sql<{ id: string; attempt: number; cancel_requested: boolean; update_seq: number }[]>`
+    update subtasks s set lease_expires_at = least(
+      muster_now() + ${lease.seconds} * interval '1 second',
+      attempt_started_at + (timeout_seconds + ${lease.timeoutGraceSeconds}) * interval '1 second')
+    from unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as mine(id, attempt)
+    where s.id = mine.id and s.attempt = mine.attempt and s.status = 'running'
+    returning s.id, s.attempt, s.cancel_requested_at is not null as cancel_requested, s.update_seq`
+  return rows.map((row) => ({ subtaskId: row.id, attempt: row.attempt, cancelRequested: row.cancel_requested, updateSeq: row.update_seq }))
+}
+
+/** The same look without writing: which of a worker's attempts are still its own, and what is asked of them. Across projects. */
+export async function lookAtRuns(
+  tx: Tx,
+  subtaskIds: readonly string[],
+): Promise<{ subtaskId: string; attempt: number; isRunning: boolean; cancelRequested: boolean; updateSeq: number }[]> {
+  const rows = await tx.sql<{ id: string; attempt: number; is_running: boolean; cancel_requested: boolean; update_seq: number }[]>`
+    select id, attempt, status = 'running' as is_running, cancel_requested_at is not null as cancel_requested, update_seq
+    from subtasks where id = any(${subtaskIds as string[]}::uuid[])`
+  return rows.map((row) => ({
+    subtaskId: row.id,
+    attempt: row.attempt,
+    isRunning: row.is_running,
+    cancelRequested: row.cancel_requested,
+    updateSeq: row.update_seq,
+  }))
+}

@@ -1,0 +1,121 @@
+import type { Tx } from '../client.ts'
+
+/** Limits where a project sets none of its own. */
+export interface LaneDefaults {
+  running: number
+  pending: number
+}
+
+/** A row that has been given a slot: its job must be inserted in the same transaction. */
+export interface GrantedRow {
+  subtaskId: string
+  jobId: string
+  runner: string
+  rankAt: Date
+}
+
+/**
+ * Locks the lanes of these agents until the end of the transaction. Always a statement of its own: a statement that locked and
+ * counted would count on a snapshot from before the wait, and limits would be passed. Sorted, so that two transactions cannot
+ * wait for each other.
+ */
+export async function lockLanes(tx: Tx, projectId: string, agentIds: readonly string[]): Promise<void> {
+  await tx.sql`
+    select pg_advisory_xact_lock(key) from (
+      select distinct hashtextextended(${projectId} || '/' || agent_id, 0) as key from unnest(${agentIds as string[]}::text[]) as agent_id order by key
+    ) as sorted`
+}
+
+/** Gives every free slot of these lanes to the best waiting rows. The lanes must be locked. */
+export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults): Promise<GrantedRow[]> {
+  const rows = await tx.sql<{ id: string; job_id: string; runner: string; rank_at: string }[]>`
+    with lane as (
+      select agent_id, coalesce(
+        (p.settings #>> array['limits', 'agents', agent_id, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running}
+      ) as running_max
+      from (select distinct unnest(${agentIds as string[]}::text[]) as agent_id) as a
+      left join projects p on p.id = ${projectId}
+    ),
+    free as (
+      select l.agent_id, l.running_max - (
+        select count(*) from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
+      ) as slots
+      from lane l
+    ),
+    best as (
+      select w.id from free f cross join lateral (
+        select id from subtasks
+        where project_id = ${projectId} and agent_id = f.agent_id and status = 'pending' and not slot
+        order by rank_at, id limit greatest(f.slots, 0) for update skip locked
+      ) as w
+    )
+    update subtasks s set slot = true, slot_at = muster_now(), job_id = gen_random_uuid()
+    from best where s.id = best.id
+    returning s.id, s.job_id, s.runner, s.rank_at`
+  return rows.map((row) => ({ subtaskId: row.id, jobId: row.job_id, runner: row.runner, rankAt: new Date(row.rank_at) }))
+}
+
+/**
+ * Takes the slot of the lane's least urgent holder that nobody has claimed yet, if it ranks after `rankAt`. The lane must be
+ * locked; the holder's job has to be deleted in the same transaction.
+ */
+export async function takeSlotFromLater(tx: Tx, projectId: string, agentId: string, rankAt: Date): Promise<{ jobId: string } | null> {
+  const [row] = await tx.sql<{ job_id: string }[]>`
+    with holder as (
+      select id, job_id from subtasks
+      where project_id = ${projectId} and agent_id = ${agentId} and slot and status = 'pending' and rank_at > ${rankAt.toISOString()}::timestamptz
+      order by rank_at desc, id desc limit 1 for update skip locked
+    )
+    update subtasks s set slot = false, slot_at = null, job_id = null from holder where s.id = holder.id
+    returning holder.job_id`
+  return row === undefined ? null : { jobId: row.job_id }
+}
+
+export async function giveSlot(tx: Tx, subtaskId: string, jobId: string): Promise<void> {
+  await tx.sql`update subtasks set slot = true, slot_at = muster_now(), job_id = ${jobId} where id = ${subtaskId}`
+}
+
+/** A slot that nobody claims, in a lane where a row of another runner waits. */
+export interface IdleSlot {
+  projectId: string
+  subtaskId: string
+}
+
+/** Finds slots that have gone unclaimed for `idleMs` while a row of another runner waits in the same lane. Across projects. */
+export async function findIdleSlots(tx: Tx, idleMs: number): Promise<IdleSlot[]> {
+  const rows = await tx.sql<{ project_id: string; id: string }[]>`
+    select s.project_id, s.id from subtasks s
+    where s.status = 'pending' and s.slot and s.slot_at < (select muster_now()) - ${idleMs} * interval '1 millisecond'
+      and exists (
+        select from subtasks w
+        where w.project_id = s.project_id and w.agent_id = s.agent_id and w.status = 'pending' and not w.slot and w.runner <> s.runner
+      )
+    order by s.slot_at limit 100`
+  return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id }))
+}
+
+/** Locks a row that still holds an idle slot; null when it was claimed, cancelled or is being claimed. */
+export async function lockIdleSlot(tx: Tx, subtaskId: string, idleMs: number): Promise<{ agentId: string; runner: string; jobId: string } | null> {
+  const [row] = await tx.sql<{ agent_id: string; runner: string; job_id: string }[]>`
+    select agent_id, runner, job_id from subtasks
+    where id = ${subtaskId} and status = 'pending' and slot and slot_at < muster_now() - ${idleMs} * interval '1 millisecond'
+    for update skip locked`
+  return row === undefined ? null : { agentId: row.agent_id, runner: row.runner, jobId: row.job_id }
+}
+
+/** Moves an idle slot to the best waiting row of another runner. The lane must be locked. Null when nothing waits any more. */
+export async function passSlot(tx: Tx, projectId: string, holder: { subtaskId: string; agentId: string; runner: string }): Promise<GrantedRow | null> {
+  const [row] = await tx.sql<{ id: string; job_id: string; runner: string; rank_at: string }[]>`
+    with heir as (
+      select id from subtasks
+      where project_id = ${projectId} and agent_id = ${holder.agentId} and status = 'pending' and not slot and runner <> ${holder.runner}
+      order by rank_at, id limit 1 for update skip locked
+    ),
+    passed as (
+      update subtasks s set slot = false, slot_at = null, job_id = null from heir where s.id = ${holder.subtaskId} returning s.id
+    )
+    update subtasks s set slot = true, slot_at = muster_now(), job_id = gen_random_uuid()
+    from heir where s.id = heir.id
+    returning s.id, s.job_id, s.runner, s.rank_at`
+  return row === undefined ? null : { subtaskId: row.id, jobId: row.job_id, runner: row.runner, rankAt: new Date(row.rank_at) }
+}

@@ -1,0 +1,175 @@
+import type { RequiredOutput, TerminalStatus, Usage } from '@muster/domain'
+import type { Tx } from '../client.ts'
+
+/** A running attempt, locked, as its end is decided. */
+export interface EndingRow {
+  id: string
+  agentId: string
+  parentSessionId: string | null
+  task: string
+  taskId: string | null
+  scheduleId: string | null
+  runner: string
+  jobId: string
+  attempt: number
+  failures: number
+  maxAttempts: number
+  timeoutSeconds: number
+  cancelRequested: boolean
+  requiredOutputs: RequiredOutput[]
+  updateSeq: number
+  rankAt: Date
+  workerId: string
+  notify: boolean
+  /** Whether the reaper may take it: its lease has lapsed, or its attempt has run out of time. */
+  leaseLapsed: boolean
+  timedOut: boolean
+}
+
+export interface AttemptRef {
+  subtaskId: string
+  attempt: number
+}
+
+/** Locks the rows of attempts that are still the current, running ones, in the order of their ids. Others are left out. */
+export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
+  const rows = await tx.sql<Record<string, never>[]>`
+    select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", schedule_id as "scheduleId", runner, job_id as "jobId",
+      s.attempt, failures, max_attempts as "maxAttempts", timeout_seconds as "timeoutSeconds", cancel_requested_at is not null as "cancelRequested",
+      required_outputs as "requiredOutputs", update_seq as "updateSeq", rank_at as "rankAt", worker_id as "workerId", notify,
+      lease_expires_at < muster_now() as "leaseLapsed",
+      attempt_started_at + timeout_seconds * interval '1 second' < muster_now() as "timedOut"
+    from subtasks s
+    join unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as ref(id, attempt)
+      on s.id = ref.id and s.attempt = ref.attempt
+    where s.status = 'running'
+    order by s.id
+    for update of s`
+  return rows.map((row) => ({ ...row, rankAt: new Date(row.rankAt as string) }) as unknown as EndingRow)
+}
+
+/** Which of these attempts have already brought their subtask to an end: a settlement whose answer was lost. */
+export async function findEnded(tx: Tx, attempts: readonly AttemptRef[]): Promise<string[]> {
+  const rows = await tx.sql<{ id: string }[]>`
+    select s.id from subtasks s
+    join unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as ref(id, attempt)
+      on s.id = ref.id and s.attempt = ref.attempt
+    where s.status in ('completed', 'failed', 'cancelled')`
+  return rows.map((row) => row.id)
+}
+
+export interface TerminalRow {
+  id: string
+  attempt: number
+  status: TerminalStatus
+  finalOutcome: string
+  result: string | null
+  resultBodyId: string | null
+  resultTruncated: boolean
+  summary: string | null
+  error: string | null
+  outputs: Record<string, unknown> | null
+  failures: number
+  usage: Omit<Usage, 'steps'>
+  /** Set when the parent session is to be told. */
+  inboxId: string | null
+}
+
+/** Writes the ends of locked attempts: rows, attempts, inbox. Answers the ends' time. */
+export async function writeTerminal(tx: Tx, projectId: string, rows: readonly TerminalRow[]): Promise<void> {
+  const data = rows.map((row) => ({
+    id: row.id,
+    attempt: row.attempt,
+    status: row.status,
+    final_outcome: row.finalOutcome,
+    result: row.result,
+    result_body_id: row.resultBodyId,
+    result_truncated: row.resultTruncated,
+    summary: row.summary,
+    error: row.error,
+    outputs: row.outputs,
+    failures: row.failures,
+    inbox_id: row.inboxId,
+    input_tokens: row.usage.inputTokens,
+    output_tokens: row.usage.outputTokens,
+    cost_micros: row.usage.costUsdMicros,
+    tool_calls: row.usage.toolCalls,
+  }))
+  await tx.sql`
+    with ended as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
+        id uuid, attempt int, status text, final_outcome text, result text, result_body_id uuid, result_truncated boolean, summary text, error text,
+        outputs jsonb, failures smallint, inbox_id uuid, input_tokens bigint, output_tokens bigint, cost_micros bigint, tool_calls int)
+    ),
+    moment as materialized (select muster_now() as now),
+    written as (
+      update subtasks s set
+        status = e.status, final_outcome = e.final_outcome, result = e.result, result_body_id = e.result_body_id, result_truncated = e.result_truncated,
+        summary = e.summary, error = e.error, outputs = e.outputs, failures = e.failures,
+        input_tokens = s.input_tokens + e.input_tokens, output_tokens = s.output_tokens + e.output_tokens,
+        cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
+        slot = false, slot_at = null, job_id = null, lease_expires_at = null, lease_token_hash = null, credential_hash = null, feedback = null,
+        completed_at = moment.now
+      from ended e, moment where s.id = e.id and s.attempt = e.attempt
+      returning s.id, s.parent_session_id
+    ),
+    closed as (
+      update attempts a set ended_at = moment.now, outcome = e.final_outcome, error = e.error,
+        input_tokens = a.input_tokens + e.input_tokens, output_tokens = a.output_tokens + e.output_tokens,
+        cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
+      from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt
+    )
+    insert into inbox (project_id, id, session_id, subtask_id)
+    select ${projectId}, e.inbox_id, w.parent_session_id, e.id
+    from ended e join written w on w.id = e.id
+    where e.inbox_id is not null and w.parent_session_id is not null
+    on conflict (subtask_id) do nothing`
+}
+
+export interface ReturnRow {
+  id: string
+  attempt: number
+  failures: number
+  feedback: string | null
+  /** How the attempt ended, for its own row. */
+  outcome: string
+  error: string | null
+  jobId: string
+  usage: Omit<Usage, 'steps'>
+}
+
+/** Returns locked attempts' subtasks to pending. They keep their slots; their new jobs go in with the same transaction. */
+export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<void> {
+  const data = rows.map((row) => ({
+    id: row.id,
+    attempt: row.attempt,
+    failures: row.failures,
+    feedback: row.feedback,
+    outcome: row.outcome,
+    error: row.error,
+    job_id: row.jobId,
+    input_tokens: row.usage.inputTokens,
+    output_tokens: row.usage.outputTokens,
+    cost_micros: row.usage.costUsdMicros,
+    tool_calls: row.usage.toolCalls,
+  }))
+  await tx.sql`
+    with ended as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
+        id uuid, attempt int, failures smallint, feedback text, outcome text, error text, job_id uuid,
+        input_tokens bigint, output_tokens bigint, cost_micros bigint, tool_calls int)
+    ),
+    moment as materialized (select muster_now() as now),
+    closed as (
+      update attempts a set ended_at = moment.now, outcome = e.outcome, error = e.error,
+        input_tokens = a.input_tokens + e.input_tokens, output_tokens = a.output_tokens + e.output_tokens,
+        cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
+      from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt
+    )
+    update subtasks s set
+      status = 'pending', failures = e.failures, feedback = e.feedback, job_id = e.job_id, slot_at = moment.now,
+      input_tokens = s.input_tokens + e.input_tokens, output_tokens = s.output_tokens + e.output_tokens,
+      cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
+      worker_id = null, lease_expires_at = null, lease_token_hash = null, credential_hash = null, attempt_started_at = null
+    from ended e, moment where s.id = e.id and s.attempt = e.attempt`
+}

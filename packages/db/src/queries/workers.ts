@@ -1,0 +1,65 @@
+import type { Database, Tx } from '../client.ts'
+import type { AttemptRef } from './settle.ts'
+
+const LOCK_CLASS = 7300
+
+/**
+ * Registers a worker, or says again that it is alive. `lockKey` names the session lock it holds while its connection lives.
+ */
+export async function beat(sql: Database['sql'], worker: { id: string; runners: readonly string[]; slots: number }): Promise<{ lockKey: number }> {
+  const [row] = await sql<{ lock_key: number }[]>`
+    insert into muster_system.workers (id, runners, slots) values (${worker.id}, ${worker.runners as string[]}, ${worker.slots})
+    on conflict (id) do update set seen_at = muster_now()
+    returning lock_key`
+  return { lockKey: row?.lock_key as number }
+}
+
+/** Takes the session lock that proves a worker's connection alive. Held by a reserved connection for as long as that lives. */
+export async function holdWorkerLock(sql: Database['sql'], lockKey: number): Promise<boolean> {
+  const [row] = await sql<{ held: boolean }[]>`select pg_try_advisory_lock(${LOCK_CLASS}, ${lockKey}) as held`
+  return row?.held === true
+}
+
+export async function removeWorker(sql: Database['sql'], id: string): Promise<void> {
+  await sql`delete from muster_system.workers where id = ${id}`
+}
+
+/** Forgets workers that have been gone for a day. */
+export async function removeOldWorkers(tx: Tx): Promise<void> {
+  await tx.sql`delete from muster_system.workers where seen_at < (select muster_now()) - interval '1 day'`
+}
+
+export interface LostAttempt extends AttemptRef {
+  projectId: string
+  /** Its worker is gone, whatever its lease says. Otherwise its lease has lapsed, which the holder may still make good. */
+  isWorkerGone: boolean
+}
+
+/**
+ * Running attempts that nobody is at any more: their worker's session is gone and it has not been seen for `silentMs`, or their
+ * lease has lapsed. Across projects.
+ *
+ * A restart of PostgreSQL ends every session without ending a single worker. So a worker counts as gone only if it was seen since
+ * the server started, and lapsed leases count only once the server has been up for a whole lease.
+ */
+export async function findLostAttempts(tx: Tx, limits: { silentMs: number; leaseSeconds: number; limit: number }): Promise<LostAttempt[]> {
+  const rows = await tx.sql<{ project_id: string; id: string; attempt: number; is_worker_gone: boolean }[]>`
+    with moment as materialized (
+      select muster_now() as now, pg_postmaster_start_time() + (muster_now() - clock_timestamp()) as server_started_at
+    ),
+    gone as materialized (
+      select w.id from muster_system.workers w, moment
+      where w.seen_at < moment.now - ${limits.silentMs} * interval '1 millisecond' and w.seen_at > moment.server_started_at
+        and not exists (
+          select from pg_locks l
+          where l.locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())
+            and l.classid = ${LOCK_CLASS} and l.objid = w.lock_key::bigint::oid and l.objsubid = 2 and l.granted
+        )
+    )
+    select project_id, id, attempt, false as is_worker_gone from subtasks, moment
+    where status = 'running' and lease_expires_at < moment.now and moment.server_started_at + ${limits.leaseSeconds} * interval '1 second' < moment.now
+    union all
+    select s.project_id, s.id, s.attempt, true from subtasks s where s.status = 'running' and s.worker_id in (select id from gone)
+    limit ${limits.limit}`
+  return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id, attempt: row.attempt, isWorkerGone: row.is_worker_gone }))
+}
