@@ -94,6 +94,15 @@ function runTarget(node, argv) {
       if (!cameFromTerminal) child.kill(signal)
     })
   }
+  // npm passes a signal on to the shell between it and this process, and that shell dies of it without telling anybody.
+  if (process.env.npm_lifecycle_event !== undefined) {
+    const shell = process.ppid
+    const watch = setInterval(() => {
+      if (process.ppid === shell) return
+      clearInterval(watch)
+      child.kill('SIGTERM')
+    }, 250)
+  }
   child.on('error', (error) =>
     fail(`Node 24 in node_modules does not run (${error.message}): delete node_modules and try again, so that everything is installed anew.`),
   )

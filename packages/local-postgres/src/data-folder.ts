@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { link, lstat, mkdir, readdir, readFile, realpath, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { chmod, link, lstat, mkdir, readdir, readFile, realpath, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { LocalPostgresError, systemErrorCode } from './errors.ts'
-import { isRunning, type ProcessIdentity } from './processes.ts'
+import { isAlive, isRunning, type ProcessIdentity } from './processes.ts'
 import { canEnter, currentUserId, describeUser, ownerId, type ServerUser } from './server-user.ts'
 
 /**
@@ -24,7 +24,7 @@ const ORIGIN = 'origin'
 
 /** Makes the data folder when it is missing and finds, or chooses, the place of PostgreSQL's own files. */
 export async function openDataFolder(dataDir: string, user: ServerUser, systemDir: () => Promise<string>): Promise<DataFolder> {
-  await makeFolder(dataDir, user)
+  await makeFolder(dataDir)
   const path = await realpath(dataDir)
   const beside = join(path, 'cluster')
   const folder = (await readLocation(path)) ?? ((await exists(beside)) || canEnter(user, path) ? { path, cluster: beside } : undefined)
@@ -111,12 +111,13 @@ export function otherOwner(record: ServerRecord | undefined): ProcessIdentity | 
   return owner !== null && owner !== undefined && owner.pid !== process.pid && isRunning(owner) ? owner : undefined
 }
 
-async function makeFolder(dataDir: string, user: ServerUser): Promise<void> {
+async function makeFolder(dataDir: string): Promise<void> {
   try {
-    // Another user's server has to pass through the folder on its way to the cluster; what is secret in it is 0600.
-    await mkdir(dataDir, { recursive: true, mode: user.uid === undefined ? 0o700 : 0o755 })
+    await mkdir(dataDir, { recursive: true, mode: 0o755 })
     const found = await stat(dataDir)
     if (!found.isDirectory()) throw notWritable(dataDir, 'it is not a folder')
+    // A server that runs as another user has to pass through on its way to the cluster; what is secret here is 0600.
+    if (currentUserId() === 0 && (found.mode & 0o011) !== 0o011) await chmod(dataDir, (found.mode & 0o777) | 0o011)
     const probe = join(dataDir, `.probe-${process.pid}-${randomBytes(4).toString('hex')}`)
     await writeFile(probe, '', { mode: 0o600, flag: 'wx' })
     await unlink(probe)
@@ -175,15 +176,6 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return systemErrorCode(error) === 'EPERM'
-  }
 }
 
 function isRecord(value: unknown): value is ServerRecord {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DataFolder, otherOwner, type ServerRecord } from './data-folder.ts'
 import { LocalPostgresError } from './errors.ts'
-import { commandOf, identifyProcess, processesIn, signalProcess, waitUntil } from './processes.ts'
+import { commandOf, identifyProcess, isAlive, processesIn, signalProcess, waitUntil } from './processes.ts'
 
 /** How long an abandoned server gets to write its data back, and its processes to notice that it is gone. */
 const FAST_SHUTDOWN_MS = 20_000
@@ -70,9 +70,10 @@ async function endServer(folder: DataFolder, pid: number): Promise<void> {
  * memory by which a new server notices that processes of the old one still write to the data.
  */
 async function disarmStaleLock(folder: DataFolder): Promise<void> {
-  const text = await lockFile(folder)
-  if (text === undefined || text.trim() === '') return
-  await writeFile(join(folder.cluster, 'postmaster.pid'), text.replace(/^-?\d+/, String(process.pid)))
+  const [text, pid] = [await lockFile(folder), await lockedBy(folder)]
+  // A lock of nobody needs no help. One of a server that another start has brought up in this moment must stay as it is.
+  if (text === undefined || pid === undefined || !isAlive(pid) || servesCluster(pid, folder)) return
+  await writeFile(join(folder.cluster, 'postmaster.pid'), text.replace(/^\d+/, String(process.pid)))
 }
 
 function servesCluster(pid: number, folder: DataFolder): boolean {

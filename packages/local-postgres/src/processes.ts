@@ -35,6 +35,16 @@ export function isRunning(remembered: ProcessIdentity): boolean {
   return identifyProcess(remembered.pid)?.startedAs === remembered.startedAs
 }
 
+/** True while the pid belongs to any process at all, also to one that has ended and was not collected by its parent yet. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
 /** Program and arguments of a process; undefined when it is gone or may not be looked at. */
 export function commandOf(pid: number): string[] | undefined {
   if (process.platform === 'linux') {

@@ -120,6 +120,7 @@ async function control(
   const { folder, port } = plan
   let server = first
   let isUp = true
+  let isReleased = false
   // The last thing that a process does when it ends without having stopped its server, by an exception for example.
   const endWithProcess = (): void => {
     if (isUp) signalProcess(server.pid, 'SIGINT')
@@ -154,6 +155,9 @@ async function control(
     },
     urlFor: (login, database) => urlOf(folder, port, login, database),
     async stop(mode = 'fast') {
+      // Only once: by the second time the data folder may be another start's.
+      if (isReleased) return
+      isReleased = true
       await stop(mode)
       process.off('exit', endWithProcess)
       await writeRecord(folder, { port, server: null, owner: null })
@@ -163,6 +167,7 @@ async function control(
       await endLeftovers(folder, undefined, log)
       process.off('exit', endWithProcess)
       process.on('exit', endWithProcess)
+      isReleased = false
       await take(await launch(plan))
     },
     async kill() {
