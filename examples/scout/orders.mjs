@@ -1,0 +1,56 @@
+/** What updates can ask for, in words that Scout understands. */
+const LANGUAGES = {
+  typescript: ['.ts', '.tsx', '.mts', '.cts'],
+  javascript: ['.js', '.jsx', '.mjs', '.cjs'],
+  markdown: ['.md'],
+  python: ['.py'],
+  json: ['.json'],
+  yaml: ['.yaml', '.yml'],
+  sql: ['.sql'],
+}
+
+/** What Scout was told after it had started. */
+export function createOrders() {
+  return { only: [], ignored: [], counted: [], followed: [], noted: [] }
+}
+
+/** Takes an update in, and says how it is followed. One that is not understood is noted, and the report says so. */
+export function takeUpdate(orders, { text }) {
+  const told = String(text ?? '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const done = []
+  const only = /\b(?:only|focus on|nothing but)\b(.*)/i.exec(told)
+  const types = only ? typesIn(only[1]) : []
+  if (types.length > 0) {
+    orders.only = types
+    done.push(`only ${types.join(', ')} files count from the first one on`)
+  }
+  for (const [, folder] of told.matchAll(/\b(?:ignore|skip|exclude|leave out)\s+(?:the\s+)?(?:folder\s+)?[`"']?([\w@./-]*[\w@-])/gi)) {
+    orders.ignored.push(folder.replace(/^\.?\//, ''))
+    done.push(`${folder} is left out`)
+  }
+  for (const [, quoted, word] of told.matchAll(/\bcount\s+(?:how often\s+)?(?:the\s+)?(?:word\s+)?(?:[`"']([^`"']+)[`"']|([^\s.,;]+))/gi)) {
+    orders.counted.push(quoted ?? word)
+    done.push(`"${quoted ?? word}" is counted`)
+  }
+  if (done.length === 0) {
+    orders.noted.push(told)
+    return `Update noted: ${told}`
+  }
+  orders.followed.push(`${told}: ${done.join('; ')}`)
+  return `Update followed: ${done.join('; ')}.`
+}
+
+/** The files that are still wanted. Orders hold for files that were read before they came, too. */
+export function wanted(orders, files) {
+  return files.filter(
+    ({ name, type }) => (orders.only.length === 0 || orders.only.includes(type)) && !orders.ignored.some((folder) => `/${name}`.includes(`/${folder}/`)),
+  )
+}
+
+function typesIn(text) {
+  const named = Object.entries(LANGUAGES).flatMap(([language, types]) => (new RegExp(`\\b${language}\\b`, 'i').test(text) ? types : []))
+  const written = [...text.matchAll(/(?:^|[\s*`"'(])(\.[a-z0-9]{1,8})\b/gi)].map(([, type]) => type.toLowerCase())
+  return [...new Set([...named, ...written])]
+}

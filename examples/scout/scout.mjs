@@ -1,0 +1,118 @@
+#!/usr/bin/env node
+/**
+ * Scout: a small program that runs subtasks. It inspects a folder and reports, without a model and without dependencies.
+ * It is here to be read: the protocol of a `command` runner is in `main`, everything else is about folders.
+ */
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createOrders, takeUpdate } from './orders.mjs'
+import { outputValue, unservable } from './outputs.mjs'
+import { plural, report } from './report.mjs'
+import { findTarget } from './target.mjs'
+import { inspectFolder, LIMITS, listFolders } from './walk.mjs'
+
+const HERE = dirname(fileURLToPath(import.meta.url))
+/** Long enough to be steered or cancelled by hand, whatever the size of the folder. */
+const VISIBLE_MS = 3_000
+const MAX_PACE_MS = 1_500
+
+/** One line of the protocol. */
+function say(line) {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+function step(content, kind = 'message') {
+  say({ type: 'step', kind, content })
+}
+
+/** Reads the JSON lines of standard input: resolves with the brief, and collects the updates that follow it. */
+function listen() {
+  const updates = []
+  const input = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
+  const brief = new Promise((take) => {
+    input.on('line', (text) => {
+      const line = parse(text)
+      if (line?.type === 'brief') take(line)
+      else if (line?.type === 'update') updates.push(line)
+    })
+    input.once('close', () => take(null))
+  })
+  const close = () => {
+    input.close()
+    process.stdin.destroy()
+  }
+  return { brief, updates, close }
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    console.error(`scout: not JSON, ignored: ${text.slice(0, 200)}`)
+    return null
+  }
+}
+
+/** Milliseconds to rest after each folder: as configured, or so that the whole takes a few seconds. */
+function paceMs(folderCount) {
+  const configured = Number(process.env.SCOUT_PACE_MS)
+  return process.env.SCOUT_PACE_MS && configured >= 0 ? configured : Math.min(MAX_PACE_MS, Math.round(VISIBLE_MS / folderCount))
+}
+
+async function main() {
+  const { brief: whenBriefed, updates, close } = listen()
+  const brief = await whenBriefed
+  if (brief === null) return say({ type: 'error', error: 'The input ended before a brief came.', retryable: false })
+  const end = (line) => {
+    say(line)
+    close()
+  }
+
+  const target = findTarget(String(brief.task ?? ''), resolve(process.env.SCOUT_ROOT || resolve(HERE, '../..')))
+  if (target.problem) return end({ type: 'blocked', reason: target.problem })
+  const unknown = unservable(brief.required_outputs ?? [])
+  if (unknown) return end({ type: 'blocked', reason: unknown })
+  if (brief.feedback) step(`The last result was refused: ${brief.feedback}`)
+
+  const orders = createOrders()
+  const found = { folder: target.name, folders: 0, files: [], unread: 0, links: 0, isBounded: false }
+  const finish = () => report(brief, found, orders)
+
+  // Cancelled, out of time or needed elsewhere: hand over what there is. The exit code says that it is not the whole.
+  process.once('SIGTERM', () => {
+    step(`Stopped after ${plural(found.folders, 'folder')}.`)
+    process.stdout.write(`${JSON.stringify({ type: 'result', result: finish().text })}\n`, () => process.exit(143))
+  })
+
+  const folders = listFolders(target.path)
+  found.isBounded = folders.length >= LIMITS.folders
+  const pace = paceMs(folders.length)
+  step(`Inspecting ${target.name}: ${plural(folders.length, 'folder')}.`)
+
+  // Once more after the last folder, for the update that came while it was read.
+  for (const folder of [...folders, null]) {
+    for (const update of updates.splice(0)) {
+      step(takeUpdate(orders, update))
+      say({ type: 'ack', update_id: update.update_id })
+    }
+    if (folder === null || found.files.length >= LIMITS.files) continue
+    const read = inspectFolder(target.path, folder)
+    found.folders += 1
+    found.files.push(...read.files.slice(0, LIMITS.files - found.files.length))
+    found.unread += read.unread
+    found.links += read.links
+    if (found.files.length >= LIMITS.files) found.isBounded = true
+    say({ type: 'usage', tool_calls: 1 })
+    const lines = read.files.reduce((sum, file) => sum + file.lines, 0)
+    step(`${join(target.name, folder)}: ${plural(read.files.length, 'file')}, ${plural(lines, 'line')}`)
+    if (pace > 0) await delay(pace)
+  }
+
+  const { text, summary, statistics } = finish()
+  for (const output of brief.required_outputs ?? []) say({ type: 'output', name: output.name, value: outputValue(output, statistics, text) })
+  end({ type: 'result', result: text, summary })
+}
+
+await main()
