@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const child of children.splice(0)) await kill(child)
   for (const server of servers.splice(0)) await server.stop('immediate')
   await removeLocalPostgres(dataDir)
   await rm(root, { recursive: true, force: true })
@@ -54,6 +54,7 @@ async function startElsewhere(
 }
 
 async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGKILL')
   await once(child, 'exit')
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,13 +11,14 @@ const servers: LocalPostgres[] = []
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'muster local-'))
+  await chmod(root, 0o755)
 })
 
 afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    await server.stop('immediate')
-    await removeLocalPostgres(server.dataDir)
-  }
+  const started = servers.splice(0)
+  for (const server of started) await server.stop('immediate')
+  for (const server of started) await removeLocalPostgres(server.dataDir)
+  await removeLocalPostgres(join(root, 'data'))
   await rm(root, { recursive: true, force: true })
 })
 
