@@ -1,8 +1,12 @@
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { PgBoss } from 'pg-boss'
 
-/** The queue that the subtasks of one runner travel through. */
-export function runQueue(runner: string): string {
-  return `run.${runner}`
+/**
+ * The queue that the subtasks of one runner travel through. Our own workers serve all projects from one queue; outside workers
+ * see one project alone, so what they fetch from must hold nothing of another.
+ */
+export function runQueue(runner: string, projectId: string): string {
+  return runner === 'external' ? `run.external.${projectId}` : `run.${runner}`
 }
 
 /**
@@ -27,13 +31,13 @@ export async function installQueues(adminUrl: string): Promise<void> {
   const failures: Error[] = []
   boss.on('error', (error) => failures.push(error))
   await boss.start()
-  await boss.createQueue(runQueue('external'), RUN_QUEUE_OPTIONS)
+  await boss.createQueue(runQueue('external', DEFAULT_PROJECT_ID), RUN_QUEUE_OPTIONS)
   for (const statement of GRANTS) await boss.getDb().executeSql(statement)
   await boss.stop({ graceful: false })
   if (failures[0] !== undefined) throw failures[0]
 }
 
-/** Makes sure that the queues of these runners exist, before anything is sent to them. */
-export async function ensureRunQueues(boss: PgBoss, runners: readonly string[]): Promise<void> {
-  for (const runner of runners) await boss.createQueue(runQueue(runner), RUN_QUEUE_OPTIONS)
+/** Makes sure that the queues of these runners exist for a project, before anything is sent to them. Safe to repeat. */
+export async function ensureRunQueues(boss: PgBoss, projectId: string, runners: readonly string[]): Promise<void> {
+  for (const runner of runners) await boss.createQueue(runQueue(runner, projectId), RUN_QUEUE_OPTIONS)
 }

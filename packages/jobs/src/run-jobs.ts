@@ -9,7 +9,7 @@ export interface RunJob {
   projectId: string
   subtaskId: string
   runner: string
-  /** Place in the queue; see `dispatch.md` on ageing in docs/architecture. Earlier is served first. */
+  /** Place in the queue, ageing included. Earlier is served first. */
   rankAt: Date
 }
 
@@ -26,12 +26,12 @@ export interface FetchedRunJob {
 /** The moves of run jobs, each inside the transaction that moves the rows they stand for. */
 export interface RunJobs {
   insert(tx: Tx, jobs: readonly RunJob[]): Promise<void>
-  /** Takes up to `limit` waiting jobs of a runner, best first; others take different ones at the same time. */
-  fetch(tx: Tx, runner: string, limit: number): Promise<FetchedRunJob[]>
+  /** Takes up to `limit` waiting jobs of a queue (see `runQueue`), best first; others take different ones at the same time. */
+  fetch(tx: Tx, queue: string, limit: number): Promise<FetchedRunJob[]>
   /** Completes the active jobs of runs that ended, or that go back and get a new job. */
-  complete(tx: Tx, runner: string, jobIds: readonly string[]): Promise<void>
+  complete(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
   /** Removes jobs this transaction has fetched but whose rows were gone. */
-  discard(tx: Tx, runner: string, jobIds: readonly string[]): Promise<void>
+  discard(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
   /**
    * Removes waiting jobs whose rows this transaction has locked and is taking out of the queue. A job that a claim has in its
    * hands is left to it: the claim waits for our row lock, finds the row gone, and discards the job itself. Waiting for it here
@@ -43,30 +43,30 @@ export interface RunJobs {
 export function createRunJobs(boss: PgBoss): RunJobs {
   return {
     async insert(tx, jobs) {
-      for (const [runner, group] of Map.groupBy(jobs, (job) => job.runner)) {
+      for (const [queue, group] of Map.groupBy(jobs, (job) => runQueue(job.runner, job.projectId))) {
         const inserts = group.map((job) => ({
           id: job.jobId,
           data: { project_id: job.projectId, id: job.subtaskId } satisfies RunJobData,
           priority: -Math.floor(job.rankAt.getTime() / 1000),
         }))
-        await boss.insert(runQueue(runner), inserts, insideTransaction(tx))
+        await boss.insert(queue, inserts, insideTransaction(tx))
       }
     },
-    async fetch(tx, runner, limit) {
-      const jobs = await boss.fetch<RunJobData>(runQueue(runner), { batchSize: limit, ...insideTransaction(tx) })
+    async fetch(tx, queue, limit) {
+      const jobs = await boss.fetch<RunJobData>(queue, { batchSize: limit, ...insideTransaction(tx) })
       return jobs.map((job) => ({ jobId: job.id, subtaskId: job.data.id }))
     },
-    async complete(tx, runner, jobIds) {
+    async complete(tx, queue, jobIds) {
       if (jobIds.length === 0) return
       await boss.complete(
-        runQueue(runner),
+        queue,
         jobIds.map((id) => ({ id, retryCount: 0 })),
         null,
         insideTransaction(tx),
       )
     },
-    async discard(tx, runner, jobIds) {
-      if (jobIds.length > 0) await boss.deleteJob(runQueue(runner), [...jobIds], insideTransaction(tx))
+    async discard(tx, queue, jobIds) {
+      if (jobIds.length > 0) await boss.deleteJob(queue, [...jobIds], insideTransaction(tx))
     },
     async deleteWaiting(tx, jobIds) {
       if (jobIds.length === 0) return

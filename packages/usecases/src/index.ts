@@ -1,1 +1,34 @@
-export {}
+/**
+ * What can be done with Muster: one verb a function, `(ctx, input) → result`, one transaction each. The doors (HTTP, jobs) parse,
+ * call one of these, and answer. They never talk to the database themselves.
+ */
+export { type NewApiKey, createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
+export { authenticate, openActor } from './authenticate.ts'
+export { briefRun, type RunBrief } from './brief-run.ts'
+export { cancelSubtask } from './cancel-subtask.ts'
+export { type CheckpointAnswer, checkpointRun, type RunCheckpoint } from './checkpoint-run.ts'
+export { acknowledgeInbox, claimInbox } from './claim-inbox.ts'
+export { type ClaimedRun, type Claimer, claimRuns } from './claim-runs.ts'
+export { createSubtask, DEFAULT_AGENT, type NewSubtask } from './create-subtask.ts'
+export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAnswer } from './ctx.ts'
+export { keepHouse } from './keep-house.ts'
+export {
+  type ClaimedSubtask,
+  type ClaimRequest,
+  type Completion,
+  claimSubtask,
+  completeLease,
+  failLease,
+  type Heartbeat,
+  heartbeat,
+  releaseLease,
+} from './outside-workers.ts'
+export { createProject, getProject, updateProject } from './projects.ts'
+export { type EventQuery, latestEventSeq, readEvents, readEventsAcrossProjects } from './read-events.ts'
+export { getSubtask, listSteps, listSubtasks, listUpdates, type Page, type SubtaskQuery } from './read-subtasks.ts'
+export { passIdleSlots, reapRuns } from './reap-runs.ts'
+export { relayOutbox } from './relay-outbox.ts'
+export { type RunEnd, type Settlement, settleRuns } from './settle-runs.ts'
+export { type NewSubtaskUpdate, steerSubtask } from './steer-subtask.ts'
+export { beatWorker, holdWorkerLock, lookAtRuns, type RunNews, removeWorker, renewLeases } from './worker-presence.ts'
+export type { ApiKey, InboxItem, Step, Update } from '@muster/db'

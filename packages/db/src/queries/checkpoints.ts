@@ -89,3 +89,10 @@ export async function lookAtRuns(
     updateSeq: row.update_seq,
   }))
 }
+
+/** Locks a running attempt's row; null when the attempt is no longer the current one. */
+export async function lockRun(tx: Tx, ref: AttemptRef): Promise<{ updateSeq: number } | null> {
+  const [row] = await tx.sql<{ update_seq: number }[]>`
+    select update_seq from subtasks where id = ${ref.subtaskId} and attempt = ${ref.attempt} and status = 'running' for update`
+  return row === undefined ? null : { updateSeq: row.update_seq }
+}

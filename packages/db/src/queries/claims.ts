@@ -35,6 +35,8 @@ export interface ClaimedRow {
   leaseExpiresAt: Date
 }
 
+type RawClaimedRow = Omit<ClaimedRow, 'leaseExpiresAt'> & { leaseExpiresAt: string }
+
 /**
  * Turns the rows of fetched jobs from pending to running, as a new attempt of this worker. Rows that are no longer pending with
  * exactly this job are left out: whoever changed them has taken the job out of the queue, or leaves that to the caller.
@@ -45,7 +47,7 @@ export async function claimRows(
   candidates: readonly ClaimCandidate[],
   worker: { id: string; leaseSeconds: number; timeoutGraceSeconds: number },
 ): Promise<ClaimedRow[]> {
-  const rows = await tx.sql<Record<string, never>[]>`
+  const rows = await tx.sql<RawClaimedRow[]>`
     with candidate as (
       select * from unnest(
         ${candidates.map((candidate) => candidate.subtaskId)}::uuid[], ${candidates.map((candidate) => candidate.jobId)}::uuid[],
@@ -79,7 +81,7 @@ export async function claimRows(
       budget_max_steps as "budgetMaxSteps", required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq",
       lease_expires_at as "leaseExpiresAt"
     from claimed order by rank_at, id`
-  return rows.map((row) => ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt as string) }) as unknown as ClaimedRow)
+  return rows.map((row) => ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }))
 }
 
 /**
@@ -87,14 +89,14 @@ export async function claimRows(
  * Null when the attempt is no longer the current one.
  */
 export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number, credentialHash: Buffer, leaseTokenHash: Buffer): Promise<ClaimedRow | null> {
-  const [row] = await tx.sql<Record<string, never>[]>`
+  const [row] = await tx.sql<RawClaimedRow[]>`
     update subtasks set credential_hash = ${credentialHash}, lease_token_hash = ${leaseTokenHash}
     where id = ${subtaskId} and attempt = ${attempt} and status = 'running'
     returning id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
       task_revision as "taskRevision", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
       budget_max_steps as "budgetMaxSteps", required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq",
       lease_expires_at as "leaseExpiresAt"`
-  return row === undefined ? null : ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt as string) } as unknown as ClaimedRow)
+  return row === undefined ? null : { ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }
 }
 
 /** Whose lease a token is, or null when it is nobody's: unknown, ended, or given to somebody else since. */

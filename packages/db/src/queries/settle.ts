@@ -33,7 +33,7 @@ export interface AttemptRef {
 
 /** Locks the rows of attempts that are still the current, running ones, in the order of their ids. Others are left out. */
 export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
-  const rows = await tx.sql<Record<string, never>[]>`
+  const rows = await tx.sql<(Omit<EndingRow, 'rankAt'> & { rankAt: string })[]>`
     select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", schedule_id as "scheduleId", runner, job_id as "jobId",
       s.attempt, failures, max_attempts as "maxAttempts", timeout_seconds as "timeoutSeconds", cancel_requested_at is not null as "cancelRequested",
       required_outputs as "requiredOutputs", update_seq as "updateSeq", rank_at as "rankAt", worker_id as "workerId", notify,
@@ -45,7 +45,7 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
     where s.status = 'running'
     order by s.id
     for update of s`
-  return rows.map((row) => ({ ...row, rankAt: new Date(row.rankAt as string) }) as unknown as EndingRow)
+  return rows.map((row) => ({ ...row, rankAt: new Date(row.rankAt) }))
 }
 
 /** Which of these attempts have already brought their subtask to an end: a settlement whose answer was lost. */

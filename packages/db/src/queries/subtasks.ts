@@ -233,3 +233,16 @@ export function toSubtask(row: Row): Subtask {
     metadata: row.metadata,
   }
 }
+
+export async function subtaskExists(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.sql`select from subtasks where id = ${id}`
+  return rows.length > 0
+}
+
+/** Puts an ended subtask into its parent session's inbox, if it has one. At most once, however often it is called. */
+export async function tellParent(tx: Tx, projectId: string, id: string, inboxId: string): Promise<void> {
+  await tx.sql`
+    insert into inbox (project_id, id, session_id, subtask_id)
+    select ${projectId}, ${inboxId}, parent_session_id, id from subtasks where id = ${id} and parent_session_id is not null
+    on conflict (subtask_id) do nothing`
+}

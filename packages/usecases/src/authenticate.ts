@@ -1,0 +1,45 @@
+import { credentials } from '@muster/db'
+import { type Actor, DEFAULT_PROJECT_ID, DomainError, type Scope, SUBTASK_SCOPES, subtaskSessionId } from '@muster/domain'
+import type { Deps } from './ctx.ts'
+import { hashToken, matchesHash, readToken } from './secrets.ts'
+
+/** Who calls on a server that was started open: everybody on this machine, in the default project. */
+export function openActor(): Actor {
+  return { kind: 'open', id: 'open', projectId: DEFAULT_PROJECT_ID, scopes: ['admin'], agentId: null, lineage: null }
+}
+
+/**
+ * Resolves a bearer token to who calls.
+ *
+ * @throws DomainError `unauthenticated`, without a hint at what was wrong with a token that is none of ours
+ */
+export async function authenticate(deps: Deps, token: string): Promise<Actor> {
+  const claimed = readToken(token)
+  if (claimed?.kind === 'key') {
+    const key = await credentials.findApiKey(deps.db, hashToken(token))
+    if (key !== null && matchesHash(token, key.keyHash)) {
+      if (key.isRevoked) throw unauthenticated('This API key has been revoked.')
+      if (key.isExpired) throw unauthenticated('This API key has expired.')
+      return { kind: 'key', id: key.id, projectId: key.projectId, scopes: key.scopes as Scope[], agentId: key.agentId, lineage: null }
+    }
+  }
+  if (claimed?.kind === 'subtask') {
+    const found = await credentials.findSubtaskCredential(deps.db, claimed.subtaskId)
+    if (found !== null && matchesHash(token, found.credentialHash)) {
+      return {
+        kind: 'subtask',
+        id: claimed.subtaskId,
+        projectId: found.projectId,
+        scopes: SUBTASK_SCOPES,
+        agentId: found.agentId,
+        lineage: { subtaskId: claimed.subtaskId, sessionId: subtaskSessionId(claimed.subtaskId), depth: 1 },
+      }
+    }
+    throw unauthenticated('This credential is not valid. A subtask’s credential ends with its attempt.')
+  }
+  throw unauthenticated('This API key is not valid.')
+}
+
+function unauthenticated(message: string): DomainError {
+  return new DomainError('unauthenticated', message)
+}

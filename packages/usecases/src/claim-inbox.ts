@@ -1,0 +1,42 @@
+import { type InboxItem, inbox } from '@muster/db'
+import { notFound, requireScope } from '@muster/domain'
+import type { Ctx } from './ctx.ts'
+import { inProject } from './in-project.ts'
+
+const MANUAL_LEASE_SECONDS = 60
+
+/**
+ * Hands a session the results that wait for it, oldest first, each once. With `manual` they come again after a minute unless
+ * acknowledged.
+ */
+export async function claimInbox(
+  ctx: Ctx,
+  sessionId: string,
+  request: { limit: number; ack: 'auto' | 'manual' },
+): Promise<{ claimId: string | null; items: InboxItem[] }> {
+  requireScope(ctx.actor, 'sessions:write')
+  const claimId = ctx.newId()
+  const items = await inProject(ctx, (tx) =>
+    inbox.claimInboxItems(tx, ctx.actor.projectId, {
+      sessionId,
+      claimId,
+      limit: request.limit,
+      leaseSeconds: request.ack === 'manual' ? MANUAL_LEASE_SECONDS : null,
+    }).then((claimed) => ({ claimId: claimed.length > 0 && request.ack === 'manual' ? claimId : null, items: claimed })),
+  )
+  return items
+}
+
+/**
+ * Makes a manual claim final; what it no longer held when this arrived comes again. Repeating it changes nothing.
+ *
+ * @throws DomainError `not_found` for a claim that this session never made, or that has lapsed and gone to another
+ */
+export async function acknowledgeInbox(ctx: Ctx, sessionId: string, claimId: string): Promise<{ acknowledged: number }> {
+  requireScope(ctx.actor, 'sessions:write')
+  return await inProject(ctx, async (tx) => {
+    const acknowledged = await inbox.acknowledgeInboxClaim(tx, ctx.actor.projectId, sessionId, claimId)
+    if (acknowledged === 0 && !(await inbox.inboxClaimExists(tx, ctx.actor.projectId, sessionId, claimId))) throw notFound('claim')
+    return { acknowledged }
+  })
+}

@@ -1,0 +1,26 @@
+import { cutToCodePoints, type NewEvent } from '@muster/domain'
+
+const TASK_SHOWN_POINTS = 500
+const RESULT_SHOWN_POINTS = 4_000
+
+/** The data that every event of a subtask carries. Long texts are cut: the whole is at `GET /subtasks/{id}`. [011] Result Delivery */
+export function subtaskEvent(
+  type: NewEvent['type'],
+  subtask: { id: string; agentId: string; task: string; parentSessionId: string | null },
+  actor: NewEvent['actor'],
+  more: Record<string, unknown> & { result?: string | null } = {},
+): NewEvent {
+  const data: Record<string, unknown> = {
+    subtask_id: subtask.id,
+    agent_id: subtask.agentId,
+    task: cutToCodePoints(subtask.task, TASK_SHOWN_POINTS),
+    parent_session: subtask.parentSessionId,
+    ...more,
+  }
+  if (typeof more.result === 'string') data['result'] = cutToCodePoints(more.result, RESULT_SHOWN_POINTS)
+  return { type, subject: { kind: 'subtask', id: subtask.id }, data, actor }
+}
+
+export function updateEvent(type: NewEvent['type'], updateId: string, subtaskId: string, actor: NewEvent['actor'], more: Record<string, unknown> = {}): NewEvent {
+  return { type, subject: { kind: 'update', id: updateId }, data: { update_id: updateId, subtask_id: subtaskId, ...more }, actor }
+}

@@ -1,0 +1,10 @@
+import { idempotency, maintenance, transaction } from '@muster/db'
+import type { Deps } from './ctx.ts'
+
+const BATCH = 5_000
+
+/** What has to be done now and then, by any process and by several at once: partitions ahead of time, and what is outlived. */
+export async function keepHouse(deps: Deps): Promise<void> {
+  await transaction(deps.dispatchDb, null, (tx) => maintenance.ensurePartitions(tx))
+  await transaction(deps.dispatchDb, null, (tx) => idempotency.deleteOldIdempotencyKeys(tx, BATCH))
+}

@@ -1,0 +1,180 @@
+import { claims, subtasks, type Tx, type Update } from '@muster/db'
+import { type AttemptEnd, DomainError, notFound, requireScope, type StepKind, type Subtask, type Usage } from '@muster/domain'
+import { runQueue } from '@muster/jobs'
+import { briefInTransaction, type RunBrief } from './brief-run.ts'
+import { checkpointInTransaction } from './checkpoint-run.ts'
+import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
+import { type Ctx, Replay } from './ctx.ts'
+import { inProject } from './in-project.ts'
+import { matchesHash, newLeaseToken, newSubtaskCredential } from './secrets.ts'
+import { settleInTransaction } from './settle-runs.ts'
+
+/** Leases of outside workers: whoever claims over HTTP runs the subtask, and proves it by the lease token. */
+
+const HEARTBEAT_LEASE_SECONDS = 60
+
+export interface ClaimRequest {
+  runner: string
+  workerId: string
+  leaseSeconds: number
+}
+
+export interface ClaimedSubtask {
+  subtask: Subtask
+  sessionId: string
+  credential: string
+  lease: { token: string; attempt: number; expiresAt: Date }
+  brief: Omit<RunBrief, 'sessionId'>
+}
+
+/**
+ * Hands the best waiting subtask of a runner to an outside worker; null when there is none.
+ *
+ * Repeated with the same `Idempotency-Key` while the lease is still held, it answers with the same subtask and new secrets:
+ * secrets are never stored, and the worker that asks again has lost the first ones.
+ */
+export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<ClaimedSubtask | null> {
+  requireScope(ctx.actor, 'subtasks:claim')
+  requireNoLineage(ctx)
+  if (!ctx.settings.SUBTASK_ENABLED) return null
+  try {
+    return await inProject(ctx, async (tx) => {
+      const [run] = await claimInTransaction(ctx, tx, {
+        workerId: request.workerId,
+        queues: [runQueue(request.runner, ctx.actor.projectId)],
+        limit: 1,
+        leaseSeconds: request.leaseSeconds,
+        withLeaseToken: true,
+      })
+      if (run === undefined) {
+        // Nothing was given out, so there is nothing to replay: the same key may ask again.
+        throw new NothingToClaim()
+      }
+      tx.afterCommit(() => ctx.bell.ring('outbox'))
+      return await describeClaim(ctx, tx, run)
+    })
+  } catch (error) {
+    if (error instanceof NothingToClaim) return null
+    if (error instanceof Replay) return await reclaim(ctx, error)
+    throw error
+  }
+}
+
+/** Rolls an empty claim back, so that its `Idempotency-Key` is not used up. */
+class NothingToClaim extends Error {}
+
+async function reclaim(ctx: Ctx, replay: Replay): Promise<ClaimedSubtask> {
+  const { id, attempt } = replay.answer.body as { id: string; attempt: number }
+  const credential = newSubtaskCredential(id)
+  const lease = newLeaseToken()
+  const { idempotency: _, ...plain } = ctx
+  return await inProject(plain, async (tx) => {
+    const row = await claims.reissueSecrets(tx, id, attempt, credential.hash, lease.hash)
+    if (row === null) throw leaseLost()
+    return await describeClaim(ctx, tx, { ...row, credential: credential.token, leaseToken: lease.token })
+  })
+}
+
+async function describeClaim(ctx: Ctx, tx: Tx, run: ClaimedRun): Promise<ClaimedSubtask> {
+  const { sessionId, ...brief } = await briefInTransaction(ctx, tx, run)
+  return {
+    subtask: (await subtasks.findSubtask(tx, run.id)) as Subtask,
+    sessionId,
+    credential: run.credential,
+    lease: { token: run.leaseToken as string, attempt: run.attempt, expiresAt: run.leaseExpiresAt },
+    brief,
+  }
+}
+
+export interface Heartbeat {
+  leaseToken: string
+  ackUpdateIds: string[]
+  steps: { kind: StepKind; content: unknown }[]
+  usage: Partial<Omit<Usage, 'steps'>>
+  leaseSeconds?: number | undefined
+}
+
+/** Renews an outside worker's lease, takes in its steps, and answers what it has to know. @throws DomainError `lease_lost` */
+export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: Update[] }> {
+  requireScope(ctx.actor, 'subtasks:claim')
+  requireNoLineage(ctx)
+  return await inProject(ctx, async (tx) => {
+    const { attempt, workerId } = await requireLease(tx, id, input.leaseToken)
+    const row = (await subtasks.findSubtask(tx, id)) as Subtask
+    const answer = await checkpointInTransaction(ctx, tx, ctx.actor.projectId, {
+      subtaskId: id,
+      attempt,
+      agentId: row.agentId,
+      task: row.task,
+      parentSessionId: row.parentSessionId,
+      workerId,
+      steps: input.steps,
+      usage: input.usage,
+      acknowledgedIds: input.ackUpdateIds,
+      takesUpdates: true,
+      leaseSeconds: input.leaseSeconds ?? HEARTBEAT_LEASE_SECONDS,
+      repeatUnacknowledged: true,
+    })
+    if (answer === null) throw leaseLost()
+    return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested, updates: answer.updates }
+  })
+}
+
+export interface Completion {
+  leaseToken: string
+  result: string
+  outputs?: Record<string, unknown> | undefined
+  summary?: string | undefined
+  usage?: Partial<Omit<Usage, 'steps'>> | undefined
+  /** Set when the work could not be done: the result is kept as what there is. */
+  blockedReason?: string | undefined
+}
+
+/** @throws DomainError `lease_lost`; a refused result is no error: the subtask goes back to pending with feedback, or fails */
+export async function completeLease(ctx: Ctx, id: string, input: Completion): Promise<Subtask> {
+  const end: AttemptEnd =
+    input.blockedReason === undefined
+      ? { kind: 'completed', result: input.result, truncated: false, outputs: input.outputs ?? {}, summary: input.summary ?? null }
+      : { kind: 'blocked', reason: input.blockedReason, partialResult: input.result }
+  return await endLease(ctx, id, input.leaseToken, end, input.usage)
+}
+
+export async function failLease(
+  ctx: Ctx,
+  id: string,
+  input: { leaseToken: string; error: string; retryable?: boolean | undefined; usage?: Partial<Omit<Usage, 'steps'>> | undefined },
+): Promise<Subtask> {
+  return await endLease(ctx, id, input.leaseToken, { kind: 'errored', error: input.error, retryable: input.retryable ?? false, partialResult: null }, input.usage)
+}
+
+/** Gives a subtask back: it is pending again at once, and the attempt counts as no failure. */
+export async function releaseLease(ctx: Ctx, id: string, input: { leaseToken: string }): Promise<Subtask> {
+  return await endLease(ctx, id, input.leaseToken, { kind: 'released' })
+}
+
+async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, usage: Partial<Omit<Usage, 'steps'>> = {}): Promise<Subtask> {
+  requireScope(ctx.actor, 'subtasks:claim')
+  requireNoLineage(ctx)
+  return await inProject(ctx, async (tx) => {
+    const { attempt } = await requireLease(tx, id, token)
+    const settlements = await settleInTransaction(ctx, tx, ctx.actor.projectId, [{ subtaskId: id, attempt, end, usage }])
+    if (settlements.get(id) !== 'settled') throw leaseLost()
+    return (await subtasks.findSubtask(tx, id)) as Subtask
+  })
+}
+
+async function requireLease(tx: Tx, id: string, token: string): Promise<{ attempt: number; workerId: string }> {
+  const lease = await claims.findLease(tx, id)
+  if (lease === null) throw notFound('subtask')
+  if (lease.status !== 'running' || !matchesHash(token, lease.tokenHash)) throw leaseLost()
+  return { attempt: lease.attempt, workerId: lease.workerId ?? 'unknown' }
+}
+
+function leaseLost(): DomainError {
+  return new DomainError('lease_lost', 'This lease has ended: the subtask was finished, given back or taken over. Stop working on it; nothing was changed.')
+}
+
+/** A subtask's own credential reads its own work; leases are the business of the worker that holds the token. */
+function requireNoLineage(ctx: Ctx): void {
+  if (ctx.actor.lineage !== null) throw new DomainError('forbidden', "A subtask's own credential cannot hold leases.", { required_scope: 'subtasks:claim' })
+}

@@ -1,0 +1,50 @@
+import { lanes, transaction, workers } from '@muster/db'
+import type { Deps } from './ctx.ts'
+import { settleRuns } from './settle-runs.ts'
+
+/** A worker whose session is gone is lost once it has been silent for this long. */
+const SILENT_MS = 1_200
+/** A slot that nobody claims for this long passes to a waiting row of another runner, so that an unserved runner starves nobody. */
+const IDLE_SLOT_MS = 5_000
+const REAP_LIMIT = 500
+
+/** Takes running subtasks away from workers that are gone. Any process may do it, and several at once: whoever locks a row first, does. */
+export async function reapRuns(deps: Deps): Promise<number> {
+  const lost = await transaction(deps.dispatchDb, null, (tx) =>
+    workers.findLostAttempts(tx, { silentMs: SILENT_MS, leaseSeconds: deps.settings.SUBTASK_LEASE_SECONDS, limit: REAP_LIMIT }),
+  )
+  let reaped = 0
+  for (const [projectId, attempts] of Map.groupBy(lost, (attempt) => attempt.projectId)) {
+    const ends = attempts.map((attempt) => ({
+      subtaskId: attempt.subtaskId,
+      attempt: attempt.attempt,
+      end: { kind: 'lost' } as const,
+      onlyIfLapsed: !attempt.isWorkerGone,
+    }))
+    const settlements = await settleRuns(deps, projectId, ends)
+    const taken = [...settlements].filter(([, settlement]) => settlement === 'settled').map(([id]) => id)
+    reaped += taken.length
+    if (taken.length > 0) deps.log.warn({ project_id: projectId, subtask_ids: taken }, 'took subtasks from lost workers')
+  }
+  return reaped
+}
+
+/** Passes slots that nobody claims on to rows of other runners in the same lane. */
+export async function passIdleSlots(deps: Deps): Promise<number> {
+  const idle = await transaction(deps.dispatchDb, null, (tx) => lanes.findIdleSlots(tx, IDLE_SLOT_MS))
+  let passed = 0
+  for (const { projectId, subtaskId } of idle) {
+    passed += await transaction(deps.db, projectId, async (tx) => {
+      const holder = await lanes.lockIdleSlot(tx, subtaskId, IDLE_SLOT_MS)
+      if (holder === null) return 0
+      await lanes.lockLanes(tx, projectId, [holder.agentId])
+      const granted = await lanes.passSlot(tx, projectId, { subtaskId, ...holder })
+      if (granted === null) return 0
+      await deps.runJobs.deleteWaiting(tx, [holder.jobId])
+      await deps.runJobs.insert(tx, [{ ...granted, projectId }])
+      tx.afterCommit(() => deps.bell.ring('run'))
+      return 1
+    })
+  }
+  return passed
+}

@@ -1,0 +1,48 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+const KEY_PREFIX = 'mst_key_'
+const SUBTASK_PREFIX = 'mst_sub_'
+const LEASE_PREFIX = 'mst_lease_'
+
+export interface Secret {
+  /** What the holder gets, once. */
+  token: string
+  /** What is stored. 256 random bits need no slow hash. */
+  hash: Buffer
+}
+
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+export function newApiKeySecret(): Secret & { prefix: string } {
+  const token = KEY_PREFIX + randomBytes(32).toString('base64url')
+  return { token, hash: hashToken(token), prefix: token.slice(0, KEY_PREFIX.length + 4) }
+}
+
+/** The credential of one attempt of a subtask. It carries the subtask's id, so that no index over all credentials is needed. */
+export function newSubtaskCredential(subtaskId: string): Secret {
+  const id = Buffer.from(subtaskId.replaceAll('-', ''), 'hex')
+  const token = SUBTASK_PREFIX + Buffer.concat([id, randomBytes(32)]).toString('base64url')
+  return { token, hash: hashToken(token) }
+}
+
+export function newLeaseToken(): Secret {
+  const token = LEASE_PREFIX + randomBytes(32).toString('base64url')
+  return { token, hash: hashToken(token) }
+}
+
+/** What a bearer token claims to be, before it is looked up; null when it is none of ours. */
+export function readToken(token: string): { kind: 'key' } | { kind: 'subtask'; subtaskId: string } | null {
+  if (token.startsWith(KEY_PREFIX)) return { kind: 'key' }
+  if (!token.startsWith(SUBTASK_PREFIX)) return null
+  const bytes = Buffer.from(token.slice(SUBTASK_PREFIX.length), 'base64url')
+  if (bytes.length !== 48) return null
+  const hex = bytes.subarray(0, 16).toString('hex')
+  return { kind: 'subtask', subtaskId: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` }
+}
+
+/** Compares in constant time. */
+export function matchesHash(token: string, hash: Buffer | null): boolean {
+  return hash !== null && hash.length === 32 && timingSafeEqual(hashToken(token), hash)
+}

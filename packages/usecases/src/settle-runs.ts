@@ -1,0 +1,178 @@
+import { bodies, type EndingRow, lanes, outbox, type ReturnRow, settle, type TerminalRow, type Tx, transaction, updates } from '@muster/db'
+import { type AttemptEnd, cutToBytes, decideEnd, type NewEvent, RESULT_BYTES_MAX, toStorableJson, toStorableText, type Usage } from '@muster/domain'
+import { type RunJob, runQueue } from '@muster/jobs'
+import { laneDefaults } from './create-subtask.ts'
+import type { Deps } from './ctx.ts'
+import { subtaskEvent, updateEvent } from './event-data.ts'
+
+/** The end of one attempt, as whoever ran it, or the reaper, reports it. */
+export interface RunEnd {
+  subtaskId: string
+  attempt: number
+  end: AttemptEnd
+  /** Used since the last checkpoint. */
+  usage?: Partial<Omit<Usage, 'steps'>>
+  /** The reaper's: only if the lease has really lapsed, now that the row is locked. */
+  onlyIfLapsed?: boolean
+}
+
+/** `settled`: this end counts. `fenced`: somebody else has taken the subtask since, and nothing was written. */
+export type Settlement = 'settled' | 'fenced'
+
+const ERROR_BYTES_MAX = 16_384
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0 }
+
+/**
+ * Brings attempts of one project to their ends: rows, attempts, inbox, events, jobs, and the slots they free, in one commit.
+ * Answers per subtask whether its end counted. An end that was committed before, by a call whose answer was lost, counts.
+ */
+export async function settleRuns(deps: Deps, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, Settlement>> {
+  return await transaction(deps.db, projectId, (tx) => settleInTransaction(deps, tx, projectId, ends))
+}
+
+/** The same in a caller's transaction. Takes row locks, then lane locks. */
+export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, Settlement>> {
+  const settlements = new Map<string, Settlement>(ends.map((end) => [end.subtaskId, 'fenced']))
+  const byId = new Map(ends.map((end) => [end.subtaskId, end]))
+  const locked = await settle.lockEnding(tx, ends)
+  const rows = locked.filter((row) => byId.get(row.id)?.onlyIfLapsed !== true || row.leaseLapsed)
+  if (rows.length < ends.length) {
+    for (const id of await settle.findEnded(tx, ends)) settlements.set(id, 'settled')
+  }
+  if (rows.length === 0) return settlements
+
+  const terminal: TerminalRow[] = []
+  const returned: (ReturnRow & { row: EndingRow })[] = []
+  const events: NewEvent[] = []
+  for (const row of rows) {
+    const { end: reported, usage: used } = byId.get(row.id) as RunEnd
+    const end = storableEnd(row.timedOut && reported.kind === 'lost' ? { kind: 'timed_out', partialResult: null } : reported)
+    const decision = decideEnd(row, end)
+    const usage = { ...NO_USAGE, ...used }
+    const actor = { kind: 'worker', id: row.workerId }
+    settlements.set(row.id, 'settled')
+    if (decision.kind === 'back') {
+      returned.push({
+        row,
+        id: row.id,
+        attempt: row.attempt,
+        failures: decision.failures,
+        feedback: decision.feedback,
+        outcome: end.kind,
+        error: decision.event === 'subtask.released' ? null : decision.reason,
+        jobId: deps.newId(),
+        usage,
+      })
+      events.push(subtaskEvent(decision.event, row, actor, { attempt: row.attempt, failures: decision.failures, reason: decision.reason }))
+      continue
+    }
+    const isLong = decision.result !== null && bodies.needsBody(decision.result)
+    const resultBodyId = isLong ? deps.newId() : null
+    if (resultBodyId !== null) await bodies.insertBody(tx, projectId, resultBodyId, decision.result as string)
+    terminal.push({
+      id: row.id,
+      attempt: row.attempt,
+      status: decision.status,
+      finalOutcome: decision.finalOutcome,
+      result: isLong ? null : decision.result,
+      resultBodyId,
+      resultTruncated: decision.resultTruncated,
+      summary: decision.summary,
+      error: decision.error,
+      outputs: decision.outputs,
+      failures: decision.failures,
+      usage,
+      inboxId: row.parentSessionId === null ? null : deps.newId(),
+    })
+    events.push(
+      subtaskEvent(`subtask.${decision.status}`, row, actor, {
+        attempt: row.attempt,
+        status: decision.status,
+        final_outcome: decision.finalOutcome,
+        result: decision.result,
+        summary: decision.summary,
+        error: decision.error,
+        task_id: row.taskId,
+        schedule_id: row.scheduleId,
+      }),
+    )
+  }
+
+  if (terminal.length > 0) await settle.writeTerminal(tx, projectId, terminal)
+  if (returned.length > 0) await settle.writeReturns(tx, returned)
+  await outbox.publish(tx, projectId, [...(await expireUpdates(tx, projectId, rows, terminal)), ...events])
+  tx.afterCommit(() => deps.bell.ring('outbox'))
+  await moveJobs(deps, tx, projectId, rows, terminal, returned)
+  return settlements
+}
+
+async function expireUpdates(tx: Tx, projectId: string, rows: readonly EndingRow[], terminal: readonly TerminalRow[]): Promise<NewEvent[]> {
+  const ended = new Set(terminal.map((row) => row.id))
+  const steered = rows.filter((row) => row.updateSeq > 0 && ended.has(row.id)).map((row) => row.id)
+  if (steered.length === 0) return []
+  const expired = await updates.expireUpdates(tx, projectId, steered)
+  return expired.map((update) => updateEvent('update.expired', update.updateId, update.subtaskId, { kind: 'system', id: 'settle' }))
+}
+
+/** Completes the ended runs' jobs, gives freed slots on, and inserts the jobs of whatever may run now. */
+async function moveJobs(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  rows: readonly EndingRow[],
+  terminal: readonly TerminalRow[],
+  returned: readonly (ReturnRow & { row: EndingRow })[],
+): Promise<void> {
+  for (const [queue, group] of Map.groupBy(rows, (row) => runQueue(row.runner, projectId))) {
+    await deps.runJobs.complete(
+      tx,
+      queue,
+      group.map((row) => row.jobId),
+    )
+  }
+  const inserts: RunJob[] = returned.map(({ row, jobId }) => ({ jobId, projectId, subtaskId: row.id, runner: row.runner, rankAt: row.rankAt }))
+  if (terminal.length > 0) {
+    const ended = new Set(terminal.map((row) => row.id))
+    const agentIds = [...new Set(rows.filter((row) => ended.has(row.id)).map((row) => row.agentId))]
+    await lanes.lockLanes(tx, projectId, agentIds)
+    const granted = await lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps))
+    inserts.push(...granted.map((grant) => ({ ...grant, projectId })))
+  }
+  if (inserts.length === 0) return
+  await deps.runJobs.insert(tx, inserts)
+  tx.afterCommit(() => deps.bell.ring('run'))
+}
+
+/** Makes whatever a program delivered storable: no U+0000, well-formed, and within the limits. */
+function storableEnd(end: AttemptEnd): AttemptEnd {
+  switch (end.kind) {
+    case 'completed': {
+      const { text, truncated } = cutToBytes(toStorableText(end.result), RESULT_BYTES_MAX)
+      return {
+        ...end,
+        result: text,
+        truncated: end.truncated || truncated,
+        outputs: toStorableJson(end.outputs),
+        summary: end.summary === null ? null : cutToBytes(toStorableText(end.summary), ERROR_BYTES_MAX).text,
+      }
+    }
+    case 'blocked':
+      return { ...end, reason: storableError(end.reason), partialResult: storablePartial(end.partialResult) }
+    case 'errored':
+    case 'budget_exceeded':
+      return { ...end, error: storableError(end.error), partialResult: storablePartial(end.partialResult) }
+    case 'timed_out':
+    case 'cancelled':
+      return { ...end, partialResult: storablePartial(end.partialResult) }
+    default:
+      return end
+  }
+}
+
+function storableError(text: string): string {
+  return cutToBytes(toStorableText(text), ERROR_BYTES_MAX).text
+}
+
+function storablePartial(text: string | null): string | null {
+  return text === null ? null : cutToBytes(toStorableText(text), RESULT_BYTES_MAX).text
+}

@@ -1,0 +1,46 @@
+import { outbox, subtasks, type Update, updates } from '@muster/db'
+import { DomainError, isTerminal, notFound, requireScope } from '@muster/domain'
+import type { Ctx } from './ctx.ts'
+import { updateEvent } from './event-data.ts'
+import { inProject } from './in-project.ts'
+
+export interface NewSubtaskUpdate {
+  content: string
+  delivery: 'next_step' | 'interrupt'
+  /** Whether a runner takes updates while it runs. */
+  steerable: (runner: string) => boolean
+}
+
+/**
+ * Queues a note for a subtask: a pending one finds it in its brief, a running one gets it between two steps. No runner of this
+ * version can be interrupted, so `interrupt` is delivered at the next step, and the answer says so.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended, `not_steerable`, `spawn_blocked` for a subtask's own credential
+ */
+export async function steerSubtask(ctx: Ctx, id: string, input: NewSubtaskUpdate): Promise<Update> {
+  requireScope(ctx.actor, 'subtasks:write')
+  return await inProject(ctx, async (tx) => {
+    const row = await subtasks.lockSubtask(tx, id)
+    if (row === null) throw notFound('subtask')
+    if (isTerminal(row.status)) {
+      throw new DomainError('invalid_transition', `This subtask has already ended as ${row.status}; it takes no more updates.`, { status_now: row.status })
+    }
+    if (row.status === 'running' && !input.steerable(row.runner)) {
+      throw new DomainError('not_steerable', `The runner ${row.runner} takes no updates while it runs. Cancel the subtask, or wait for its result.`)
+    }
+    const update = await updates.insertNote(tx, {
+      id: ctx.newId(),
+      projectId: ctx.actor.projectId,
+      subtaskId: id,
+      content: input.content,
+      sender: { kind: ctx.actor.kind, id: ctx.actor.id },
+      delivery: 'next_step',
+    })
+    await outbox.publish(tx, ctx.actor.projectId, [updateEvent('update.queued', update.updateId, id, ctx.actor)])
+    tx.afterCommit(() => {
+      ctx.bell.ring('outbox')
+      if (row.status === 'running') ctx.bell.ring('cancel', id)
+    })
+    return update
+  })
+}

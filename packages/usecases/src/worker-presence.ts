@@ -1,0 +1,49 @@
+import { type AttemptRef, checkpoints, transaction, workers } from '@muster/db'
+import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
+import type { Deps } from './ctx.ts'
+
+/** What a worker is told about one of its runs. */
+export interface RunNews {
+  subtaskId: string
+  attempt: number
+  cancelRequested: boolean
+  /** Grows with every note sent to the subtask. */
+  updateSeq: number
+}
+
+/**
+ * Says that a worker is alive, and holds the session lock that proves its connection is. Call it every half second on the same
+ * reserved connection; after a reconnect it takes the lock again.
+ */
+export async function beatWorker(connection: Deps['dispatchDb']['sql'], worker: { id: string; runners: readonly string[]; slots: number }): Promise<{ lockKey: number }> {
+  return await workers.beat(connection, worker)
+}
+
+export async function holdWorkerLock(connection: Deps['dispatchDb']['sql'], lockKey: number): Promise<boolean> {
+  return await workers.holdWorkerLock(connection, lockKey)
+}
+
+export async function removeWorker(deps: Deps, workerId: string): Promise<void> {
+  await workers.removeWorker(deps.dispatchDb.sql, workerId)
+}
+
+/** Renews all leases of a worker at once. What is missing from the answer is no longer its own. */
+export async function renewLeases(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunNews[]> {
+  if (attempts.length === 0) return []
+  return await transaction(deps.dispatchDb, null, (tx) =>
+    checkpoints.renewLeases(tx, attempts, { seconds: deps.settings.SUBTASK_LEASE_SECONDS, timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS }),
+  )
+}
+
+/** Looks at some runs without renewing them, when a bell names them. What is missing is no longer running under that attempt. */
+export async function lookAtRuns(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunNews[]> {
+  if (attempts.length === 0) return []
+  const rows = await transaction(deps.dispatchDb, null, (tx) =>
+    checkpoints.lookAtRuns(
+      tx,
+      attempts.map((attempt) => attempt.subtaskId),
+    ),
+  )
+  const own = new Map(attempts.map((attempt) => [attempt.subtaskId, attempt.attempt]))
+  return rows.filter((row) => row.isRunning && own.get(row.subtaskId) === row.attempt)
+}
