@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs'
-import { relative, resolve, sep } from 'node:path'
+import { basename, relative, resolve, sep } from 'node:path'
 
 /** What names the thing to inspect: the word after one of these is meant as a folder, even when there is none. */
 const AFTER_VERB = /\b(?:inspect|scan|explore|survey|look (?:at|into|through)|folder|directory)\s+(?:the\s+)?(?:folder\s+|directory\s+)?([^\s`"',;]+)/gi
@@ -23,7 +23,7 @@ export function findTarget(task, root) {
     if (looked.path) return looked
     if (!isPlain) problems.push(looked.problem)
   }
-  return problems.length > 0 ? { problem: problems[0] } : { path: realRoot, name: '.' }
+  return problems.length > 0 ? { problem: problems[0] } : { path: realRoot, name: basename(realRoot) }
 }
 
 /** What may be a folder, the likeliest first. A plain one is merely a word with a slash in it, such as "and/or". */
@@ -55,7 +55,7 @@ function look(text, root) {
   // Looked at again after its links are followed: one inside may lead outside.
   if (!isInside(found, root)) return outside
   if (!statSync(found).isDirectory()) return { problem: `${text} is a file, not a folder.` }
-  return { path: found, name: relative(root, found) || '.' }
+  return { path: found, name: relative(root, found) || basename(root) }
 }
 
 function isInside(path, root) {

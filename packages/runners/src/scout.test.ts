@@ -73,7 +73,7 @@ describe('scout', () => {
   it.each([
     ['an absolute path', () => `Have a look at ${join(root, 'empty')}, please`, 'empty'],
     ['a quoted one', () => 'What is in `app/src`?', 'app/src'],
-    ['no folder at all', () => 'Count everything and/or report', '.'],
+    ['no folder at all', () => 'Count everything and/or report', 'root'],
   ])('finds the folder in a task: %s', async (_, task, folder) => {
     expect((await report(task())).text).toContain(`# What is in ${folder}\n`)
   })

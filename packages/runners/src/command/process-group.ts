@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 
 /** Signals every process of a group. A group that is gone is no error: to be gone is what a signal is for here. */
 export function signalGroup(pgid: number, signal: NodeJS.Signals): void {
@@ -42,5 +43,40 @@ function isRunningMember(pid: string, pgid: number): boolean {
   } catch {
     // It ended while we were looking.
     return false
+  }
+}
+
+/** A process that is killed may have started another just before. */
+const SWEEPS = 3
+
+/**
+ * Kills the processes whose environment has all of these variables, wherever they have moved: a process that made a session of its own
+ * is out of its group's reach, but takes its environment along. Does nothing where there is no /proc to look into.
+ */
+export async function killMarked(marks: Record<string, string>): Promise<void> {
+  const wanted = Object.entries(marks).map(([name, value]) => Buffer.from(`${name}=${value}\0`))
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    const pids = (await readdir('/proc').catch(() => [])).filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    const marked = await Promise.all(pids.map(async (pid) => (hasAll(await environmentOf(pid), wanted) ? [Number(pid)] : [])))
+    const found = marked.flat()
+    if (found.length === 0) return
+    for (const pid of found) signalProcess(pid)
+  }
+}
+
+function hasAll(environment: Buffer, wanted: Buffer[]): boolean {
+  return wanted.every((mark) => environment.includes(mark))
+}
+
+/** Empty where the process has ended, or is none of ours. */
+function environmentOf(pid: string): Promise<Buffer> {
+  return readFile(`/proc/${pid}/environ`).catch(() => Buffer.alloc(0))
+}
+
+function signalProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended by itself meanwhile.
   }
 }

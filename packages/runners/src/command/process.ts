@@ -3,7 +3,8 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import type { Guard } from './guard.ts'
 import type { Ending } from './outcome.ts'
-import { isGroupRunning, signalGroup } from './process-group.ts'
+import { isGroupRunning, killMarked, signalGroup } from './process-group.ts'
+import type { ProgramEnvironment } from './program.ts'
 
 /**
  * The program starts behind a gate: the shell waits for a line on descriptor 3 before it becomes the program, and that line
@@ -25,7 +26,7 @@ export interface ProgramOptions {
   program: string
   args: readonly string[]
   cwd: string
-  env: Record<string, string>
+  env: ProgramEnvironment
   guard: Guard
 }
 
@@ -63,6 +64,8 @@ export async function startProgram({ program, args, cwd, env, guard }: ProgramOp
   // A program may close any of its pipes at any time; writing to one is then not an accident.
   for (const stream of [stdin, stdout, stderr, gate]) stream.on('error', () => {})
 
+  // Together they name one attempt, on this machine and on every other.
+  const marks = { MUSTER_SUBTASK_ID: env.MUSTER_SUBTASK_ID, MUSTER_ATTEMPT: env.MUSTER_ATTEMPT }
   let endedBy: Ending['endedBy'] = null
   let isLeaderGone = false
   let killTimer: NodeJS.Timeout | undefined
@@ -83,8 +86,11 @@ export async function startProgram({ program, args, cwd, env, guard }: ProgramOp
     clearTimeout(killTimer)
     signalGroup(pgid, 'SIGKILL')
     guard.remove(pgid)
+    // Whoever left the group is looked for where that matters: when all was to stop, and when somebody still holds the pipes.
+    if (endedBy !== null) await killMarked(marks)
     const listenMs = endedBy === null ? LAST_WORDS_MS : SILENCE_MS
     await Promise.all([quiet(stdout, listenMs), quiet(stderr, listenMs)])
+    if (endedBy === null && !(stdout.closed && stderr.closed)) await killMarked(marks)
     for (const stream of [stdin, stdout, stderr, gate]) stream.destroy()
     return ending
   })()
@@ -122,7 +128,7 @@ export function gateFailure(ending: Ending, errorTail: string): string | null {
   return (ending.code === 126 || ending.code === 127) && errorTail.startsWith(`${GATE_NAME}: `) ? errorTail.slice(GATE_NAME.length + 2) : null
 }
 
-function spawnGate(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<ChildProcess> {
+function spawnGate(program: string, args: readonly string[], cwd: string, env: ProgramEnvironment): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) =>
       reject(new StartError(`${program} could not be started in ${cwd}: ${error.message}`, !PERMANENT_CODES.has(error.code ?? '')))

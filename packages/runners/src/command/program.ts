@@ -38,12 +38,20 @@ export function locateProgram(settings: CommandRunnerSettings, environment: Envi
   return program !== undefined && missing.length === 0 ? { program, cwd, missing: [] } : { program: null, cwd, missing }
 }
 
+/** How a program reaches Muster, and what it is there for. Subtask and attempt also tell its processes from all others. */
+export interface MusterVariables extends Record<`MUSTER_${string}`, string> {
+  MUSTER_URL: string
+  MUSTER_TOKEN: string
+  MUSTER_SUBTASK_ID: string
+  MUSTER_ATTEMPT: string
+  MUSTER_SESSION_ID: string
+  MUSTER_WORKSPACE: string
+}
+
+export type ProgramEnvironment = Record<string, string> & MusterVariables
+
 /** The whole environment of a program: what it inherits, what its settings add, and how it reaches Muster, which nothing overrides. */
-export function programEnvironment(
-  environment: Environment,
-  added: Record<string, string> | undefined,
-  muster: Record<`MUSTER_${string}`, string>,
-): Record<string, string> {
+export function programEnvironment(environment: Environment, added: Record<string, string> | undefined, muster: MusterVariables): ProgramEnvironment {
   const inherited = INHERITED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]] as const]))
   return { ...Object.fromEntries(inherited), ...added, ...muster }
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from './guard.ts'
-import { BRIEF, createTestRun, SILENT_LOG, script, testRunner } from './testing.ts'
+import { createTestRun, SILENT_LOG, script, testRunner } from './testing.ts'
 
 let guard: Guard
 beforeAll(() => {
@@ -12,7 +12,7 @@ afterAll(() => guard.close())
 async function runOf(argv: string[], settings: Parameters<typeof testRunner>[2] = {}) {
   using test = createTestRun()
   const outcome = await testRunner(guard, argv, settings).run(test.run)
-  return { outcome, steps: test.steps, usage: test.usage, acknowledged: test.acknowledged, workspace: test.run.workspace }
+  return { outcome, steps: test.steps, usage: test.usage, acknowledged: test.acknowledged, workspace: test.run.workspace, brief: test.run.brief }
 }
 
 const print = (...lines: unknown[]) =>
@@ -20,18 +20,18 @@ const print = (...lines: unknown[]) =>
 
 describe('what a program is told', () => {
   it('gets the brief as its first line, in snake_case, and then the end of its input', async () => {
-    const { outcome, workspace } = await runOf(['cat'])
+    const { outcome, workspace, brief } = await runOf(['cat'])
 
     expect(outcome.kind).toBe('completed')
     expect(JSON.parse((outcome as { result: string }).result)).toEqual({
       type: 'brief',
-      subtask_id: BRIEF.subtaskId,
-      session_id: BRIEF.sessionId,
+      subtask_id: brief.subtaskId,
+      session_id: brief.sessionId,
       attempt: 1,
       agent_id: 'default',
       parent_session_id: 'parent-1',
       task_id: null,
-      text: BRIEF.text,
+      text: brief.text,
       task: 'count to three',
       criteria: [{ id: 'c1', text: 'Every number is named' }],
       required_outputs: [{ name: 'count', description: 'how many', schema: { type: 'integer' } }],
@@ -43,8 +43,8 @@ describe('what a program is told', () => {
     })
   })
 
-  it('gets the MUSTER variables, five inherited ones and its own settings, and nothing else of the worker', async () => {
-    const { outcome, workspace } = await runOf(['env'], { env: { COLOUR: 'blue', MUSTER_TOKEN: 'forged' } })
+  it('gets the MUSTER variables, the few inherited ones and its own settings, and nothing else of the worker', async () => {
+    const { outcome, workspace, brief } = await runOf(['env'], { env: { COLOUR: 'blue', MUSTER_TOKEN: 'forged' } })
     const variables = Object.fromEntries(
       (outcome as { result: string }).result.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     )
@@ -58,8 +58,9 @@ describe('what a program is told', () => {
       COLOUR: 'blue',
       MUSTER_URL: 'http://127.0.0.1:7300',
       MUSTER_TOKEN: 'secret-token',
-      MUSTER_SUBTASK_ID: BRIEF.subtaskId,
-      MUSTER_SESSION_ID: BRIEF.sessionId,
+      MUSTER_SUBTASK_ID: brief.subtaskId,
+      MUSTER_ATTEMPT: '1',
+      MUSTER_SESSION_ID: brief.sessionId,
       MUSTER_WORKSPACE: workspace,
     })
   })

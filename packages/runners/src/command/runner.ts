@@ -6,7 +6,7 @@ import { createLineReader } from './lines.ts'
 import type { RunnerLog } from './log.ts'
 import { decideOutcome, type Ending } from './outcome.ts'
 import { gateFailure, type Program, StartError, startProgram } from './process.ts'
-import { type Environment, locateProgram, programEnvironment } from './program.ts'
+import { type Environment, locateProgram, type MusterVariables, programEnvironment } from './program.ts'
 import { createTail } from './text.ts'
 import { createTranscript, LIMITS, type Transcript } from './transcript.ts'
 
@@ -58,11 +58,12 @@ function cannotStart(name: string, problem: string, retryable: boolean): RunOutc
   return { kind: 'errored', error: `The runner "${name}" could not start its program. ${problem} Check "${name}" in COMMAND_RUNNERS.`, retryable }
 }
 
-function musterVariables({ brief, workspace, access }: Run): Record<`MUSTER_${string}`, string> {
+function musterVariables({ brief, workspace, access }: Run): MusterVariables {
   return {
     MUSTER_URL: access.url,
     MUSTER_TOKEN: access.token,
     MUSTER_SUBTASK_ID: brief.subtaskId,
+    MUSTER_ATTEMPT: String(brief.attempt),
     MUSTER_SESSION_ID: brief.sessionId,
     MUSTER_WORKSPACE: workspace,
   }

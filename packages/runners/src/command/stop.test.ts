@@ -22,6 +22,9 @@ async function pidsOf(test: TestRun): Promise<number[]> {
   return (await test.stepWith('pids ')).split(' ').slice(1).map(Number)
 }
 
+/** JavaScript that starts a child in a session of its own, holding the same pipes. */
+const ESCAPE = `const child = require('node:child_process').spawn('sleep', ['100'], { detached: true, stdio: 'inherit' }); child.unref(); console.log('pids ' + child.pid)`
+
 /** Milliseconds that something takes. */
 async function timed(promise: Promise<unknown>): Promise<number> {
   const startedAt = performance.now()
@@ -109,13 +112,20 @@ describe('what a program leaves behind', () => {
     expect(await running).toMatchObject({ kind: 'completed', truncated: true })
   })
 
-  it('does not keep the run from ending when it left the group and holds the pipes', async () => {
+  it('is killed when it left the group and holds the pipes, and does not keep the run from ending', async () => {
     using test = createTestRun()
-    const source = `const { spawn } = require('node:child_process'); const child = spawn('sleep', ['100'], { detached: true, stdio: 'inherit' }); child.unref(); console.log('pids ' + child.pid)`
-    const ms = await timed(testRunner(guard, script(source)).run(test.run))
+    const ms = await timed(testRunner(guard, script(ESCAPE)).run(test.run))
     const [left = 0] = await pidsOf(test)
-    process.kill(left, 'SIGKILL')
     expect(ms).toBeLessThan(2_000)
+    await gone(left)
+  })
+
+  it('is killed when it left the group and the run is stopped', async () => {
+    using test = createTestRun()
+    const running = testRunner(guard, script(`${ESCAPE}; setInterval(() => {}, 1000)`)).run(test.run)
+    const [left = 0] = await pidsOf(test)
+    test.stop()
+    expect(await timed(Promise.all([running, gone(left)]))).toBeLessThan(2_000)
   })
 })
 

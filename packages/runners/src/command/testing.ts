@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,9 +22,7 @@ export interface TestRun {
   [Symbol.dispose](): void
 }
 
-export const BRIEF: Brief = {
-  subtaskId: '0198a1b2-0000-7000-8000-000000000001',
-  sessionId: 'subtask-0198a1b2-0000-7000-8000-000000000001',
+const BRIEF: Omit<Brief, 'subtaskId' | 'sessionId'> = {
   attempt: 1,
   agentId: 'default',
   parentSessionId: 'parent-1',
@@ -41,6 +40,8 @@ export const BRIEF: Brief = {
 export const SILENT_LOG: RunnerLog = { debug: () => {}, warn: () => {} }
 
 export function createTestRun(brief: Partial<Brief> = {}): TestRun {
+  // A number of its own: processes are told apart by it, also those of tests that run at the same time.
+  const subtaskId = randomUUID()
   const workspace = mkdtempSync(join(tmpdir(), 'muster runner-'))
   const stopping = new AbortController()
   const steps: RunStep[] = []
@@ -67,7 +68,7 @@ export function createTestRun(brief: Partial<Brief> = {}): TestRun {
 
   return {
     run: {
-      brief: { ...BRIEF, ...brief },
+      brief: { ...BRIEF, subtaskId, sessionId: `subtask-${subtaskId}`, ...brief },
       workspace,
       access: { url: 'http://127.0.0.1:7300', token: 'secret-token' },
       signal: stopping.signal,
