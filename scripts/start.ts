@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { loadEnvFile, prepareEnvironment, ROOT } from './system/environment.ts'
+import { loadEnvFile, prepareEnvironment } from './system/environment.ts'
 import { BrokenOffError } from './system/errors.ts'
 import { formatLogLine } from './system/log-lines.ts'
 import { reportFailure } from './system/report.ts'
@@ -29,7 +29,7 @@ function shellWord(text: string): string {
 }
 
 function welcome(address: string, isOpen: boolean, dataDir: string, runner: string | undefined): string {
-  const call = JSON.stringify({ task: `Inspect ${ROOT}`, ...(runner === undefined ? {} : { runner }) })
+  const call = JSON.stringify({ task: 'Inspect packages/domain', ...(runner === undefined ? {} : { runner }) })
   const key = isOpen ? '' : ` -H "authorization: Bearer $MUSTER_KEY"`
   return `
 Muster is up.

@@ -34,7 +34,8 @@ export function prepareEnvironment(given: Environment): SystemEnvironment {
   return { settings: { ...settings, DATA_DIR: dataDir }, environment }
 }
 
-function scoutRunner(): { argv: string[]; steerable: boolean } {
+/** The example program of `examples/scout`, as an entry of COMMAND_RUNNERS. */
+export function scoutRunner(): { argv: string[]; steerable: boolean } {
   // By its full path: the worker gives its programs next to nothing of its own environment, and the Node of the PATH may be another one.
   return { argv: [process.execPath, join(ROOT, 'examples', 'scout', 'scout.mjs')], steerable: true }
 }

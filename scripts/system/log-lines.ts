@@ -19,6 +19,14 @@ export function parseLogLine(line: string): Record<string, unknown> | undefined 
   }
 }
 
+/** Whether a line is to be shown at a log level. What is no log line is always shown: it is what a process says when it crashes. */
+export function isShownAt(level: string, line: string): boolean {
+  const entry = parseLogLine(line)
+  if (entry === undefined) return true
+  const least = Object.entries(LEVELS).find(([, name]) => name === level)?.[0]
+  return least !== undefined && Number(entry.level ?? 0) >= Number(least)
+}
+
 /** One line of a process, readable. What is no JSON is shown as it is. */
 export function formatLogLine(source: string, line: string, isColoured: boolean): string {
   const paint = (colour: number, text: string): string => (isColoured ? `\x1b[${colour}m${text}\x1b[0m` : text)

@@ -4,7 +4,10 @@ import { ExplainedError } from './errors.ts'
 
 /** Prints why a command failed: what a person can act on in its own words, a mistake of ours with its stack. */
 export function reportFailure(error: unknown): void {
-  if (!(error instanceof Error)) return console.error(error)
+  if (!(error instanceof Error)) {
+    console.error(error)
+    return
+  }
   const isExplained = error instanceof ExplainedError || error instanceof SettingsError || error instanceof LocalPostgresError || isBadOption(error)
   console.error(`\n${isExplained ? error.message : (error.stack ?? error.message)}`)
 }

@@ -3,8 +3,12 @@ import type { System } from './system.ts'
 /** One Ctrl-C may arrive twice: from the terminal, and passed on by the process that started this one. */
 const SAME_SIGNAL_MS = 300
 
-/** Ends everything in order on the first Ctrl-C or SIGTERM, and at once on the second. Exits 0, or 1 when it was forced or failed. */
-export function endOnSignals({ stop, kill }: Pick<System, 'stop' | 'kill'>, say: (line: string) => void): void {
+/**
+ * Ends everything in order on the first Ctrl-C or SIGTERM, and at once on the second.
+ *
+ * @param exitCode of an end in order; one that was forced or failed exits 1
+ */
+export function endOnSignals({ stop, kill }: Pick<System, 'stop' | 'kill'>, say: (line: string) => void, exitCode = 0): void {
   let firstAt: number | undefined
   const onSignal = (signal: NodeJS.Signals): void => {
     const now = performance.now()
@@ -12,7 +16,7 @@ export function endOnSignals({ stop, kill }: Pick<System, 'stop' | 'kill'>, say:
       firstAt = now
       say(`${signal}: ending the API and the worker, then PostgreSQL; once more ends them at once`)
       stop().then(
-        () => process.exit(0),
+        () => process.exit(exitCode),
         (error: unknown) => {
           console.error(error)
           process.exit(1)

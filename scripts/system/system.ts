@@ -5,12 +5,14 @@ import { migrateDatabase } from '../migrate-database.ts'
 import { configuredDatabase, type DatabaseUrls, startEmbeddedDatabase } from './database.ts'
 import { type Environment, ROOT, type SystemEnvironment } from './environment.ts'
 import { BrokenOffError, ExplainedError } from './errors.ts'
+import { isShownAt } from './log-lines.ts'
 import { type RunFile, takeDataDir } from './run-record.ts'
 import { SupervisedProcess } from './supervised-process.ts'
 
 /** How long `/readyz` may say no after both processes are up. */
 const READY_TIMEOUT_MS = 30_000
 const DATABASE_BACKOFF_MS = 2_000
+const QUIETER_THAN_INFO = new Set(['warn', 'error', 'fatal', 'silent'])
 
 /** Where the messages of a start go. */
 export type SystemOutput = {
@@ -108,6 +110,8 @@ async function bringBack(parts: Parts, log: (line: string) => void): Promise<voi
 async function startProcesses(settings: Settings, environment: Environment, database: DatabaseUrls, parts: Parts, output: SystemOutput): Promise<string> {
   // Who may change the schema is none of their business.
   const shared: Environment = { ...environment, DATABASE_URL: database.appUrl, MIGRATE_DATABASE_URL: undefined }
+  // That a process is up is told by a line of level info; who wants less than that does not see it, but it has to be written.
+  if (QUIETER_THAN_INFO.has(settings.LOG_LEVEL)) shared.LOG_LEVEL = 'info'
   let address: string | undefined
   const make = (name: 'api' | 'worker', readyMessage: string, own: () => Environment): SupervisedProcess => {
     const supervised = new SupervisedProcess({
@@ -115,7 +119,9 @@ async function startProcesses(settings: Settings, environment: Environment, data
       script: join(ROOT, 'apps', name, 'src', 'main.ts'),
       environment: () => ({ ...shared, ...own() }),
       readyMessage,
-      onLine: (line) => output.onLine(name, line),
+      onLine: (line) => {
+        if (isShownAt(settings.LOG_LEVEL, line)) output.onLine(name, line)
+      },
       onPid: (pid) => parts.runFile?.setChild(name, pid),
       log: output.log,
     })

@@ -1,0 +1,114 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { removeLocalPostgres } from '@muster/local-postgres'
+import { createClient } from './demo/client.ts'
+import { createNarrator, type Narrator } from './demo/narrator.ts'
+import { playStory } from './demo/story.ts'
+import { postgresDir } from './system/database.ts'
+import { type Environment, prepareEnvironment, type SystemEnvironment, scoutRunner } from './system/environment.ts'
+import { BrokenOffError } from './system/errors.ts'
+import { formatLogLine } from './system/log-lines.ts'
+import { reportFailure } from './system/report.ts'
+import { endOnSignals } from './system/signals.ts'
+import { startSystem } from './system/system.ts'
+
+const HELP = `Usage: npm run demo
+
+Starts PostgreSQL, the API and a worker on free ports with a database of its own, runs three subtasks over this repository
+(one to its end, one steered while it runs, one cancelled), prints what happens, and removes everything again.
+
+  PORT=7301        the API on this port
+  DATA_DIR=folder  the database in this folder, which is then kept
+  LOG_LEVEL=info   the logs of API and worker between the lines; they are quiet unless told
+`
+
+const TIMEOUT_MS = 55_000
+/** As a shell counts a program that Ctrl-C ended. */
+const INTERRUPTED_EXIT_CODE = 130
+/** Slow enough to be watched: a folder of the inspected tree takes about this long. */
+const PACE_MS = '120'
+
+/** Its own data folder, ports and runner, whatever `.env` says for `npm start`; what the caller sets by hand counts. */
+function demoEnvironment(given: Environment, dataDir: string): SystemEnvironment {
+  return prepareEnvironment({
+    ...given,
+    DATA_DIR: dataDir,
+    HOST: '127.0.0.1',
+    AUTH: 'open',
+    PORT: given.PORT ?? '0',
+    LOG_LEVEL: given.LOG_LEVEL ?? 'warn',
+    // All three at once.
+    SUBTASK_WORKERS: given.SUBTASK_WORKERS ?? '3',
+    COMMAND_RUNNERS: JSON.stringify({ scout: { ...scoutRunner(), env: { SCOUT_PACE_MS: PACE_MS } } }),
+  })
+}
+
+async function makeDataDir(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'muster-demo-'))
+  // When root starts it, PostgreSQL runs as another user, who has to get in.
+  if (process.getuid?.() === 0) await chmod(folder, 0o755)
+  return folder
+}
+
+/** What is left of the demo when it is over, however it ends. */
+type Leftovers = { remove: () => Promise<void> }
+
+async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured: boolean, leftovers: Leftovers): Promise<string[]> {
+  narrator.title('Starting PostgreSQL, API and worker')
+  const deadline = AbortSignal.timeout(TIMEOUT_MS)
+  const interrupted = new AbortController()
+  const output = { log: narrator.note, onLine: (source: string, line: string) => console.log(formatLogLine(source, line, isColoured)) }
+  const system = await startSystem(prepared, output, ({ stop, kill }) => {
+    const stopAndRemove = async (): Promise<void> => {
+      interrupted.abort()
+      await stop()
+      await leftovers.remove()
+    }
+    endOnSignals({ stop: stopAndRemove, kill }, narrator.note, INTERRUPTED_EXIT_CODE)
+  })
+  try {
+    narrator.note(`up at ${system.address}`)
+    const signal = AbortSignal.any([deadline, interrupted.signal])
+    return await playStory(createClient(system.address, signal), narrator, signal)
+  } catch (error) {
+    if (interrupted.signal.aborted) throw new BrokenOffError()
+    if (deadline.aborted) return [`it was not done after ${TIMEOUT_MS / 1000} s`]
+    throw error
+  } finally {
+    if (!interrupted.signal.aborted) narrator.title('Ending')
+    await system.stop()
+    narrator.note('worker, API and PostgreSQL have ended')
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } })
+  if (values.help === true) return console.log(HELP)
+  const startedAt = performance.now()
+  const isColoured = process.stdout.isTTY === true && process.env.NO_COLOR === undefined
+  const narrator = createNarrator(isColoured)
+  const given = process.env.DATA_DIR
+  const dataDir = given ?? (await makeDataDir())
+  const prepared = demoEnvironment(process.env, dataDir)
+  const remove = async (): Promise<void> => {
+    if (given !== undefined) return
+    await removeLocalPostgres(postgresDir(prepared.settings))
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    const problems = await play(prepared, narrator, isColoured, { remove })
+    console.log('')
+    narrator.verdict(problems, (performance.now() - startedAt) / 1000)
+    process.exitCode = problems.length === 0 ? 0 : 1
+  } finally {
+    await remove()
+  }
+}
+
+main().catch((error: unknown) => {
+  if (error instanceof BrokenOffError) return
+  reportFailure(error)
+  process.exitCode = 1
+})
