@@ -47,6 +47,10 @@ GRANT SELECT, INSERT, DELETE ON outbox TO muster_dispatch;
 --> statement-breakpoint
 GRANT SELECT, INSERT ON events TO muster_dispatch;
 --> statement-breakpoint
+CREATE POLICY dispatch ON idempotency_keys TO muster_dispatch USING (true);
+--> statement-breakpoint
+GRANT SELECT, DELETE ON idempotency_keys TO muster_dispatch;
+--> statement-breakpoint
 CREATE POLICY definer ON api_keys FOR SELECT TO muster_definer USING (true);
 --> statement-breakpoint
 CREATE POLICY definer ON subtasks FOR SELECT TO muster_definer USING (true);

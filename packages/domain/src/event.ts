@@ -28,7 +28,7 @@ export function isTerminalSubtaskEvent(type: string): boolean {
 /** An event before the relay has given it its place in the log. */
 export interface NewEvent {
   type: EventType
-  subject: { kind: 'subtask' | 'update'; id: string }
+  subject: { kind: 'subtask'; id: string }
   data: Record<string, unknown>
   actor: { kind: string; id: string }
 }

@@ -1,26 +1,35 @@
 import type { Database, Tx } from '@muster/db'
 import { type Db, PgBoss } from 'pg-boss'
 
-/** What pg-boss needs of a connection. Statements with parameters are prepared; those without may hold several statements. */
-interface Connection {
-  unsafe(text: string, parameters?: never[], options?: { prepare?: boolean }): Promise<unknown>
-}
-
-function overConnection(connection: Connection): Db {
+/** pg-boss over a pool. Its housekeeping sends several statements with their own BEGIN and COMMIT, which needs a connection of its own. */
+function overPool({ sql }: Database): Db {
   return {
     async executeSql(text, values) {
-      const hasValues = values !== undefined && values.length > 0
-      const result = await (hasValues ? connection.unsafe(text, values as never[], { prepare: true }) : connection.unsafe(text))
-      // Several statements answer with a list of results; pg-boss wants the rows of all of them.
-      const rows = result as unknown[]
-      return { rows: rows.some(Array.isArray) ? rows.flat() : rows }
+      if (values !== undefined && values.length > 0) return { rows: await sql.unsafe(text, values as never[], { prepare: true }) }
+      const connection = await sql.reserve()
+      try {
+        return { rows: allRows(await connection.unsafe(text)) }
+      } finally {
+        connection.release()
+      }
     },
   }
 }
 
 /** Lets pg-boss work inside a transaction of ours, so that jobs and rows commit together or not at all. */
 export function insideTransaction(tx: Tx): { db: Db } {
-  return { db: overConnection(tx.sql as unknown as Connection) }
+  return {
+    db: {
+      async executeSql(text, values) {
+        return { rows: allRows(await tx.sql.unsafe(text, values as never[], { prepare: true })) }
+      },
+    },
+  }
+}
+
+/** Several statements answer with a list of results; pg-boss wants the rows of all of them. */
+function allRows(result: unknown[]): unknown[] {
+  return result.some(Array.isArray) ? result.flat() : result
 }
 
 export interface BossOptions {
@@ -33,7 +42,7 @@ export interface BossOptions {
 /** pg-boss over one of our pools; it opens no connections of its own. */
 export function createBoss(database: Database, options: BossOptions): PgBoss {
   const boss = new PgBoss({
-    db: overConnection(database.sql as unknown as Connection),
+    db: overPool(database),
     migrate: false,
     createSchema: false,
     schedule: false,

@@ -21,6 +21,7 @@ export function subtaskEvent(
   return { type, subject: { kind: 'subtask', id: subtask.id }, data, actor }
 }
 
+/** What happened to an update. Its subject is the subtask, so that whoever follows a subtask sees its receipts too. */
 export function updateEvent(type: NewEvent['type'], updateId: string, subtaskId: string, actor: NewEvent['actor'], more: Record<string, unknown> = {}): NewEvent {
-  return { type, subject: { kind: 'update', id: updateId }, data: { update_id: updateId, subtask_id: subtaskId, ...more }, actor }
+  return { type, subject: { kind: 'subtask', id: subtaskId }, data: { update_id: updateId, subtask_id: subtaskId, ...more }, actor }
 }
