@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startGuard } from './guard.ts'
 import { createTestRun, gone, isRunning, SILENT_LOG, testRunner, until } from './testing.ts'
@@ -78,6 +80,7 @@ describe('the guard', () => {
     using test = createTestRun()
     const outcome = await testRunner(guard, ['touch', 'started']).run(test.run)
     expect(outcome).toMatchObject({ kind: 'errored', retryable: true, error: expect.stringContaining('guard') })
+    expect(existsSync(join(test.run.workspace, 'started'))).toBe(false)
     await guard.close()
   })
 })

@@ -15,7 +15,7 @@ const GATE_SCRIPT = 'read -r _ <&3 || exit 125; exec 3<&-; exec "$@"'
 const GATE_NAME = 'muster-gate'
 
 /** SIGKILL comes early enough for everything to be gone two seconds after the stop. */
-export const KILL_AFTER_MS = 1_500
+const KILL_AFTER_MS = 1_250
 const GROUP_POLL_MS = 30
 /** How long a pipe may stay silent after the program's end before it counts as held open by a stranger. */
 const SILENCE_MS = 200
@@ -35,7 +35,7 @@ export interface Program {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
-  /** SIGTERM to the group, SIGKILL after 1.5 s. The first caller's reason is the one that is kept. */
+  /** SIGTERM to the group, SIGKILL after 1.25 s. The first caller's reason is the one that is kept. */
   end(reason: NonNullable<Ending['endedBy']>): void
   /** Resolves when the program has exited, its whole group is gone and its output has been read. Never rejects. */
   readonly ended: Promise<Ending>

@@ -43,7 +43,7 @@ import type { Run, RunUpdate } from '../port.ts'
  * | another code, or a signal | errored, retryable, the result kept as partial | blocked | errored as it says | errored, retryable, with the last 4 KiB of standard error |
  *
  * A program gets 10 seconds from its closing line to exit, then it is ended and its closing line counts. On SIGTERM it
- * should end within a second; after 1.5 seconds SIGKILL follows. Both go to its whole process group, which is also killed
+ * should end within a second; after 1.25 seconds SIGKILL follows. Both go to its whole process group, which is also killed
  * when the program has exited: nothing that it started is left behind. A process that leaves the group (setsid) is still
  * found by its environment on Linux, when the run is stopped or the process keeps the program's output open.
  *

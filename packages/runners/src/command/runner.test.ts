@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from './guard.ts'
 import { createTestRun, SILENT_LOG, script, testRunner } from './testing.ts'
@@ -92,6 +94,7 @@ describe('what a program says', () => {
         { type: 'step', kind: 'tool_call', content: { name: 'Read', input: { path: 'a' } } },
         { type: 'usage', input_tokens: 10, output_tokens: 2, cost_usd: 0.0015, tool_calls: 1 },
         { type: 'usage', tool_calls: 1 },
+        { type: 'ack', update_id: 'u-1' },
         { type: 'ack', update_id: 'u-1' },
         { type: 'output', name: 'count', value: 2 },
         { type: 'output', name: 'count', value: 3 },
@@ -232,5 +235,37 @@ describe('a program that cannot be started', () => {
     const { outcome } = await runOf(argv, settings)
     expect(outcome).toMatchObject({ kind: 'errored', retryable: false, error: expect.stringContaining(problem) })
     expect(outcome).toMatchObject({ error: expect.stringContaining('"sample" in COMMAND_RUNNERS') })
+  })
+  it('is errored and not tried again: a script whose interpreter is missing', async () => {
+    using test = createTestRun()
+    const path = join(test.run.workspace, 'script')
+    writeFileSync(path, '#!/no/such/interpreter\n', { mode: 0o755 })
+    const outcome = await testRunner(guard, [path]).run(test.run)
+    expect(outcome).toMatchObject({ kind: 'errored', retryable: false, error: expect.stringContaining(path) })
+  })
+
+  it('is not confused with a program that exits with 127', async () => {
+    expect((await runOf(['/bin/sh', '-c', 'exit 127'])).outcome).toEqual({ kind: 'errored', error: 'The program exited with code 127.', retryable: true })
+  })
+})
+
+describe('a failure of the worker itself', () => {
+  it('ends the program and is thrown, not swallowed', async () => {
+    using test = createTestRun()
+    const run = {
+      ...test.run,
+      step: () => {
+        throw new Error('the buffer is gone')
+      },
+    }
+    await expect(testRunner(guard, ['/bin/sh', '-c', 'echo hello; sleep 100']).run(run)).rejects.toThrow('the buffer is gone')
+  })
+})
+
+describe('many programs at once', () => {
+  it('keeps their outputs apart', async () => {
+    const numbers = Array.from({ length: 40 }, (_, index) => index)
+    const outcomes = await Promise.all(numbers.map((number) => runOf(['/bin/sh', '-c', `echo ${number}; echo again ${number}`])))
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(numbers.map((number) => ({ kind: 'completed', result: `${number}\nagain ${number}` })))
   })
 })

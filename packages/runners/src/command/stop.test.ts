@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -131,15 +134,15 @@ describe('what a program leaves behind', () => {
 
 describe('the death of a worker', () => {
   /** Starts the small worker of `guard-host.ts`, and reads its guard's and its program's process ids. */
-  async function startHost(argv: string[], waitFor: (line: string) => boolean) {
-    const host = spawn(process.execPath, [fileURLToPath(new URL('./guard-host.ts', import.meta.url)), JSON.stringify(argv)], {
+  async function startHost(argv: string[], ...options: string[]) {
+    const host = spawn(process.execPath, [fileURLToPath(new URL('./guard-host.ts', import.meta.url)), JSON.stringify(argv), ...options], {
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const lines: string[] = []
     for await (const line of createInterface({ input: host.stdout })) {
       lines.push(line)
-      if (waitFor(line)) break
+      if (line.startsWith('pids ')) break
     }
     return { pid: host.pid as number, guardPid: Number(lines[0]), pids: (lines.at(-1) ?? '').split(' ').slice(1).map(Number) }
   }
@@ -148,12 +151,20 @@ describe('the death of a worker', () => {
     ['the worker', (pid: number) => pid],
     ['the whole group of the worker', (pid: number) => -pid],
   ])('by SIGKILL of %s leaves nothing of its programs', async (_, target) => {
-    const host = await startHost(family('ignore'), (line) => line.startsWith('pids '))
+    const host = await startHost(family('ignore'))
     expect(host.pids).toHaveLength(3)
     expect([host.guardPid, ...host.pids].every(isRunning)).toBe(true)
 
     process.kill(target(host.pid), 'SIGKILL')
 
     await Promise.all([host.pid, host.guardPid, ...host.pids].map(gone))
+  })
+  it('between the start of a process and its registration leaves nothing, and the program has not begun', async () => {
+    const marker = join(mkdtempSync(join(tmpdir(), 'muster-gate-')), 'begun')
+    const host = await startHost(['touch', marker], 'deaf')
+    expect(host.pids.every(isRunning)).toBe(true)
+    process.kill(host.pid, 'SIGKILL')
+    await Promise.all([host.pid, host.guardPid, ...host.pids].map(gone))
+    expect(existsSync(marker)).toBe(false)
   })
 })

@@ -13,6 +13,7 @@ export const LIMITS = {
   maxResultBytes: RESULT_BYTES_MAX,
   maxSteps: 10_000,
   maxStepBytes: 8 * MIB,
+  maxAcknowledged: 1_000,
   maxOutputs: 1_000,
   maxOutputBytes: MIB,
   maxOutputsBytes: 8 * MIB,
@@ -36,18 +37,19 @@ export interface Transcript {
  * Reads a program's lines into a run: steps, acknowledgements and usage are passed on at once, outputs and the closing line
  * are kept. `onClosing` is called at the first closing line.
  */
-export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'>, onClosing: () => void, limits: typeof LIMITS = LIMITS): Transcript {
-  const plain = createKeptText(limits.maxResultBytes)
+export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'>, onClosing: () => void): Transcript {
+  const plain = createKeptText(LIMITS.maxResultBytes)
   const outputs = new Map<string, { value: unknown; bytes: number }>()
+  const acknowledged = new Set<string>()
   const steps = { count: 0, bytes: 0, areDropped: false }
   let outputsBytes = 0
   let closing: ClosingLine | null = null
 
   function step(kind: RunStep['kind'], content: unknown, bytes: number) {
     if (steps.areDropped) return
-    if (steps.count >= limits.maxSteps || steps.bytes + bytes > limits.maxStepBytes) {
+    if (steps.count >= LIMITS.maxSteps || steps.bytes + bytes > LIMITS.maxStepBytes) {
       steps.areDropped = true
-      run.step({ kind: 'message', content: `Further steps were dropped: an attempt keeps ${limits.maxSteps} steps or ${limits.maxStepBytes} bytes of them.` })
+      run.step({ kind: 'message', content: `Further steps were dropped: an attempt keeps ${LIMITS.maxSteps} steps or ${LIMITS.maxStepBytes} bytes of them.` })
       return
     }
     steps.count += 1
@@ -56,7 +58,7 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
   }
 
   function plainLine(line: Line) {
-    const { text, truncated } = cutToBytes(line.text, limits.maxLineBytes)
+    const { text, truncated } = cutToBytes(line.text, LIMITS.maxLineBytes)
     const isLineCut = truncated || line.isCut
     plain.addLine(text, isLineCut)
     // An empty line belongs to a text, but says nothing as a step.
@@ -67,16 +69,23 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
     const bytes = Buffer.byteLength(JSON.stringify(value))
     const replaced = outputs.get(name)
     const total = outputsBytes - (replaced?.bytes ?? 0) + bytes
-    if (bytes > limits.maxOutputBytes || total > limits.maxOutputsBytes || (replaced === undefined && outputs.size >= limits.maxOutputs)) {
+    if (bytes > LIMITS.maxOutputBytes || total > LIMITS.maxOutputsBytes || (replaced === undefined && outputs.size >= LIMITS.maxOutputs)) {
       step(
         'error',
-        `The output "${name}" was dropped: it has ${bytes} bytes, and an attempt keeps ${limits.maxOutputs} outputs of ${limits.maxOutputBytes} bytes each.`,
+        `The output "${name}" was dropped: it has ${bytes} bytes, and an attempt keeps ${LIMITS.maxOutputs} outputs of ${LIMITS.maxOutputBytes} bytes each.`,
         200,
       )
       return
     }
     outputs.set(name, { value, bytes })
     outputsBytes = total
+  }
+
+  function acknowledge(updateId: string) {
+    // Once each, and no more than anybody was ever sent: these too wait in memory until the next checkpoint.
+    if (acknowledged.has(updateId) || acknowledged.size >= LIMITS.maxAcknowledged) return
+    acknowledged.add(updateId)
+    run.acknowledge(updateId)
   }
 
   function close(line: ClosingLine) {
@@ -91,9 +100,9 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
       if (parsed === null) return plainLine(line)
       switch (parsed.type) {
         case 'step':
-          return step(parsed.kind ?? 'message', keptContent(parsed.content, line, limits.maxLineBytes), Math.min(line.bytes, limits.maxLineBytes))
+          return step(parsed.kind ?? 'message', keptContent(parsed.content, line), Math.min(line.bytes, LIMITS.maxLineBytes))
         case 'ack':
-          return run.acknowledge(parsed.update_id)
+          return acknowledge(parsed.update_id)
         case 'usage':
           return run.usage(usageDelta(parsed))
         case 'output':
@@ -115,9 +124,9 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
 }
 
 /** A step's content as it is, or the beginning of its text where it is larger than a line may be. */
-function keptContent(content: unknown, line: Line, maxBytes: number): unknown {
-  if (line.bytes <= maxBytes) return content
-  const { text, truncated } = cutToBytes(typeof content === 'string' ? content : JSON.stringify(content), maxBytes)
+function keptContent(content: unknown, line: Line): unknown {
+  if (line.bytes <= LIMITS.maxLineBytes) return content
+  const { text, truncated } = cutToBytes(typeof content === 'string' ? content : JSON.stringify(content), LIMITS.maxLineBytes)
   return truncated ? `${text}\n[cut: the line had ${line.bytes} bytes]` : content
 }
 
