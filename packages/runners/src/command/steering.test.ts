@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RunUpdate } from '../port.ts'
 import { type Guard, startGuard } from './guard.ts'
 import { createTestRun, SILENT_LOG, script, testRunner } from './testing.ts'
 
@@ -65,16 +66,21 @@ describe('steering a program', () => {
   it('ends the iteration of the updates with the run', async () => {
     using test = createTestRun()
     let isReturned = false
-    const updates: AsyncIterable<never> = {
+    let isFirst = true
+    const updates: AsyncIterable<RunUpdate> = {
       [Symbol.asyncIterator]: () => ({
-        next: () => new Promise<IteratorResult<never>>(() => {}),
-        return: async () => {
+        async next() {
+          if (!isFirst) return new Promise(() => {})
+          isFirst = false
+          return { done: false, value: { updateId: 'u-1', text: 'go', delivery: 'next_step' } }
+        },
+        async return() {
           isReturned = true
           return { done: true, value: undefined }
         },
       }),
     }
-    await testRunner(guard, ['true'], { steerable: true }).run({ ...test.run, updates })
+    await testRunner(guard, ['/bin/sh', '-c', 'read -r brief; read -r update; echo done'], { steerable: true }).run({ ...test.run, updates })
     expect(isReturned).toBe(true)
   })
 })
