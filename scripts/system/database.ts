@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Settings } from '@muster/domain'
-import { findLocalPostgres, type LocalPostgres, startLocalPostgres } from '@muster/local-postgres'
+import type { LocalPostgres } from '@muster/local-postgres'
+import { ExplainedError } from './errors.ts'
 
 /** The login and the database of API and worker on an embedded server. */
 const APP = 'muster'
@@ -19,6 +20,7 @@ export async function startEmbeddedDatabase(
   log: (line: string) => void,
   onExit?: (how: string) => void,
 ): Promise<DatabaseUrls & { server: LocalPostgres }> {
+  const { startLocalPostgres } = await loadLocalPostgres()
   const server = await startLocalPostgres({ dataDir: postgresDir(settings), log, ...(onExit === undefined ? {} : { onExit }) })
   return { server, appUrl: await server.urlFor(APP, APP), adminUrl: server.adminUrl }
 }
@@ -36,6 +38,7 @@ export function configuredDatabase(settings: Settings): DatabaseUrls | undefined
 export async function withDatabase<Result>(settings: Settings, log: (line: string) => void, work: (urls: DatabaseUrls) => Promise<Result>): Promise<Result> {
   const configured = configuredDatabase(settings)
   if (configured !== undefined) return work(configured)
+  const { findLocalPostgres } = await loadLocalPostgres()
   const running = await findLocalPostgres(postgresDir(settings))
   if (running !== undefined) return work({ appUrl: await running.urlFor(APP, APP), adminUrl: running.adminUrl })
   const { server, ...urls } = await startEmbeddedDatabase(settings, log)
@@ -44,4 +47,12 @@ export async function withDatabase<Result>(settings: Settings, log: (line: strin
   } finally {
     await server.stop()
   }
+}
+
+/** Loaded when it is needed only: the Docker image does not have it, and asks for a DATABASE_URL instead. */
+function loadLocalPostgres(): Promise<typeof import('@muster/local-postgres')> {
+  return import('@muster/local-postgres').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new ExplainedError('There is no embedded PostgreSQL in this installation: set DATABASE_URL to one of your own.')
+  })
 }

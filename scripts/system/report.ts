@@ -1,6 +1,5 @@
-import { SettingsError } from '@muster/domain'
-import { LocalPostgresError } from '@muster/local-postgres'
-import { ExplainedError } from './errors.ts'
+/** Errors whose message is written for the person who called the command. By name: their packages are not all part of every installation. */
+const EXPLAINED = new Set(['ExplainedError', 'SettingsError', 'LocalPostgresError'])
 
 /** Prints why a command failed: what a person can act on in its own words, a mistake of ours with its stack. */
 export function reportFailure(error: unknown): void {
@@ -8,7 +7,7 @@ export function reportFailure(error: unknown): void {
     console.error(error)
     return
   }
-  const isExplained = error instanceof ExplainedError || error instanceof SettingsError || error instanceof LocalPostgresError || isBadOption(error)
+  const isExplained = EXPLAINED.has(error.name) || isBadOption(error)
   console.error(`\n${isExplained ? error.message : (error.stack ?? error.message)}`)
 }
 
