@@ -6,7 +6,7 @@ WORKDIR /app
 COPY . .
 # Only what API, worker and the scripts need to run: no tools, no tests, no embedded PostgreSQL. The version of pnpm is the project's.
 RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
-  CI=true npx --yes "$(node -p "require('./package.json').packageManager.split('+')[0]")" install --frozen-lockfile --prod \
+  CI=true pnpm_config_pm_on_fail=ignore npx --yes "$(node -p "require('./package.json').packageManager.split('+')[0]")" install --frozen-lockfile --prod \
   --package-import-method copy --filter-prod 'muster...' --filter-prod '@muster/api...' --filter-prod '@muster/worker...'
 
 FROM node:24-slim
