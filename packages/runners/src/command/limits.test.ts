@@ -54,6 +54,12 @@ describe('the limits of an attempt', () => {
     expect(outcome).toEqual({ kind: 'completed', result: 'done' })
   })
 
+  it('still reads the protocol between lines that it has no room for', async () => {
+    const source = `process.stdout.write(('p'.repeat(200) + '\\n').repeat(20_000) + '{"type":"output","name":"a","value":1}\\nmore\\n{"type":"result","result":"done"}')`
+    const { outcome } = await runOf(script(source))
+    expect(outcome).toEqual({ kind: 'completed', result: 'done', outputs: { a: 1 } })
+  })
+
   it('keeps 8 MiB of steps', async () => {
     const { steps } = await runOf(script(`process.stdout.write(('q'.repeat(${MIB / 2}) + '\\n').repeat(40))`))
     expect(steps).toHaveLength(17)

@@ -30,21 +30,33 @@ export interface LineReader {
 /**
  * A reader that calls `onLine` for each line. It works on bytes: a line feed is never part of a longer UTF-8 sequence, so a
  * whole line decodes correctly wherever the chunks were split. Of a line that never ends it keeps no more than its limit.
+ * While `isPlainUnwanted()` holds, lines that cannot be JSON objects are passed over unread: a program that prints without
+ * end would otherwise keep the worker busy with text that nobody keeps.
  */
-export function createLineReader(limits: LineLimits, onLine: (line: Line) => void): LineReader {
+export function createLineReader(limits: LineLimits, onLine: (line: Line) => void, isPlainUnwanted: () => boolean = () => false): LineReader {
   let maxBytes = limits.maxLineBytes
   // Up to three bytes more than the limit are kept, so that the cut can be made at a code point.
   const kept = createByteStore(() => maxBytes + 3)
   let totalBytes = 0
+  let isSkipped = false
 
   function take(part: Buffer) {
     if (part.length === 0) return
-    if (totalBytes === 0) maxBytes = part[0] === OPENING_BRACE ? limits.maxJsonLineBytes : limits.maxLineBytes
+    if (totalBytes === 0) {
+      const mayBeJson = part[0] === OPENING_BRACE
+      maxBytes = mayBeJson ? limits.maxJsonLineBytes : limits.maxLineBytes
+      isSkipped = !mayBeJson && isPlainUnwanted()
+    }
     totalBytes += part.length
-    kept.add(part)
+    if (!isSkipped) kept.add(part)
   }
 
   function finish() {
+    if (isSkipped) {
+      isSkipped = false
+      totalBytes = 0
+      return
+    }
     let bytes = kept.bytes
     let isCut = bytes.length < totalBytes
     if (!isCut && bytes[bytes.length - 1] === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1)

@@ -89,7 +89,11 @@ async function follow(
       program.end('lingering')
     }, lingerMs)
   })
-  const lines = createLineReader(LIMITS, (line) => transcript.add(line))
+  const lines = createLineReader(
+    LIMITS,
+    (line) => transcript.add(line),
+    () => transcript.isPlainFull,
+  )
 
   const stop = () => {
     feed.end()

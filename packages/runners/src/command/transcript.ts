@@ -28,6 +28,8 @@ export type ClosingLine = Extract<ProgramLine, { type: 'result' | 'blocked' | 'e
 export interface Transcript {
   add(line: Line): void
   readonly closing: ClosingLine | null
+  /** True when one more line that is not of the protocol would change nothing. */
+  readonly isPlainFull: boolean
   /** The lines that were not of the protocol. */
   readonly plain: { readonly text: string; readonly isCut: boolean }
   readonly outputs: Record<string, unknown>
@@ -113,6 +115,9 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
     },
     get closing() {
       return closing
+    },
+    get isPlainFull() {
+      return plain.isCut && steps.areDropped
     },
     get plain() {
       return { text: plain.text, isCut: plain.isCut }
