@@ -15,7 +15,10 @@ export interface RunNews {
  * Says that a worker is alive, and holds the session lock that proves its connection is. Call it every half second on the same
  * reserved connection; after a reconnect it takes the lock again.
  */
-export async function beatWorker(connection: Deps['dispatchDb']['sql'], worker: { id: string; runners: readonly string[]; slots: number }): Promise<{ lockKey: number }> {
+export async function beatWorker(
+  connection: Deps['dispatchDb']['sql'],
+  worker: { id: string; runners: readonly string[]; slots: number },
+): Promise<{ lockKey: number; backendPid: number }> {
   return await workers.beat(connection, worker)
 }
 

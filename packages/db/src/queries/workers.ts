@@ -4,14 +4,15 @@ import type { AttemptRef } from './settle.ts'
 const LOCK_CLASS = 7300
 
 /**
- * Registers a worker, or says again that it is alive. `lockKey` names the session lock it holds while its connection lives.
+ * Registers a worker, or says again that it is alive. `lockKey` names the session lock it holds while its connection lives, which
+ * is the connection of `backendPid`.
  */
-export async function beat(sql: Database['sql'], worker: { id: string; runners: readonly string[]; slots: number }): Promise<{ lockKey: number }> {
-  const [row] = await sql<{ lock_key: number }[]>`
+export async function beat(sql: Database['sql'], worker: { id: string; runners: readonly string[]; slots: number }): Promise<{ lockKey: number; backendPid: number }> {
+  const [row] = await sql<{ lock_key: number; backend_pid: number }[]>`
     insert into muster_system.workers (id, runners, slots) values (${worker.id}, ${worker.runners as string[]}, ${worker.slots})
     on conflict (id) do update set seen_at = muster_now()
-    returning lock_key`
-  return { lockKey: row?.lock_key as number }
+    returning lock_key, pg_backend_pid() as backend_pid`
+  return { lockKey: row?.lock_key as number, backendPid: row?.backend_pid as number }
 }
 
 /** Takes the session lock that proves a worker's connection alive. Held by a reserved connection for as long as that lives. */

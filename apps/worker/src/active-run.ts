@@ -1,0 +1,156 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { AttemptEnd } from '@muster/domain'
+import { renderUpdate } from '@muster/domain'
+import type { Runner, RunOutcome, StopReason } from '@muster/runners'
+import { briefRun, type CheckpointAnswer, type ClaimedRun, type RunNews } from '@muster/usecases'
+import type { WorkerDeps } from './deps.ts'
+import { RunFeed } from './run-feed.ts'
+import { RunJournal } from './run-journal.ts'
+import type { Settler } from './settler.ts'
+
+/** One claimed subtask while this worker runs it. */
+export class ActiveRun {
+  readonly subtaskId: string
+  readonly attempt: number
+  readonly #deps: WorkerDeps
+  readonly #claimed: ClaimedRun
+  readonly #runner: Runner
+  readonly #abort = new AbortController()
+  readonly #feed = new RunFeed()
+  readonly #journal: RunJournal
+  #seenUpdateSeq: number
+
+  constructor(deps: WorkerDeps, claimed: ClaimedRun, runner: Runner) {
+    this.subtaskId = claimed.id
+    this.attempt = claimed.attempt
+    this.#deps = deps
+    this.#claimed = claimed
+    this.#runner = runner
+    this.#seenUpdateSeq = claimed.updateSeq
+    this.#journal = new RunJournal(deps, claimed, {
+      takesUpdates: runner.steerable,
+      onAnswer: (answer) => this.#take(answer),
+      onLost: () => this.stop('lease_lost'),
+    })
+  }
+
+  /** Asks the run to stop. The first reason counts. */
+  stop(reason: StopReason): void {
+    if (!this.#abort.signal.aborted) this.#abort.abort(reason)
+  }
+
+  /** Takes in what the database says of this run: null when it is no longer this worker's. */
+  hear(news: RunNews | null): void {
+    if (news === null) this.stop('lease_lost')
+    else if (news.cancelRequested) this.stop('cancelled')
+    else if (news.updateSeq > this.#seenUpdateSeq && this.#runner.steerable) {
+      this.#seenUpdateSeq = news.updateSeq
+      this.#journal.look()
+    }
+  }
+
+  /** Runs the subtask and settles its end. Never throws: whatever goes wrong is an end of the attempt. */
+  async complete(settler: Settler): Promise<void> {
+    const { log } = this.#deps
+    const fields = { subtask_id: this.subtaskId, attempt: this.attempt, runner: this.#claimed.runner }
+    // The worker's own timer comes before the reaper's, and lets the runner end its work in order.
+    const timer = setTimeout(() => this.stop('timed_out'), this.#claimed.timeoutSeconds * 1_000)
+    log.info(fields, 'run started')
+    let end: AttemptEnd
+    try {
+      end = toAttemptEnd(await this.#run(), this.#stopReason())
+    } catch (error) {
+      log.error({ ...fields, err: error }, 'run threw')
+      end = { kind: 'errored', error: error instanceof Error ? error.message : String(error), retryable: true, partialResult: null }
+    } finally {
+      clearTimeout(timer)
+      this.#feed.end()
+    }
+    const usage = await this.#journal.close()
+    if (this.#stopReason() === 'lease_lost') {
+      log.warn(fields, 'run stopped: the subtask was taken over or has ended elsewhere')
+      return
+    }
+    const settlement = await settler.settle(this.#claimed.projectId, { subtaskId: this.subtaskId, attempt: this.attempt, end, usage })
+    log.info({ ...fields, end: end.kind, settlement }, 'run ended')
+  }
+
+  async #run(): Promise<RunOutcome> {
+    const { settings } = this.#deps
+    const claimed = this.#claimed
+    const workspace = resolve(join(settings.DATA_DIR, 'workspaces', `${claimed.id}-${claimed.attempt}`))
+    await mkdir(workspace, { recursive: true })
+    try {
+      const brief = await briefRun(this.#deps, claimed)
+      return await this.#runner.run({
+        brief: {
+          subtaskId: claimed.id,
+          sessionId: brief.sessionId,
+          attempt: claimed.attempt,
+          agentId: claimed.agentId,
+          parentSessionId: claimed.parentSessionId,
+          taskId: claimed.taskId,
+          text: brief.text,
+          task: brief.task,
+          criteria: brief.criteria,
+          requiredOutputs: brief.requiredOutputs,
+          revision: brief.revision,
+          feedback: brief.feedback,
+          model: claimed.model,
+          metadata: claimed.metadata,
+        },
+        workspace,
+        access: { url: settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`, token: claimed.credential },
+        signal: this.#abort.signal,
+        updates: this.#feed,
+        step: (step) => this.#journal.step(step),
+        usage: (delta) => this.#journal.usage(delta),
+        acknowledge: (updateId) => this.#journal.acknowledge(updateId),
+      })
+    } finally {
+      await rm(workspace, { recursive: true, force: true }).catch((error) => this.#deps.log.warn({ err: error, workspace }, 'could not remove a workspace'))
+    }
+  }
+
+  #take(answer: CheckpointAnswer): void {
+    if (answer.cancelRequested) this.stop('cancelled')
+    for (const update of answer.updates) {
+      this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, update.seq)
+      this.#feed.push({ updateId: update.updateId, text: renderUpdate(update.updateId, update.content), delivery: update.delivery })
+      this.#journal.step({ kind: 'update', content: { update_id: update.updateId, text: update.content } })
+    }
+  }
+
+  #stopReason(): StopReason | null {
+    return this.#abort.signal.aborted ? (this.#abort.signal.reason as StopReason) : null
+  }
+}
+
+/** What the runner's answer means, given why it was asked to stop, if it was. */
+export function toAttemptEnd(outcome: RunOutcome, stopReason: StopReason | null): AttemptEnd {
+  const partialResult = 'partialResult' in outcome ? (outcome.partialResult ?? null) : outcome.kind === 'completed' ? outcome.result : null
+  if (stopReason === 'timed_out') return { kind: 'timed_out', partialResult }
+  switch (outcome.kind) {
+    case 'completed':
+      return {
+        kind: 'completed',
+        result: outcome.result,
+        truncated: outcome.truncated ?? false,
+        outputs: outcome.outputs ?? {},
+        summary: outcome.summary ?? null,
+      }
+    case 'stopped':
+      if (stopReason === 'cancelled') return { kind: 'cancelled', partialResult }
+      if (stopReason === 'released' || stopReason === 'lease_lost') return { kind: 'released' }
+      return { kind: 'errored', error: 'The runner stopped without being asked to.', retryable: true, partialResult }
+    case 'blocked':
+      return { kind: 'blocked', reason: outcome.reason, partialResult }
+    case 'budget_exceeded':
+      return { kind: 'budget_exceeded', error: outcome.error, partialResult }
+    case 'errored':
+      // A program that dies of the signal we sent it has not failed.
+      if (stopReason === 'released') return { kind: 'released' }
+      return { kind: 'errored', error: outcome.error, retryable: outcome.retryable, partialResult }
+  }
+}

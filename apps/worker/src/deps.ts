@@ -1,0 +1,66 @@
+import { connect, type Database, requireConfinedLogin } from '@muster/db'
+import { DEFAULT_PROJECT_ID, type Settings } from '@muster/domain'
+import { createBell, createBoss, createRunJobs, ensureRunQueues } from '@muster/jobs'
+import { createRunners, type Runner, startGuard } from '@muster/runners'
+import type { Deps } from '@muster/usecases'
+import type { Logger } from 'pino'
+import { v7 } from 'uuid'
+
+/** Everything a worker process is made of. */
+export interface WorkerDeps extends Deps {
+  workerId: string
+  runners: ReadonlyMap<string, Runner>
+  /** One connection of its own, whose life proves the worker's. */
+  presence: Database
+  close(): Promise<void>
+}
+
+export interface WorkerSurroundings {
+  databaseUrl: string
+  log: Logger
+  environment: Record<string, string | undefined>
+  /** In place of the configured programs: for tests and measurements. */
+  runners?: ReadonlyMap<string, Runner>
+}
+
+/** Composes a worker. Reaches the database; throws when it cannot be used as it is. */
+export async function composeWorker(settings: Settings, { databaseUrl, log, environment, runners }: WorkerSurroundings): Promise<WorkerDeps> {
+  const db = connect(databaseUrl, { role: 'muster_app', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker' })
+  const dispatchDb = connect(databaseUrl, { role: 'muster_dispatch', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker-dispatch' })
+  const presence = connect(databaseUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-worker-presence' })
+  const closeDatabases = async () => {
+    await Promise.all([db.close(), dispatchDb.close(), presence.close()])
+  }
+  try {
+    await requireConfinedLogin(db)
+    const boss = createBoss(dispatchDb, {
+      supervise: true,
+      onError: (error) => log.warn({ err: error }, 'pg-boss housekeeping failed; it tries again'),
+      onWarning: (warning) => log.warn({ warning }, 'pg-boss warns'),
+    })
+    await boss.start()
+    const guard = runners === undefined ? startGuard({ log }) : null
+    const served = runners ?? createRunners(settings, { guard: guard as NonNullable<typeof guard>, log, environment })
+    await ensureRunQueues(boss, DEFAULT_PROJECT_ID, [...served.keys()])
+    return {
+      db,
+      dispatchDb,
+      presence,
+      runJobs: createRunJobs(boss),
+      bell: createBell(dispatchDb, (error) => log.debug({ err: error }, 'a wake-up was lost; whoever waits looks by itself')),
+      settings,
+      newId: v7,
+      log,
+      workerId: v7(),
+      runners: served,
+      async close() {
+        await boss.stop({ graceful: false })
+        await guard?.close()
+        await closeDatabases()
+      },
+    }
+  } catch (error) {
+    await closeDatabases()
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseSettings, type Settings, SettingsError } from '@muster/domain'
+import { isDatabaseUnavailable } from '@muster/usecases'
+import pino from 'pino'
+import { composeWorker, type WorkerDeps } from './deps.ts'
+import { startWorker } from './worker.ts'
+
+const RETRY_MS = 1_000
+
+function readSettings(): Settings & { DATABASE_URL: string } {
+  try {
+    const settings = parseSettings(process.env)
+    if (settings.DATABASE_URL === undefined) throw new SettingsError(['DATABASE_URL: is needed; `npm start` brings a database of its own'])
+    return { ...settings, DATABASE_URL: settings.DATABASE_URL }
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+const settings = readSettings()
+const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' } })
+
+const stopped = new AbortController()
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort(signal))
+
+async function composeWhenReachable(): Promise<WorkerDeps | null> {
+  while (!stopped.signal.aborted) {
+    try {
+      return await composeWorker(settings, { databaseUrl: settings.DATABASE_URL, log, environment: process.env })
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) {
+        log.fatal(error instanceof Error ? error.message : String(error))
+        log.debug({ err: error }, 'could not start')
+        process.exit(1)
+      }
+      log.warn('waiting for the database')
+      await sleep(RETRY_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
+    }
+  }
+  return null
+}
+
+const deps = await composeWhenReachable()
+if (deps !== null) {
+  const worker = await startWorker(deps)
+  log.info({ worker_id: deps.workerId, runners: [...deps.runners.keys()], slots: settings.SUBTASK_WORKERS }, 'ready')
+  if (!stopped.signal.aborted) await new Promise((resolve) => stopped.signal.addEventListener('abort', resolve, { once: true }))
+  log.info({ running: worker.running }, 'stopping')
+  setTimeout(() => {
+    log.error('could not end in time; what still ran is taken over by others')
+    process.exit(1)
+  }, settings.SHUTDOWN_GRACE_SECONDS * 1_000).unref()
+  await worker.stop()
+  await deps.close()
+}
+log.info('stopped')

@@ -1,0 +1,34 @@
+import { type Loop, startLoop } from '@muster/jobs'
+import { beatWorker, holdWorkerLock, removeWorker } from '@muster/usecases'
+import type { WorkerDeps } from './deps.ts'
+
+const BEAT_MS = 500
+
+/**
+ * Shows that this worker is alive: a row that says when it was last seen, and a session lock that the database drops when the
+ * connection breaks, so that others find out within about a second that it is gone.
+ */
+export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise<void> }> {
+  let heldBy: number | null = null
+  const beat = async () => {
+    const { lockKey, backendPid } = await beatWorker(deps.presence.sql, {
+      id: deps.workerId,
+      runners: [...deps.runners.keys()],
+      slots: deps.settings.SUBTASK_WORKERS,
+    })
+    // A new backend means a new connection, and the lock went with the old one.
+    if (backendPid !== heldBy) heldBy = (await holdWorkerLock(deps.presence.sql, lockKey)) ? backendPid : null
+    return undefined
+  }
+  await beat()
+  const loop: Loop = startLoop(beat, {
+    everyMs: BEAT_MS,
+    onError: (error) => deps.log.debug({ err: error }, 'could not say that this worker is alive; it tries again'),
+  })
+  return {
+    async stop() {
+      await loop.stop()
+      await removeWorker(deps, deps.workerId)
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunStep, UsageDelta } from '@muster/runners'
+import { type CheckpointAnswer, type ClaimedRun, checkpointRun, isDatabaseUnavailable } from '@muster/usecases'
+import type { WorkerDeps } from './deps.ts'
+
+const COLLECT_MS = 100
+const STEPS_PER_CHECKPOINT = 200
+const RETRY_MS = 500
+
+export interface JournalOptions {
+  takesUpdates: boolean
+  onAnswer: (answer: CheckpointAnswer) => void
+  /** The attempt is no longer the current one: nothing more of it is stored. */
+  onLost: () => void
+}
+
+/**
+ * What a run does, on its way to the database: steps, usage and acknowledgements are collected for a moment and stored by one
+ * checkpoint at a time, which also brings back what the run has to know. An outage of the database delays it and loses nothing.
+ */
+export class RunJournal {
+  readonly #deps: WorkerDeps
+  readonly #run: ClaimedRun
+  readonly #options: JournalOptions
+  #steps: RunStep[] = []
+  #usage: Required<UsageDelta> = noUsage()
+  #acknowledgedIds: string[] = []
+  #wanted = false
+  #lost = false
+  #writing: Promise<void> | null = null
+
+  constructor(deps: WorkerDeps, run: ClaimedRun, options: JournalOptions) {
+    this.#deps = deps
+    this.#run = run
+    this.#options = options
+  }
+
+  step(step: RunStep): void {
+    this.#steps.push(step)
+    this.#schedule(COLLECT_MS)
+  }
+
+  usage(delta: UsageDelta): void {
+    this.#usage = addUsage(this.#usage, delta)
+    this.#schedule(COLLECT_MS)
+  }
+
+  acknowledge(updateId: string): void {
+    this.#acknowledgedIds.push(updateId)
+    this.#schedule(COLLECT_MS)
+  }
+
+  /** There is something to fetch: makes a checkpoint now, also with nothing to store. */
+  look(): void {
+    this.#wanted = true
+    this.#schedule(0)
+  }
+
+  /** Stores what is left. Afterwards the usage that no checkpoint has stored is answered, for the settlement to add. */
+  async close(): Promise<Required<UsageDelta>> {
+    while (this.#writing !== null || (!this.#lost && (this.#steps.length > 0 || this.#acknowledgedIds.length > 0))) {
+      this.#schedule(0)
+      await this.#writing
+    }
+    return this.#usage
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#writing !== null || this.#lost) return
+    this.#writing = this.#write(delayMs).finally(() => {
+      this.#writing = null
+      if (this.#wanted || this.#steps.length > 0) this.#schedule(this.#wanted ? 0 : COLLECT_MS)
+    })
+  }
+
+  async #write(delayMs: number): Promise<void> {
+    if (delayMs > 0) await sleep(delayMs)
+    const steps = this.#steps.splice(0, STEPS_PER_CHECKPOINT)
+    const usage = this.#usage
+    const acknowledgedIds = this.#acknowledgedIds
+    this.#usage = noUsage()
+    this.#acknowledgedIds = []
+    this.#wanted = false
+    try {
+      const answer = await checkpointRun(this.#deps, this.#run.projectId, {
+        subtaskId: this.#run.id,
+        attempt: this.#run.attempt,
+        agentId: this.#run.agentId,
+        task: this.#run.task,
+        parentSessionId: this.#run.parentSessionId,
+        workerId: this.#deps.workerId,
+        steps,
+        usage,
+        acknowledgedIds,
+        takesUpdates: this.#options.takesUpdates,
+        leaseSeconds: null,
+        repeatUnacknowledged: false,
+      })
+      if (answer === null) {
+        this.#lost = true
+        this.#options.onLost()
+      } else this.#options.onAnswer(answer)
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) {
+        // A step that cannot be stored is left out; the run and its result matter more.
+        this.#deps.log.error({ err: error, subtask_id: this.#run.id, steps: steps.length }, 'steps could not be stored and are left out of the transcript')
+        return
+      }
+      this.#steps = [...steps, ...this.#steps]
+      this.#usage = addUsage(this.#usage, usage)
+      this.#acknowledgedIds = [...acknowledgedIds, ...this.#acknowledgedIds]
+      await sleep(RETRY_MS)
+    }
+  }
+}
+
+function noUsage(): Required<UsageDelta> {
+  return { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0 }
+}
+
+function addUsage(total: Required<UsageDelta>, delta: UsageDelta): Required<UsageDelta> {
+  return {
+    inputTokens: total.inputTokens + (delta.inputTokens ?? 0),
+    outputTokens: total.outputTokens + (delta.outputTokens ?? 0),
+    costUsdMicros: total.costUsdMicros + (delta.costUsdMicros ?? 0),
+    toolCalls: total.toolCalls + (delta.toolCalls ?? 0),
+  }
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDatabaseUnavailable, type RunEnd, type Settlement, settleRuns } from '@muster/usecases'
+import type { WorkerDeps } from './deps.ts'
+
+const COLLECT_MS = 2
+const BATCH_MAX = 200
+/** Results are kept in memory until they are stored; a batch of them is one parameter of one statement. */
+const BATCH_BYTES_MAX = 8_388_608
+const RETRY_MS_MAX = 2_000
+
+interface Waiting {
+  end: RunEnd
+  done: (settlement: Settlement) => void
+}
+
+/**
+ * Collects the ends of runs and settles those of a project together: one commit for up to 200. While one batch commits, the next
+ * fills up. Ends outlive an outage of the database: they are tried again until they are stored or `giveUp` is aborted.
+ */
+export class Settler {
+  readonly #deps: WorkerDeps
+  readonly #giveUp: AbortSignal
+  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #busy = new Set<string>()
+
+  constructor(deps: WorkerDeps, giveUp: AbortSignal) {
+    this.#deps = deps
+    this.#giveUp = giveUp
+  }
+
+  /** Resolves when the end is durable, or is known to be too late. */
+  settle(projectId: string, end: RunEnd): Promise<Settlement> {
+    return new Promise((resolve) => {
+      const queue = this.#waiting.get(projectId) ?? []
+      queue.push({ end, done: resolve })
+      this.#waiting.set(projectId, queue)
+      if (!this.#busy.has(projectId)) {
+        this.#busy.add(projectId)
+        void this.#drain(projectId)
+      }
+    })
+  }
+
+  async #drain(projectId: string): Promise<void> {
+    await sleep(COLLECT_MS)
+    for (let batch = this.#takeBatch(projectId); batch.length > 0; batch = this.#takeBatch(projectId)) await this.#store(projectId, batch)
+    this.#busy.delete(projectId)
+  }
+
+  #takeBatch(projectId: string): Waiting[] {
+    const queue = this.#waiting.get(projectId) ?? []
+    let bytes = 0
+    let count = 0
+    for (const { end } of queue) {
+      bytes += end.end.kind === 'completed' ? end.end.result.length : 0
+      if (count === BATCH_MAX || (count > 0 && bytes > BATCH_BYTES_MAX)) break
+      count += 1
+    }
+    const batch = queue.splice(0, count)
+    if (queue.length === 0) this.#waiting.delete(projectId)
+    return batch
+  }
+
+  async #store(projectId: string, batch: Waiting[]): Promise<void> {
+    for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)) {
+      try {
+        const settlements = await settleRuns(
+          this.#deps,
+          projectId,
+          batch.map(({ end }) => end),
+        )
+        for (const { end, done } of batch) done(settlements.get(end.subtaskId) ?? 'fenced')
+        return
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) {
+          await this.#isolate(projectId, batch, error)
+          return
+        }
+        this.#deps.log.warn({ err: error, project_id: projectId, ends: batch.length }, 'could not store results; trying again')
+        if (!(await this.#pause(delayMs))) {
+          for (const { done } of batch) done('fenced')
+          return
+        }
+      }
+    }
+  }
+
+  /** One end that cannot be stored must not keep the others from it: each is settled alone, and fails alone. */
+  async #isolate(projectId: string, batch: Waiting[], error: unknown): Promise<void> {
+    if (batch.length > 1) {
+      for (const waiting of batch) await this.#store(projectId, [waiting])
+      return
+    }
+    const [waiting] = batch
+    if (waiting === undefined) return
+    this.#deps.log.error({ err: error, subtask_id: waiting.end.subtaskId }, 'a result could not be stored')
+    const reason = error instanceof Error ? error.message : String(error)
+    const failure: RunEnd = {
+      subtaskId: waiting.end.subtaskId,
+      attempt: waiting.end.attempt,
+      end: { kind: 'errored', error: `The result could not be stored: ${reason}`, retryable: false, partialResult: null },
+    }
+    try {
+      const settlements = await settleRuns(this.#deps, projectId, [failure])
+      waiting.done(settlements.get(failure.subtaskId) ?? 'fenced')
+    } catch (second) {
+      // Its lease will lapse, and another attempt is made of it.
+      this.#deps.log.error({ err: second, subtask_id: failure.subtaskId }, 'nor could its failure')
+      waiting.done('fenced')
+    }
+  }
+
+  async #pause(ms: number): Promise<boolean> {
+    try {
+      await sleep(ms, undefined, { signal: this.#giveUp })
+      return true
+    } catch {
+      return false
+    }
+  }
+}

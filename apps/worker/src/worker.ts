@@ -1,0 +1,128 @@
+import { type Loop, runQueue, startLoop } from '@muster/jobs'
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { claimRuns, isDatabaseUnavailable, keepHouse, lookAtRuns, passIdleSlots, reapRuns, relayOutbox, renewLeases, type RunNews } from '@muster/usecases'
+import { ActiveRun } from './active-run.ts'
+import type { WorkerDeps } from './deps.ts'
+import { startPresence } from './presence.ts'
+import { Settler } from './settler.ts'
+
+const CLAIM_EVERY_MS = 500
+const LOOK_EVERY_MS = 1_000
+const RELAY_EVERY_MS = 100
+const REAP_EVERY_MS = 250
+const IDLE_SLOTS_EVERY_MS = 1_000
+const HOUSE_EVERY_MS = 600_000
+
+export interface Worker {
+  /** Subtasks that run here now. */
+  readonly running: number
+  /** Takes no new work, gives what runs back, and ends. */
+  stop(): Promise<void>
+}
+
+/** Starts claiming and running subtasks. Resolves once this worker is registered and listening. */
+export async function startWorker(deps: WorkerDeps): Promise<Worker> {
+  const { settings, log } = deps
+  const active = new Map<string, ActiveRun>()
+  const ending = new Set<Promise<void>>()
+  const giveUp = new AbortController()
+  const settler = new Settler(deps, giveUp.signal)
+  const queues = [...deps.runners.keys()].map((runner) => runQueue(runner, DEFAULT_PROJECT_ID))
+  let stopping = false
+
+  const onError = (what: string) => (error: unknown) => {
+    // An outage is everybody's news and passes; anything else is a defect.
+    if (isDatabaseUnavailable(error)) log.warn({ err: error }, `could not ${what}: the database is away`)
+    else log.error({ err: error }, `could not ${what}`)
+  }
+
+  const run = (claimed: Parameters<typeof launch>[0]) => {
+    const ended = launch(claimed)
+    ending.add(ended)
+    void ended.finally(() => ending.delete(ended))
+  }
+  const launch = async (claimed: Awaited<ReturnType<typeof claimRuns>>[number]) => {
+    const runner = deps.runners.get(claimed.runner)
+    if (runner === undefined) {
+      await settler.settle(claimed.projectId, { subtaskId: claimed.id, attempt: claimed.attempt, end: { kind: 'released' } })
+      return
+    }
+    const activeRun = new ActiveRun(deps, claimed, runner)
+    active.set(claimed.id, activeRun)
+    try {
+      await activeRun.complete(settler)
+    } finally {
+      if (active.get(claimed.id) === activeRun) active.delete(claimed.id)
+      claimLoop.wake()
+    }
+  }
+
+  const claim = async () => {
+    const limit = settings.SUBTASK_WORKERS - ending.size
+    if (stopping || limit <= 0 || queues.length === 0) return undefined
+    // Every runner gets its turn at being asked first.
+    queues.push(queues.shift() as string)
+    const claimedAtMs = performance.now()
+    const runs = await claimRuns(deps, { workerId: deps.workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false })
+    for (const claimed of runs) run(claimed)
+    if (runs.length > 0) log.debug({ count: runs.length, took_ms: Math.round(performance.now() - claimedAtMs) }, 'claimed')
+    return undefined
+  }
+
+  const tell = (runs: readonly ActiveRun[], news: readonly RunNews[]) => {
+    const byId = new Map(news.map((item) => [item.subtaskId, item]))
+    for (const activeRun of runs) activeRun.hear(byId.get(activeRun.subtaskId) ?? null)
+  }
+  const look = async (runs: readonly ActiveRun[]) => tell(runs, await lookAtRuns(deps, runs))
+
+  let renewedAtMs = performance.now()
+  const watch = async () => {
+    const runs = [...active.values()]
+    if (runs.length === 0) return undefined
+    const isDue = performance.now() - renewedAtMs > (settings.SUBTASK_LEASE_SECONDS * 1_000) / 3
+    if (isDue) {
+      tell(runs, await renewLeases(deps, runs))
+      renewedAtMs = performance.now()
+    } else await look(runs)
+    return undefined
+  }
+
+  const presence = await startPresence(deps)
+  const claimLoop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError: onError('claim subtasks') })
+  const watchLoop = startLoop(watch, { everyMs: LOOK_EVERY_MS, onError: onError('look after running subtasks') })
+  const relayLoop = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, onError: onError('relay events') })
+  const sweeps: Loop[] = [
+    startLoop(async () => void (await reapRuns(deps)), { everyMs: REAP_EVERY_MS, onError: onError('take subtasks from lost workers') }),
+    startLoop(async () => void (await passIdleSlots(deps)), { everyMs: IDLE_SLOTS_EVERY_MS, onError: onError('pass idle slots on') }),
+    startLoop(() => keepHouse(deps).then(() => undefined), { everyMs: HOUSE_EVERY_MS, onError: onError('keep house') }),
+  ]
+  const silences = await Promise.all([
+    deps.bell.listen('run', () => claimLoop.wake()),
+    deps.bell.listen('outbox', () => relayLoop.wake()),
+    deps.bell.listen('cancel', (subtaskIds) => {
+      // Without ids the connection was lost for a while, and any of them may have been missed.
+      const named = subtaskIds.length === 0 ? [...active.values()] : subtaskIds.flatMap((id) => active.get(id) ?? [])
+      if (named.length > 0) look(named).catch(onError('look at a subtask that has news'))
+    }),
+  ])
+
+  return {
+    get running() {
+      return active.size
+    },
+    async stop() {
+      if (stopping) return
+      stopping = true
+      await claimLoop.stop()
+      // Most of the grace is the runs' own; what is not stored by then is left to the reaper.
+      const timer = setTimeout(() => giveUp.abort(), settings.SHUTDOWN_GRACE_SECONDS * 800)
+      for (const activeRun of active.values()) activeRun.stop('released')
+      await Promise.allSettled([...ending])
+      clearTimeout(timer)
+      await Promise.all([watchLoop, relayLoop, ...sweeps].map((loop) => loop.stop()))
+      await relayOutbox(deps).catch(onError('relay the last events'))
+      await Promise.allSettled(silences.map((silence) => silence()))
+      await presence.stop().catch(onError('sign this worker off'))
+    },
+  }
+}
