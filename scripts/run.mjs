@@ -58,13 +58,14 @@ function install() {
   const command = ['--yes', packageManager.split('+')[0], 'install', '--frozen-lockfile']
   console.error(`Installing (npx ${command.join(' ')}); the first time takes a minute …`)
   const startedAt = Date.now()
-  // CI=true: pnpm asks no questions, not even whether it may replace a node_modules of another version.
-  const done = spawnSync('npx', [...command, '--reporter', 'append-only'], {
-    cwd: ROOT,
-    env: { ...process.env, CI: 'true' },
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  })
+  const env = {
+    ...process.env,
+    // pnpm asks no questions then, not even whether it may replace a node_modules of another version.
+    CI: 'true',
+    // The version is the pinned one already; checking that would want to write into the lock file, which is frozen.
+    pnpm_config_pm_on_fail: 'ignore',
+  }
+  const done = spawnSync('npx', command, { cwd: ROOT, env, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   if (done.status === 0) {
     console.error(`Installed in ${Math.round((Date.now() - startedAt) / 1000)} s.`)
     return
