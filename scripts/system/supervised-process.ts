@@ -26,7 +26,6 @@ const RECOVERED_AFTER_MS = 60_000
 const READY_TIMEOUT_MS = 60_000
 /** What a process gets on top of its own grace before it is killed. */
 const KILL_MARGIN_MS = 5_000
-const KEPT_LINES = 15
 
 /** Runs a process and keeps it running until it is told to stop. */
 export class SupervisedProcess {
@@ -45,20 +44,17 @@ export class SupervisedProcess {
    * Starts the process and waits for the line by which it says that it is up.
    *
    * @returns that line
-   * @throws ExplainedError with its last lines when it ends before that; the first start is not tried again
+   * @throws ExplainedError when it ends before that; the first start is not tried again
    */
   async start(): Promise<Record<string, unknown>> {
     const { name, readyMessage } = this.#options
-    const lines: string[] = []
     return new Promise((resolve, reject) => {
       let isUp = false
       const timer = setTimeout(() => {
-        reject(startFailure(name, `it was not up after ${READY_TIMEOUT_MS / 1000} s`, lines))
+        reject(startFailure(name, `it was not up after ${READY_TIMEOUT_MS / 1000} s`))
       }, READY_TIMEOUT_MS)
       this.#spawn(
         (line) => {
-          lines.push(line)
-          if (lines.length > KEPT_LINES) lines.shift()
           const entry = parseLogLine(line)
           if (isUp || entry?.msg !== readyMessage) return
           isUp = true
@@ -68,7 +64,7 @@ export class SupervisedProcess {
         (how) => {
           clearTimeout(timer)
           if (isUp) this.#comeBack(how)
-          else reject(this.#isStopping ? new BrokenOffError() : startFailure(name, how, lines))
+          else reject(this.#isStopping ? new BrokenOffError() : startFailure(name, how))
         },
       )
     })
@@ -148,10 +144,8 @@ export class SupervisedProcess {
   }
 }
 
-function startFailure(name: string, how: string, lines: string[]): ExplainedError {
-  return new ExplainedError(
-    `The ${name} did not start (${how})${lines.length === 0 ? '.' : `; the last it said:\n${lines.map((line) => `  ${line}`).join('\n')}`}`,
-  )
+function startFailure(name: string, how: string): ExplainedError {
+  return new ExplainedError(`The ${name} did not start (${how}); what it said is above.`)
 }
 
 function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
