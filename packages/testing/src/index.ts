@@ -1,1 +1,21 @@
-export {}
+/**
+ * What tests share: a PostgreSQL with a template database, use-cases composed over a copy of it, a clock that can be moved, and
+ * the invariants that must hold whatever happened. It is never part of what is shipped.
+ */
+export { advanceClock, resetClock } from './clock.ts'
+export { type Harness, type HarnessOptions, type RecordedLog, startHarness, TEST_RUNNERS } from './harness.ts'
+export { type InvariantOptions, invariants } from './invariants.ts'
+export {
+  allEvents,
+  claimAll,
+  claimOne,
+  completed,
+  drain,
+  drainOutbox,
+  readSubtaskRow,
+  type SubtaskRow,
+  settleOne,
+  spawn,
+  spawnMany,
+} from './journey.ts'
+export { type TestDatabase, testDatabase } from './test-database.ts'

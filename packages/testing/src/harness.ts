@@ -1,0 +1,108 @@
+import { connect } from '@muster/db'
+import { type Actor, parseSettings } from '@muster/domain'
+import { createBell, createBoss, createRunJobs, ensureRunQueues } from '@muster/jobs'
+import { type Ctx, createProject, type Deps, type Log, openActor } from '@muster/usecases'
+import postgres from 'postgres'
+import { v7 } from 'uuid'
+import { type TestDatabase, testDatabase } from './test-database.ts'
+
+/** The runners whose queues a harness makes: one of our own, another one, and the outside workers'. */
+export const TEST_RUNNERS = ['own', 'other', 'external'] as const
+
+export interface HarnessOptions {
+  /** As in the environment. */
+  settings?: Record<string, string>
+  /** Connections of each of the two pools. */
+  connectionsMax?: number
+  /** Instead of a copy of the template. */
+  database?: TestDatabase
+}
+
+export interface RecordedLog extends Log {
+  /** What was logged as an error since the last call. Whoever expects errors takes them; the rest fail the file at `close`. */
+  takeErrors(): { message: string; fields: object }[]
+}
+
+/** Use-cases, composed as a process composes them, over a database of a test's own. */
+export interface Harness {
+  database: TestDatabase
+  deps: Deps
+  /** Everybody on this machine, in the default project. */
+  ctx: Ctx
+  /** A superuser's connections, for what a test asserts and arranges. */
+  admin: postgres.Sql
+  log: RecordedLog
+  /** Makes another project with queues, and somebody with every right in it and in no other. */
+  projectCtx(name?: string): Promise<Ctx>
+  /** The same context with another actor, such as one that `authenticate` has found. */
+  as(actor: Actor): Ctx
+  /** @throws Error listing the errors that were logged and not taken */
+  close(): Promise<void>
+}
+
+const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => String(value), parse: (text: string) => Number(text) }
+
+/** Composes everything that use-cases need, on a fresh database. Close it in `afterAll`. */
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const database = options.database ?? (await testDatabase())
+  const log = recordingLog()
+  const pool = { connectionsMax: options.connectionsMax ?? 20, applicationName: 'muster-test' }
+  const db = connect(database.appUrl, { role: 'muster_app', ...pool })
+  const dispatchDb = connect(database.appUrl, { role: 'muster_dispatch', ...pool })
+  const admin = postgres(database.adminUrl, { max: 4, onnotice: () => {}, types: { int8: NUMBER_FROM_INT8 } }) as unknown as postgres.Sql
+  let isClosing = false
+  const onError = (error: Error) => {
+    // A bell that is still to be rung when the test is over finds its connections gone.
+    if (!isClosing) log.error({ err: error }, error.message)
+  }
+  const boss = createBoss(dispatchDb, { supervise: false, onError, onWarning: (warning) => log.warn(warning, warning.message) })
+  await boss.start()
+
+  const deps: Deps = {
+    db,
+    dispatchDb,
+    runJobs: createRunJobs(boss),
+    bell: createBell(db, onError),
+    settings: parseSettings(options.settings ?? {}),
+    newId: v7,
+    log,
+  }
+  const as = (actor: Actor): Ctx => ({ ...deps, actor })
+  await ensureRunQueues(boss, openActor().projectId, TEST_RUNNERS)
+  return {
+    database,
+    deps,
+    ctx: as(openActor()),
+    admin,
+    log,
+    as,
+    async projectCtx(name = 'another') {
+      const project = await createProject(deps, name)
+      await ensureRunQueues(boss, project.id, TEST_RUNNERS)
+      return as({ kind: 'key', id: v7(), projectId: project.id, scopes: ['admin'], agentId: null, lineage: null })
+    },
+    async close() {
+      isClosing = true
+      await boss.stop({ graceful: false })
+      await Promise.all([db.close(), dispatchDb.close(), admin.end({ timeout: 5 })])
+      if (options.database === undefined) await database.drop()
+      const errors = log.takeErrors()
+      if (errors.length > 0) throw new Error(`Errors were logged that no test expected:\n${errors.map((error) => `  - ${error.message}`).join('\n')}`)
+    },
+  }
+}
+
+function recordingLog(): RecordedLog {
+  let errors: { message: string; fields: object }[] = []
+  return {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (fields, message) => errors.push({ message, fields }),
+    takeErrors() {
+      const taken = errors
+      errors = []
+      return taken
+    },
+  }
+}
