@@ -81,7 +81,7 @@ export const settingsSchema = z.object({
     .string()
     .regex(RUNNER_NAME)
     .optional()
-    .describe('Runner of a subtask that names none. Absent: the first of COMMAND_RUNNERS, else external.'),
+    .describe('Runner of a subtask that names none. Absent: the first of COMMAND_RUNNERS whose program is there, else external.'),
   SUBTASK_ENABLED: flag.default(true).describe('false: creating subtasks answers 503, nothing starts; reads and cancels go on.'),
   SUBTASK_WORKERS: count(1, 1000).default(2).describe('Subtasks that one worker process runs at once.'),
   SUBTASK_DEFAULT_TIMEOUT: count(1, 86_400).default(120).describe('Seconds an attempt may take when the subtask does not say.'),

@@ -1,3 +1,5 @@
+import type { RequiredOutput, StepKind } from '@muster/domain'
+
 /**
  * The port between the worker and whatever executes a subtask. A runner gets one `Run`, does the work, and answers with one
  * `RunOutcome`; it never touches the database, and a failure of the work is an outcome, not an exception. What it throws
@@ -6,13 +8,6 @@
 
 /** Why a run is asked to stop: the `reason` of `Run.signal`. The worker, not the runner, turns it into the recorded outcome. */
 export type StopReason = 'cancelled' | 'timed_out' | 'released' | 'lease_lost'
-
-export interface RequiredOutput {
-  name: string
-  description: string | null
-  /** JSON Schema 2020-12, or null where any value but null will do. */
-  schema: Record<string, unknown> | null
-}
 
 export interface Criterion {
   id: string
@@ -48,8 +43,6 @@ export interface RunUpdate {
   text: string
   delivery: 'next_step' | 'interrupt'
 }
-
-export type StepKind = 'message' | 'tool_call' | 'tool_result' | 'update' | 'error'
 
 export interface RunStep {
   kind: StepKind
