@@ -1,0 +1,23 @@
+import type { DomainError } from '@muster/domain'
+import type { RunnerDescription } from '@muster/runners'
+import type { Deps } from '@muster/usecases'
+import type { EventFeed } from './events/feed.ts'
+import type { Waiters } from './waiters.ts'
+
+/** What the doors of this process need besides the use-cases' own dependencies. Composed in `deps.ts`. */
+export interface ApiDeps extends Deps {
+  /** Every runner that a subtask may name. Cheap: what it looks up is remembered for a second. */
+  runners(): RunnerDescription[]
+  /** The events of the log as they appear, for streams and long polls. */
+  feed: EventFeed
+  /** Woken whenever jobs may be waiting. */
+  runWaiters: Waiters
+  /** Whether an error means that the database could not be asked. */
+  isUnavailable(error: unknown): boolean
+  /** What a caller is told then. */
+  unavailable(): DomainError
+  /** Why this process cannot serve yet, or null when it can. */
+  notReadyReason(): Promise<string | null>
+  /** Aborted when the process begins to stop: streams and long polls end then. */
+  stopping: AbortSignal
+}

@@ -1,0 +1,66 @@
+import { DomainError } from '@muster/domain'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { allowedMethods } from './allowed-methods.ts'
+import type { ApiDeps } from './api-deps.ts'
+import { noSuchPath, pathOf, sendError } from './errors.ts'
+import { addAuth } from './plugins/auth.ts'
+import { addJsonBody } from './plugins/json-body.ts'
+import { addRequestMetrics, createMetrics } from './plugins/metrics.ts'
+import { addRateLimit } from './plugins/rate-limit.ts'
+import { addReference } from './plugins/reference.ts'
+import { registerEndpoint } from './register-endpoint.ts'
+import { endpoints } from './routes/index.ts'
+
+/** The API as an app that knows no port and no environment. Who listens, or injects requests, closes it. */
+export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    // Our own log, by hand: no request line at every level, and nothing of a request but its ids.
+    logger: false,
+    genReqId: () => deps.newId(),
+    // Answered as a problem like everything else, in the hook below.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 2_000 },
+    frameworkErrors: (error, request, reply) => void sendError(error, request, reply, deps),
+  })
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, deps))
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('cache-control', 'no-store')
+    if (deps.stopping.aborted && request.routeOptions.config.access !== 'public') {
+      throw new DomainError('unavailable', 'The server is shutting down. Send the request again, to another server or to this one in a moment.')
+    }
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    deps.log.debug(
+      { request_id: request.id, method: request.method, path: pathOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'request answered',
+    )
+  })
+
+  const { registry, observe } = createMetrics(deps)
+  addRequestMetrics(app, observe)
+  addJsonBody(app)
+  await addRateLimit(app)
+
+  const all = endpoints(registry)
+  app.register((api, _options, done) => {
+    addAuth(api, deps)
+    for (const endpoint of all) registerEndpoint(api, deps, endpoint)
+    done()
+  })
+  app.register((pages, _options, done) => {
+    addReference(pages, all)
+    done()
+  })
+
+  const methodsOf = allowedMethods(all)
+  app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) => {
+    const path = pathOf(request)
+    const allowed = methodsOf(path)
+    if (allowed.length === 0) throw noSuchPath(request.method, path)
+    reply.header('allow', allowed.join(', '))
+    throw new DomainError('method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`)
+  })
+  return app
+}

@@ -1,0 +1,147 @@
+import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, unavailable } from '@muster/db'
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { createBell, createBoss, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
+import { describeRunners } from '@muster/runners'
+import { type Deps, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox } from '@muster/usecases'
+import { v7 } from 'uuid'
+import type { ApiDeps } from './api-deps.ts'
+import type { ApiConfig } from './config.ts'
+import { createEventFeed, type EventFeed } from './events/feed.ts'
+import { createWaiters, type Waiters } from './waiters.ts'
+
+const RELAY_EVERY_MS = 100
+const TAIL_EVERY_MS = 500
+const TAIL_PAGE = 1_000
+const RETRY_MS = 500
+const RUNNERS_REMEMBERED_MS = 1_000
+/** Relay and tailer, and one for the rest. Bells listen on a connection of their own. */
+const DISPATCH_POOL_SIZE = 3
+
+/** The dependencies of a running process, and how to begin and end what goes on in its background. */
+export interface RunningDeps extends ApiDeps {
+  /** Begins relaying and following the log, and keeps trying while the database is away. `onFatal` hears of what waiting does not cure. */
+  start(onFatal: (error: Error) => void): void
+  /** Ends streams and long polls at once. */
+  beginStop(): void
+  close(): Promise<void>
+}
+
+export function createDeps({ settings, environment }: ApiConfig, log: Log): RunningDeps {
+  const db = connect(settings.DATABASE_URL, { role: 'muster_app', connectionsMax: settings.API_POOL_SIZE, applicationName: 'muster-api' })
+  const dispatchDb = connect(settings.DATABASE_URL, { role: 'muster_dispatch', connectionsMax: DISPATCH_POOL_SIZE, applicationName: 'muster-api-dispatch' })
+  const bell = createBell(dispatchDb, (error) => log.debug({ err: error }, 'a bell was lost'))
+  const boss = createBoss(dispatchDb, {
+    supervise: false,
+    onWarning: ({ message }) => log.warn({}, message),
+    onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
+  })
+  const stopping = new AbortController()
+  const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(boss), bell, settings, newId: v7, log }
+  const feed = createEventFeed()
+  const runWaiters = createWaiters()
+  const runners = remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS)
+  let isPrepared = false
+  let loops: Loop[] = []
+
+  return {
+    ...deps,
+    feed,
+    runWaiters,
+    runners,
+    isUnavailable: isDatabaseUnavailable,
+    unavailable,
+    stopping: stopping.signal,
+    async notReadyReason() {
+      const reason = await missingFromDatabase(db).catch((error: unknown) => {
+        if (isDatabaseUnavailable(error)) return 'The database cannot be reached.'
+        throw error
+      })
+      return reason ?? (isPrepared ? null : 'The server is still starting.')
+    },
+    start(onFatal) {
+      loops = startLoops(deps, feed, runWaiters, stopping.signal)
+      untilDone(stopping.signal, log, 'prepare', async () => {
+        await requireConfinedLogin(db)
+        // A database that has not been migrated may be at any moment.
+        if ((await missingFromDatabase(db)) !== null) throw new NotMigrated()
+        await ensureRunQueues(boss, DEFAULT_PROJECT_ID, [...Object.keys(settings.COMMAND_RUNNERS), 'external'])
+        isPrepared = true
+      }).catch(onFatal)
+    },
+    beginStop: () => stopping.abort(),
+    async close() {
+      stopping.abort()
+      await Promise.all(loops.map((loop) => loop.stop()))
+      await Promise.all([db.close(), dispatchDb.close()])
+    },
+  }
+}
+
+/** The relay, which gives events their place in the log, and the tailer, which hands them on within this process. */
+function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: AbortSignal): Loop[] {
+  const complain = (what: string) => (error: unknown) => {
+    if (!isDatabaseUnavailable(error)) deps.log.error({ err: error }, `${what} failed and will be tried again`)
+  }
+  const relay = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, onError: complain('relaying events') })
+
+  let position: number | undefined
+  const tailer = startLoop(
+    async () => {
+      if (position === undefined) {
+        position = await latestEventSeq(deps)
+        feed.setReady()
+      }
+      const events = await readEventsAcrossProjects(deps, position, TAIL_PAGE)
+      for (const event of events) feed.publish(event)
+      position = events.at(-1)?.id ?? position
+      return events.length === TAIL_PAGE
+    },
+    { everyMs: TAIL_EVERY_MS, onError: complain('following the log') },
+  )
+
+  const listen = (channel: Parameters<Deps['bell']['listen']>[0], wake: () => void) =>
+    untilDone(stopping, deps.log, `listen to ${channel}`, async () => void (await deps.bell.listen(channel, wake))).catch((error: unknown) =>
+      // Everything is looked for without bells too, only later.
+      deps.log.error({ err: error }, `cannot listen to ${channel}`),
+    )
+  void listen('outbox', () => relay.wake())
+  void listen('events', () => tailer.wake())
+  void listen('run', () => runWaiters.wake())
+  return [relay, tailer]
+}
+
+class NotMigrated extends Error {
+  constructor() {
+    super('The database has not been migrated to this version.')
+  }
+}
+
+/** Tries again while the database is away. @throws what waiting does not cure */
+async function untilDone(stopping: AbortSignal, log: Log, what: string, work: () => Promise<void>): Promise<void> {
+  let hasComplained = false
+  while (!stopping.aborted) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) && !(error instanceof NotMigrated)) throw error
+      if (!hasComplained) log.warn({}, `cannot ${what} yet: ${error instanceof NotMigrated ? error.message : 'the database cannot be reached'}`)
+      hasComplained = true
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+}
+
+/** What this version needs and the database has not; null when all is there. */
+async function missingFromDatabase({ sql }: Database): Promise<string | null> {
+  const [found] = await sql<{ tables: boolean; queues: boolean }[]>`
+    select to_regclass('public.subtasks') is not null as tables, exists (select from pg_namespace where nspname = 'pgboss') as queues`
+  return found?.tables === true && found.queues ? null : 'The database has not been migrated to this version: run `npm run migrate`.'
+}
+
+function remember<T>(look: () => T, forMs: number): () => T {
+  let known: { value: T; until: number } | undefined
+  return () => {
+    if (known === undefined || performance.now() > known.until) known = { value: look(), until: performance.now() + forMs }
+    return known.value
+  }
+}

@@ -1,0 +1,152 @@
+import type { ErrorCode, Scope } from '@muster/domain'
+import type { Ctx } from '@muster/usecases'
+import { z } from 'zod'
+import type { ApiDeps } from './api-deps.ts'
+import type { EventSink } from './events/sink.ts'
+import { check, type InputPart, validationFailed } from './validation.ts'
+
+/** An answer before it is sent. `body` undefined sends none; a string is sent as it is, with its own `content-type`. */
+export interface Answer {
+  status: number
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/** One way an endpoint answers when all is well, for the reference. */
+export interface AnswerDescription {
+  description: string
+  /** A named schema; absent where there is no body. */
+  schema?: z.ZodType
+  headers?: Record<string, string>
+  contentType?: string
+}
+
+export const TAGS = ['Subtasks', 'Outside workers', 'Sessions', 'Events', 'Runners', 'Projects', 'API keys', 'Operations'] as const
+
+/** What an endpoint is, apart from what it does: all that the reference shows. */
+interface Description {
+  operationId: string
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** As OpenAPI writes it: `/subtasks/{id}`. */
+  path: string
+  tag: (typeof TAGS)[number]
+  summary: string
+  description: string
+  answers: Record<number, AnswerDescription>
+  /** Errors of its own; those that every endpoint of its kind can give are added. */
+  errors?: ErrorCode[]
+  /** Longest time the handler may take, in milliseconds, where it is not the usual. */
+  deadlineMs?: number
+  /** Largest body, in bytes, where it is not the usual. */
+  bodyBytesMax?: number
+  /** True where text comes from an agent: invalid UTF-8 becomes U+FFFD instead of a refusal. */
+  repairsText?: boolean
+  /** True where the body may be left out. */
+  bodyOptional?: boolean
+  /** True where a server that only this machine can reach asks for no key. */
+  isPublicOnLoopback?: boolean
+}
+
+/** A request that has been checked. */
+export interface Call<Params, Query, Body> {
+  ctx: Ctx
+  deps: ApiDeps
+  params: Params
+  query: Query
+  body: Body
+  /** Aborted when the caller has hung up. Asked for only by what waits. */
+  gone(): AbortSignal
+}
+
+/** A request as it came, but for its parts being parsed JSON. */
+export interface RawCall {
+  ctx: Ctx
+  deps: ApiDeps
+  params: unknown
+  query: unknown
+  body: unknown
+  headers: Record<string, string | string[] | undefined>
+  gone(): AbortSignal
+}
+
+type Input<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+interface Inputs<Params, Query, Body> {
+  params?: Params
+  query?: Query
+  body?: Body
+}
+
+interface EndpointSpec<Params, Query, Body, Result> extends Description, Inputs<Params, Query, Body> {
+  /** What the credential must be allowed; 'key': any credential will do; 'public': none is needed. */
+  access: Scope | 'key' | 'public'
+  handle(call: Call<Input<Params>, Input<Query>, Input<Body>>): Promise<Result>
+  /** How a result becomes an answer: the live one, and the one that an `Idempotency-Key` repeats. */
+  answer(result: Result): Answer
+  /** What is stored to be repeated, where that is not the live answer: without its secrets. */
+  storedAnswer?(result: Result): Answer
+}
+
+interface StreamSpec<Params, Query> extends Description, Inputs<Params, Query, undefined> {
+  access: Scope
+  /** Refuses by throwing, or says what to send: nothing (204), or a stream, which ends when the promise does. */
+  open(call: Call<Input<Params>, Input<Query>, undefined>, headers: RawCall['headers']): Promise<{ stream: (sink: EventSink) => Promise<void> } | null>
+}
+
+/** An endpoint with its types closed over, as the app and the reference see it. */
+export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.ZodType> {
+  access: Scope | 'key' | 'public'
+  serve(call: RawCall): Promise<{ result: unknown; answer: Answer }>
+  /** The answer to store for a result. */
+  toStored(result: unknown): Answer
+  open?: (call: RawCall) => Promise<{ stream: (sink: EventSink) => Promise<void> } | null>
+}
+
+type Schema = z.ZodType | undefined
+
+/** What is left of a definition when its types are closed over. */
+type Erased = Description & Inputs<z.ZodType, z.ZodType, z.ZodType> & Pick<Endpoint, 'access'>
+
+/** A query parameter that an endpoint does not know is a typing mistake that would be ignored silently otherwise. */
+const NO_QUERY = z.strictObject({})
+
+/** Defines an endpoint: what it takes, what it calls, and how the result becomes an answer. */
+export function endpoint<Params extends Schema = undefined, Query extends Schema = undefined, Body extends Schema = undefined, Result = unknown>(
+  spec: EndpointSpec<Params, Query, Body, Result>,
+): Endpoint {
+  const { handle, answer, storedAnswer, ...description } = spec
+  return {
+    ...(description as unknown as Erased),
+    async serve(call) {
+      const result = await handle({ ...call, ...parse(spec, call) })
+      return { result, answer: answer(result) }
+    },
+    toStored: (result) => (storedAnswer ?? answer)(result as Result),
+  }
+}
+
+/** Defines an endpoint that answers with server-sent events. */
+export function streamEndpoint<Params extends Schema = undefined, Query extends Schema = undefined>(spec: StreamSpec<Params, Query>): Endpoint {
+  const { open, ...description } = spec
+  return {
+    ...(description as unknown as Erased),
+    serve: () => Promise.reject(new Error(`${spec.operationId} is a stream`)),
+    toStored: () => ({ status: 200 }),
+    open: async (call) => open({ ...call, ...parse(spec, call) } as Call<Input<Params>, Input<Query>, undefined>, call.headers),
+  }
+}
+
+function parse<Params extends Schema, Query extends Schema, Body extends Schema>(
+  spec: Inputs<Params, Query, Body> & { bodyOptional?: boolean },
+  call: RawCall,
+): { params: Input<Params>; query: Input<Query>; body: Input<Body> } {
+  const problems: Parameters<typeof check>[3] = []
+  const part = (schema: Schema, value: unknown, name: InputPart) => (schema === undefined ? undefined : check(schema, value, name, problems))
+  const parsed = {
+    params: part(spec.params, call.params, 'path') as Input<Params>,
+    query: part(spec.query ?? NO_QUERY, call.query, 'query') as Input<Query>,
+    body: part(spec.body, spec.bodyOptional === true ? (call.body ?? {}) : call.body, 'body') as Input<Body>,
+  }
+  if (problems.length > 0) throw validationFailed(problems)
+  return parsed
+}

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http'
+import type { LoggedEvent } from '@muster/domain'
+import { presentEvent } from '../schemas/event.ts'
+
+/** What a reader may leave unread before it is disconnected. It comes back with `Last-Event-ID` and misses nothing. */
+const UNREAD_BYTES_MAX = 1_048_576
+const HEARTBEAT_MS = 15_000
+const RECONNECT_MS = 1_000
+
+/** Where the events of one stream go. */
+export interface EventSink {
+  send(event: LoggedEvent): void
+  /** Resolves when the reader has taken most of what was sent, or is gone. */
+  drained(): Promise<void>
+  /** Ends the stream after what was sent. */
+  end(): void
+  /** Aborted when nothing more can be sent: ended, or the reader has gone, or the server stops. */
+  readonly closed: AbortSignal
+}
+
+/**
+ * Server-sent events over a response of our own.
+ *
+ * @param onHeartbeat asked every 15 s; false ends the stream, as for a key that was revoked meanwhile
+ */
+export function createEventSink(response: ServerResponse, stopping: AbortSignal, onHeartbeat: () => Promise<boolean>): EventSink {
+  const closing = new AbortController()
+  const end = () => {
+    if (closing.signal.aborted) return
+    closing.abort()
+    response.end()
+  }
+  const beat = () => {
+    response.write(': still here\n\n')
+    onHeartbeat().then((isWelcome) => {
+      if (!isWelcome) end()
+    }, end)
+  }
+  const timer = setInterval(beat, HEARTBEAT_MS)
+  closing.signal.addEventListener('abort', () => {
+    clearInterval(timer)
+    stopping.removeEventListener('abort', end)
+  })
+  stopping.addEventListener('abort', end)
+  response.on('close', end)
+  response.on('error', end)
+  response.write(`retry: ${RECONNECT_MS}\n\n`)
+  if (stopping.aborted) end()
+
+  return {
+    send(event) {
+      if (closing.signal.aborted) return
+      response.write(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`)
+      if (response.writableLength > UNREAD_BYTES_MAX) {
+        end()
+        response.destroy()
+      }
+    },
+    drained() {
+      if (!response.writableNeedDrain || closing.signal.aborted) return Promise.resolve()
+      return new Promise((resolve) => {
+        response.once('drain', resolve)
+        closing.signal.addEventListener('abort', () => resolve())
+      })
+    },
+    end,
+    closed: closing.signal,
+  }
+}

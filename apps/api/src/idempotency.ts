@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import type { Idempotency } from '@muster/usecases'
+import type { FastifyRequest } from 'fastify'
+import type { Endpoint } from './endpoint.ts'
+import { pathOf } from './errors.ts'
+import { fieldProblem, validationFailed } from './validation.ts'
+
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
+
+/**
+ * What a use-case needs to answer a repeated request with the first answer, or undefined when the caller sent no key.
+ * The body counts as it was parsed: another order of fields is another request, other white space is not.
+ *
+ * @throws DomainError `validation_failed` for a key that is none
+ */
+export function readIdempotency(endpoint: Endpoint, request: FastifyRequest): Idempotency | undefined {
+  const key = request.headers['idempotency-key']
+  if (key === undefined || endpoint.method !== 'POST') return undefined
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    throw validationFailed([fieldProblem('Idempotency-Key:', 'must be 1 to 255 printable ASCII characters', key)])
+  }
+  return {
+    key,
+    requestHash: createHash('sha256')
+      .update(`${endpoint.method} ${pathOf(request)}\n${JSON.stringify(request.body) ?? ''}`)
+      .digest(),
+    toAnswer(result) {
+      const { status, headers = {}, body = null } = endpoint.toStored(result)
+      return { status, headers, body }
+    },
+  }
+}

@@ -1,0 +1,7 @@
+import type { Log } from '@muster/usecases'
+import pino from 'pino'
+
+/** The log of the process: one JSON object a line. Ids only, never bodies, keys or prompts. */
+export function createLog(level: string): Log {
+  return pino({ level, base: { name: 'api' } })
+}

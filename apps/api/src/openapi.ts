@@ -1,0 +1,14 @@
+import { Registry } from 'prom-client'
+import { stringify } from 'yaml'
+import { describeApi } from './openapi/document.ts'
+import { endpoints } from './routes/index.ts'
+
+/** The text of `openapi.yaml`, from the endpoints as they are. Needs neither a database nor a port. */
+export async function buildOpenApi(): Promise<string> {
+  return renderYaml(describeApi(endpoints(new Registry())))
+}
+
+/** One document, always written alike: line for line the same for the same endpoints. */
+export function renderYaml(document: object): string {
+  return stringify(document, { lineWidth: 140, aliasDuplicateObjects: false, defaultStringType: 'PLAIN', defaultKeyType: 'PLAIN' })
+}

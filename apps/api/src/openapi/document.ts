@@ -1,0 +1,233 @@
+import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
+import { type AnswerDescription, type Endpoint, TAGS } from '../endpoint.ts'
+import { HTTP_ERRORS, toProblem } from '../errors.ts'
+import { components } from '../schemas/components.ts'
+import { problemSchema } from '../schemas/problem.ts'
+import { componentSchemas, fieldsOf, type JsonSchema, nameOf, schemaInPlace } from './json-schemas.ts'
+
+const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
+  Subtasks: 'Spawn background work, follow it, steer it, cancel it.',
+  'Outside workers': 'Run subtasks in a worker of your own, under a lease.',
+  Sessions: 'What waits for a session of an agent.',
+  Events: 'The append-only log of what happened.',
+  Runners: 'What can execute a subtask.',
+  Projects: 'The tenant and its limits.',
+  'API keys': 'Credentials that open a project.',
+  Operations: 'For whoever runs the server.',
+}
+
+const DESCRIPTION = `Durable, steerable background work for agents.
+
+Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable \`code\`. Every POST takes an \`Idempotency-Key\`: the same key and body
+get the first answer again, with \`Idempotent-Replayed: true\`. Times are RFC 3339 in UTC; lists take \`limit\` and \`cursor\`. Fields that a request
+does not know are refused.`
+
+/** Which endpoints answer what, as OpenAPI 3.1. */
+export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
+  const errorResponses: Record<string, unknown> = {}
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const endpoint of endpoints) {
+    const path = paths[endpoint.path] ?? {}
+    path[endpoint.method.toLowerCase()] = describeOperation(endpoint, errorResponses)
+    paths[endpoint.path] = path
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Muster',
+      version: '0.1.0',
+      summary: 'The control plane for sub-agents.',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This server.' }],
+    security: [{ bearer: [] }],
+    tags: TAGS.map((name) => ({ name, description: TAG_DESCRIPTIONS[name] })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, `mst_…`. A server that was started open on loopback needs none.',
+        },
+      },
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, LastEventId: LAST_EVENT_ID },
+      responses: sorted(errorResponses),
+      examples: componentExamples(endpoints),
+      schemas: componentSchemas(),
+    },
+  }
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Makes a repetition safe: the same key and body get the first answer again. Kept for at least 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+  example: 'spawn-2026-03-02-1',
+}
+
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'Id of the last event that arrived, as browsers send it when they reconnect.',
+  schema: { type: 'integer', minimum: 0 },
+}
+
+function describeOperation(endpoint: Endpoint, errorResponses: Record<string, unknown>): Record<string, unknown> {
+  const parameters = [
+    ...parametersOf('path', endpoint),
+    ...parametersOf('query', endpoint),
+    ...(endpoint.method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(endpoint.open === undefined ? [] : [{ $ref: '#/components/parameters/LastEventId' }]),
+  ]
+  return {
+    operationId: endpoint.operationId,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: endpoint.description + scopeSentence(endpoint.access),
+    ...(endpoint.access === 'public' ? { security: [] } : {}),
+    ...(endpoint.isPublicOnLoopback === true ? { security: [{ bearer: [] }, {}] } : {}),
+    ...(endpoint.access === 'public' || endpoint.access === 'key' ? {} : { 'x-required-scope': endpoint.access }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(endpoint.body === undefined
+      ? {}
+      : { requestBody: { required: endpoint.bodyOptional !== true, content: contentOf('application/json', endpoint.body, 'input') } }),
+    responses: {
+      ...Object.fromEntries(Object.entries(endpoint.answers).map(([status, answer]) => [status, describeAnswer(endpoint, answer)])),
+      ...describeErrors(endpoint, errorResponses),
+    },
+  }
+}
+
+function scopeSentence(access: Endpoint['access']): string {
+  if (access === 'public') return ' Needs no key.'
+  return access === 'key' ? '' : ` Needs the scope \`${access}\`.`
+}
+
+function parametersOf(place: 'path' | 'query', endpoint: Endpoint): unknown[] {
+  const schema = place === 'path' ? endpoint.params : endpoint.query
+  if (schema === undefined) return []
+  return fieldsOf(schema).map(({ name, isRequired, schema: field, description }) => {
+    const { examples, ...rest } = field
+    return {
+      name,
+      in: place,
+      required: place === 'path' || isRequired,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      ...(Array.isArray(examples) ? { example: examples[0] } : {}),
+    }
+  })
+}
+
+function describeAnswer(endpoint: Endpoint, answer: AnswerDescription): Record<string, unknown> {
+  const replayed = endpoint.method === 'POST' ? { 'Idempotent-Replayed': 'true when this is the stored answer to an earlier request.' } : {}
+  const headers = Object.entries({ ...answer.headers, ...replayed })
+  return {
+    description: answer.description,
+    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers.map(([name, description]) => [name, { description, schema: { type: 'string' } }])) }),
+    ...(answer.schema === undefined ? {} : { content: contentOf(answer.contentType ?? 'application/json', answer.schema, 'output') }),
+  }
+}
+
+/** A stream is described by what each of its events carries, but it is text. */
+function contentOf(type: string, schema: NonNullable<AnswerDescription['schema']>, io: 'input' | 'output'): Record<string, unknown> {
+  if (type === 'text/event-stream') return { [type]: { schema: { type: 'string', description: 'Each `data` is an Event as JSON.' }, example: STREAM_EXAMPLE } }
+  const name = nameOf(schema)
+  const hasExample = name !== undefined && components.get(schema)?.example !== undefined
+  return {
+    [type]: {
+      schema: schemaInPlace(schema, io),
+      ...(hasExample ? { examples: { [name]: { $ref: `#/components/examples/${name}` } } } : {}),
+      ...(type === 'text/plain' ? { example: METRICS_EXAMPLE } : {}),
+    },
+  }
+}
+
+const STREAM_EXAMPLE = `retry: 1000
+
+id: 1042
+event: subtask.completed
+data: {"id":1042,"type":"subtask.completed","at":"2026-03-02T08:00:09.310Z", …}
+
+`
+
+const METRICS_EXAMPLE = `# TYPE muster_event_subscriptions gauge
+muster_event_subscriptions 3
+`
+
+/** The errors that an endpoint can give, whether of its own or because of what it is. */
+function errorsOf(endpoint: Endpoint): ErrorCode[] {
+  const takesInput = endpoint.params !== undefined || endpoint.query !== undefined || endpoint.body !== undefined
+  const codes: ErrorCode[] = [...(endpoint.errors ?? []), 'rate_limited', 'internal', 'unavailable']
+  if (takesInput || endpoint.method === 'POST') codes.push('validation_failed')
+  if (endpoint.access !== 'public') codes.push('unauthenticated', 'forbidden')
+  if (endpoint.body !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
+  if (endpoint.method === 'POST') codes.push('request_in_progress', 'idempotency_mismatch')
+  return codes.filter((code) => !(String(ERROR_CODES[code].status) in endpoint.answers))
+}
+
+/** One response a status. Statuses that stand for several codes name them all. */
+function describeErrors(endpoint: Endpoint, errorResponses: Record<string, unknown>): Record<string, { $ref: string }> {
+  const order = Object.keys(ERROR_CODES)
+  const codes = [...new Set(errorsOf(endpoint))].sort((left, right) => order.indexOf(left) - order.indexOf(right))
+  const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => {
+      const name = group.map(pascalCase).join('Or')
+      errorResponses[name] ??= describeErrorResponse(group)
+      return [status, { $ref: `#/components/responses/${name}` }]
+    }),
+  )
+}
+
+function describeErrorResponse(codes: ErrorCode[]): Record<string, unknown> {
+  const headers: Record<string, unknown> = {}
+  if (codes.some((code) => HTTP_ERRORS[code].retryAfterSeconds !== undefined)) {
+    headers['Retry-After'] = { description: 'Seconds after which a retry makes sense.', schema: { type: 'integer' } }
+  }
+  if (codes.includes('unauthenticated')) headers['WWW-Authenticate'] = { description: 'Always `Bearer`.', schema: { type: 'string' } }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${HTTP_ERRORS[code].summary}`).join('\n\n'),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    content: {
+      'application/problem+json': {
+        schema: schemaInPlace(problemSchema, 'output'),
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code) }])),
+      },
+    },
+  }
+}
+
+function exampleProblem(code: ErrorCode): JsonSchema {
+  const errors = code === 'validation_failed' ? [{ pointer: '/task', field: 'task', reason: 'must not be empty', value: '' }] : undefined
+  const error = new DomainError(code, HTTP_ERRORS[code].summary.replaceAll('`', ''), errors === undefined ? {} : { errors })
+  return toProblem(error, { path: '/subtasks', requestId: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47', docsUrl: 'http://127.0.0.1:7300/docs/errors' })
+}
+
+/** The examples of whole bodies; those of what is only a part of others are shown with them. */
+function componentExamples(endpoints: readonly Endpoint[]): Record<string, unknown> {
+  const bodies = new Set(
+    endpoints.flatMap((endpoint) => [
+      endpoint.body,
+      ...Object.values(endpoint.answers)
+        .filter(({ contentType }) => contentType === undefined)
+        .map(({ schema }) => schema),
+    ]),
+  )
+  const examples: Record<string, unknown> = {}
+  for (const [id, schema] of components._idmap) {
+    const example = components.get(schema)?.example
+    if (example !== undefined && bodies.has(schema)) examples[id] = { value: example }
+  }
+  return examples
+}
+
+const pascalCase = (code: string): string => code.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+const sorted = (record: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(record).sort(([left], [right]) => (left < right ? -1 : 1)))

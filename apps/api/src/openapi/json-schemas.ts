@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { components } from '../schemas/components.ts'
+
+/** A JSON Schema as it stands in the reference. */
+export type JsonSchema = Record<string, unknown>
+
+const refTo = (id: string): string => `#/components/schemas/${id}`
+
+/** Every named schema, each as the side that writes it sees it, in the order in which they were defined. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const asInput = convertAll('input')
+  const asOutput = convertAll('output')
+  const schemas: Record<string, JsonSchema> = {}
+  for (const [id, schema] of components._idmap) {
+    const isInput = components.get(schema)?.io === 'input'
+    schemas[id] = (isInput ? asInput[id] : asOutput[id]) ?? {}
+  }
+  return schemas
+}
+
+/** A schema in the place where it is used: a reference where it has a name. */
+export function schemaInPlace(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const id = components.get(schema)?.id
+  if (id !== undefined) return { $ref: refTo(id) }
+  // There is no other way to have an unnamed schema refer to the named ones in it.
+  const place = z.registry<{ id: string }>()
+  for (const [name, named] of components._idmap) place.add(named, { id: name })
+  place.add(schema, { id: 'here' })
+  return convert(place, io).here ?? {}
+}
+
+export function nameOf(schema: z.ZodType): string | undefined {
+  return components.get(schema)?.id
+}
+
+/** The fields of an object schema one by one, for parameters. */
+export function fieldsOf(schema: z.ZodType): { name: string; isRequired: boolean; schema: JsonSchema; description: string | undefined }[] {
+  if (!(schema instanceof z.ZodObject)) throw new Error('parameters must be an object')
+  return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => {
+    const { description, ...rest } = schemaInPlace(field, 'input')
+    return { name, isRequired: !field.safeParse(undefined).success, schema: rest, description: typeof description === 'string' ? description : undefined }
+  })
+}
+
+function convertAll(io: 'input' | 'output'): Record<string, JsonSchema> {
+  const named = z.registry<{ id: string }>()
+  for (const [id, schema] of components._idmap) named.add(schema, { id })
+  return convert(named, io)
+}
+
+function convert(registry: ReturnType<typeof z.registry<{ id: string }>>, io: 'input' | 'output'): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(registry, { io, target: 'draft-2020-12', unrepresentable: 'any', uri: refTo })
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, tidy(schema as JsonSchema, io)]))
+}
+
+/** Makes what zod writes fit for a reader, and for generators of clients. */
+function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, $id: __, id: ___, ...rest } = schema
+  const tidied: JsonSchema = {}
+  for (const [key, value] of Object.entries(rest)) {
+    if (key === 'properties') {
+      tidied[key] = Object.fromEntries(Object.entries(value as Record<string, JsonSchema>).map(([name, property]) => [name, tidyProperty(property, io)]))
+    } else if (key === 'items' || key === 'propertyNames') tidied[key] = tidy(value as JsonSchema, io)
+    else if (key === 'additionalProperties') {
+      // Answers may gain fields; requests are refused for any that is not known.
+      if (value === false) {
+        if (io === 'input') tidied[key] = false
+      } else tidied[key] = typeof value === 'object' && value !== null ? tidy(value as JsonSchema, io) : value
+    } else if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') tidied[key] = (value as JsonSchema[]).map((each) => tidy(each, io))
+    else if (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) continue
+    else if (key === 'minimum' && value === Number.MIN_SAFE_INTEGER) continue
+    else if (key === 'pattern' && typeof schema.format === 'string') continue
+    else tidied[key] = value
+  }
+  return mergeNull(tidied)
+}
+
+/**
+ * A default is told in words: generators of clients take a field with `default` for one that is always there, and would ask the
+ * caller of a request to fill in all of them.
+ */
+function tidyProperty(property: JsonSchema, io: 'input' | 'output'): JsonSchema {
+  const { default: value, ...tidied } = tidy(property, io)
+  if (io === 'output' || value === undefined || JSON.stringify(value).length > 20) return tidied
+  const words = typeof tidied.description === 'string' ? `${tidied.description} ` : ''
+  return { ...tidied, description: `${words}Default: ${typeof value === 'string' ? value : JSON.stringify(value)}.` }
+}
+
+/** `anyOf: [text, null]` as `type: [text, null]`. */
+function mergeNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema
+  const [first, second] = anyOf as [JsonSchema, JsonSchema]
+  if (second.type !== 'null' || typeof first.type !== 'string') return schema
+  return { ...first, ...rest, type: [first.type, 'null'], ...(Array.isArray(first.enum) ? { enum: [...first.enum, null] } : {}) }
+}

@@ -1,0 +1,76 @@
+import { type Actor, DomainError, isLoopback, requireScope } from '@muster/domain'
+import { authenticate, openActor } from '@muster/usecases'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ApiDeps } from '../api-deps.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; null on public endpoints. */
+    actor: Actor | null
+  }
+}
+
+/** Wrong keys that one address may try in a window, before it is answered without looking them up. */
+const FAILURES = { max: 100, timeWindow: 10_000 }
+
+const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i
+
+/** The token of the request, or null when there is none. */
+export function bearerToken(request: FastifyRequest): string | null {
+  return BEARER.exec(request.headers.authorization ?? '')?.[1] ?? null
+}
+
+/** Resolves who asks, before anything of the request is read, and refuses what the endpoint's scope does not allow. */
+export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
+  const countFailure = app.createRateLimit({ ...FAILURES, keyGenerator: (request) => `failures:${request.ip}` })
+
+  app.decorateRequest('actor', null)
+  app.addHook('onRequest', async (request) => {
+    const access = request.routeOptions.config.access
+    if (access === 'public') return
+    if (access === undefined) throw new Error(`no access is declared for ${request.routeOptions.url}`)
+    if (deps.settings.AUTH === 'open') refuseWebPages(request)
+    request.actor = await identify(request)
+    if (access !== 'key') requireScope(request.actor, access)
+  })
+
+  async function identify(request: FastifyRequest): Promise<Actor> {
+    if (request.headers.authorization === undefined) {
+      if (deps.settings.AUTH === 'open') return openActor()
+      throw new DomainError('unauthenticated', 'This server needs an API key: send Authorization: Bearer mst_…')
+    }
+    const failures = await countFailure(request, { increment: false })
+    if (!failures.isAllowed && failures.isExceeded) {
+      throw new DomainError('rate_limited', 'Too many wrong keys came from this address.', { retryAfterSeconds: failures.ttlInSeconds })
+    }
+    try {
+      const token = bearerToken(request)
+      if (token === null) throw new DomainError('unauthenticated', 'The Authorization header must be: Bearer, a space, and the key.')
+      // Also on an open server: a subtask's own credential must not open more than its own work.
+      return await authenticate(deps, token)
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'unauthenticated') await countFailure(request)
+      throw error
+    }
+  }
+}
+
+/**
+ * A server that asks for no key must not be reachable from web pages. A page's requests carry its own origin, and one that has
+ * made its own name point here (DNS rebinding) carries that name as `Host`.
+ */
+function refuseWebPages(request: FastifyRequest): void {
+  const { origin, host } = request.headers
+  if (!isLoopback(request.hostname)) {
+    throw new DomainError('forbidden', `This server is open on loopback and answers only as localhost or 127.0.0.1, not as ${cut(request.hostname)}.`)
+  }
+  if (origin !== undefined && origin !== `${request.protocol}://${host}`) {
+    throw new DomainError('forbidden', `This server is open on loopback and takes no calls from web pages of another origin (${cut(origin)}).`)
+  }
+  const site = request.headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') {
+    throw new DomainError('forbidden', 'This server is open on loopback and takes no calls from web pages of another site.')
+  }
+}
+
+const cut = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text)

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { ApiDeps } from '../api-deps.ts'
+
+/** What Prometheus reads from `/metrics` of this process. */
+export function createMetrics(deps: Pick<ApiDeps, 'feed'>): {
+  registry: Registry
+  observe: (labels: Record<'method' | 'route' | 'status', string>, seconds: number) => void
+} {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'muster_api_' })
+  const durations = new Histogram({
+    name: 'muster_http_request_duration_seconds',
+    help: 'Time from the arrival of a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'muster_event_subscriptions',
+    help: 'Event streams and long polls that are open.',
+    registers: [registry],
+    collect() {
+      this.set(deps.feed.size())
+    },
+  })
+  return { registry, observe: (labels, seconds) => durations.observe(labels, seconds) }
+}
+
+/** Measures every request under its route, never under its path, which would make a series of each id. */
+export function addRequestMetrics(app: FastifyInstance, observe: ReturnType<typeof createMetrics>['observe']): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
+    observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
+  })
+}

@@ -1,0 +1,33 @@
+import helmet from '@fastify/helmet'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import type { Endpoint } from '../endpoint.ts'
+import { describeApi } from '../openapi/document.ts'
+import { renderYaml } from '../openapi.ts'
+
+/** `/openapi.json`, `/openapi.yaml` and the pages at `/docs`, for everybody who can reach the server. */
+export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
+  const document = describeApi(endpoints)
+  const yaml = renderYaml(document)
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, access: 'public' }
+  })
+  app.register(helmet, {
+    // On plain HTTP, as on loopback, an upgrade of the page's own requests would break it.
+    contentSecurityPolicy: {
+      directives: {
+        defaultSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:'],
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        scriptSrc: ["'self'"],
+        upgradeInsecureRequests: null,
+      },
+    },
+    strictTransportSecurity: false,
+  })
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(document))
+  app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(yaml))
+  app.register(swagger, { mode: 'static', specification: { document: document as never } })
+  app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { deepLinking: true, docExpansion: 'list', tryItOutEnabled: true }, staticCSP: false })
+}

@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http'
+import { type Actor, isLoopback } from '@muster/domain'
+import { authenticate, type Ctx, Replay } from '@muster/usecases'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiDeps } from './api-deps.ts'
+import type { Answer, Endpoint, RawCall } from './endpoint.ts'
+import { createEventSink } from './events/sink.ts'
+import { readIdempotency } from './idempotency.ts'
+import { bearerToken } from './plugins/auth.ts'
+
+/** Longest time a handler may take before its caller is told to come again. */
+const DEADLINE_MS = 5_000
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Endpoint['access']
+    repairsText?: boolean
+  }
+}
+
+/** Hangs an endpoint into the app. Everything that all endpoints share happens here. */
+export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: Endpoint): void {
+  const isPublic = endpoint.isPublicOnLoopback === true && isLoopback(deps.settings.HOST)
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { access: isPublic ? 'public' : endpoint.access, repairsText: endpoint.repairsText ?? false },
+    handlerTimeout: endpoint.deadlineMs ?? DEADLINE_MS,
+    ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),
+    // A stream cannot be asked for its headers alone without being opened.
+    exposeHeadRoute: endpoint.method === 'GET' && endpoint.open === undefined,
+    handler: (request, reply) => serve(deps, endpoint, request, reply),
+  })
+}
+
+async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const call = toCall(deps, endpoint, request, reply)
+  if (endpoint.open !== undefined) {
+    const opened = await endpoint.open(call)
+    if (opened === null) return reply.status(204).send()
+    return sendStream(deps, request, reply, opened.stream)
+  }
+  try {
+    return send(reply, (await endpoint.serve(call)).answer)
+  } catch (error) {
+    if (!(error instanceof Replay)) throw error
+    const { status, headers, body } = error.answer
+    return send(reply.header('idempotent-replayed', 'true'), { status, headers, ...(body === null ? {} : { body }) })
+  }
+}
+
+function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {
+  return reply.status(status).headers(headers).send(body)
+}
+
+function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): RawCall {
+  const idempotency = readIdempotency(endpoint, request)
+  // Public endpoints have no actor, and call no use-case that would ask for one.
+  const ctx: Ctx = { ...deps, actor: request.actor as Actor, ...(idempotency === undefined ? {} : { idempotency }) }
+  const { params, query, body, headers } = request
+  return { ctx, deps, params, query, body, headers, gone: () => goneSignal(reply.raw) }
+}
+
+function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  if (response.destroyed) gone.abort()
+  return gone.signal
+}
+
+/** Takes the response out of the app's hands, with the headers it has got so far. */
+function sendStream(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stream: NonNullable<Awaited<ReturnType<NonNullable<Endpoint['open']>>>>['stream'],
+) {
+  reply.hijack()
+  reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string | string[]>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    // Proxies that buffer would hold events back.
+    'x-accel-buffering': 'no',
+  })
+  const token = bearerToken(request)
+  const sink = createEventSink(reply.raw, deps.stopping, async () => {
+    if (token === null) return true
+    // A key that was revoked meanwhile ends its streams. A database that is away does not: the feed stands still anyway.
+    return authenticate(deps, token).then(
+      () => true,
+      (error: unknown) => deps.isUnavailable(error),
+    )
+  })
+  stream(sink)
+    .catch((error: unknown) => deps.log.warn({ err: error, request_id: request.id }, 'event stream ended early'))
+    .finally(() => sink.end())
+  return reply
+}

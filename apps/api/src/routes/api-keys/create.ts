@@ -1,0 +1,19 @@
+import { createApiKey } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { createdApiKeySchema, newApiKeySchema, presentApiKey } from '../../schemas/api-key.ts'
+
+export const createApiKeyEndpoint = endpoint({
+  operationId: 'createApiKey',
+  method: 'POST',
+  path: '/api-keys',
+  tag: 'API keys',
+  summary: 'Make an API key',
+  description: 'The key is shown in this answer and never again: only its hash is stored.',
+  access: 'admin',
+  body: newApiKeySchema,
+  answers: { 201: { description: 'Made.', schema: createdApiKeySchema } },
+  handle: ({ ctx, body }) =>
+    createApiKey(ctx, { name: body.name, scopes: body.scopes, agentId: body.agent_id ?? undefined, expiresAt: body.expires_at ?? undefined }),
+  answer: ({ apiKey, secret }) => ({ status: 201, body: { ...presentApiKey(apiKey), key: secret } }),
+  storedAnswer: ({ apiKey }) => ({ status: 201, body: { ...presentApiKey(apiKey), key: null } }),
+})

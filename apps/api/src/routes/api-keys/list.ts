@@ -1,0 +1,20 @@
+import { listApiKeys } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { apiKeyListSchema, presentApiKey } from '../../schemas/api-key.ts'
+import { pageQuery } from '../../schemas/fields.ts'
+
+export const listApiKeysEndpoint = endpoint({
+  operationId: 'listApiKeys',
+  method: 'GET',
+  path: '/api-keys',
+  tag: 'API keys',
+  summary: 'List the API keys',
+  description: 'Newest first, also the revoked and expired ones. The keys themselves are not known to the server.',
+  access: 'admin',
+  query: z.strictObject(pageQuery),
+  answers: { 200: { description: 'A page of keys.', schema: apiKeyListSchema } },
+  errors: ['cursor_invalid'],
+  handle: ({ ctx, query }) => listApiKeys(ctx, query),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentApiKey), next_cursor: nextCursor } }),
+})

@@ -1,0 +1,20 @@
+import { revokeApiKey } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+
+export const revokeApiKeyEndpoint = endpoint({
+  operationId: 'revokeApiKey',
+  method: 'DELETE',
+  path: '/api-keys/{id}',
+  tag: 'API keys',
+  summary: 'Revoke an API key',
+  description: 'The key stops working at once, and its open event streams end within seconds. Repeating it changes nothing.',
+  access: 'admin',
+  params: idParams('key'),
+  answers: { 204: { description: 'Revoked.' } },
+  errors: ['not_found'],
+  async handle({ ctx, params }) {
+    await revokeApiKey(ctx, params.id)
+  },
+  answer: () => ({ status: 204 }),
+})

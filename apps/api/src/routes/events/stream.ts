@@ -1,0 +1,39 @@
+import { notFound } from '@muster/domain'
+import { latestEventSeq } from '@muster/usecases'
+import { z } from 'zod'
+import { streamEndpoint } from '../../endpoint.ts'
+import { checkCursor, cursorOf, follow } from '../../events/follow.ts'
+import { eventSchema, eventTypeSchema } from '../../schemas/event.ts'
+
+export const afterQuery = z.coerce
+  .number<string>()
+  .int()
+  .min(0)
+  .optional()
+  .describe('Go on above this event id; 0 begins with the oldest that is kept. The header `Last-Event-ID` wins over it.')
+
+export const streamEventsEndpoint = streamEndpoint({
+  operationId: 'streamEvents',
+  method: 'GET',
+  path: '/events',
+  tag: 'Events',
+  summary: 'Follow the events of the project',
+  description:
+    'Server-sent events: `id` is the place in the log, `event` the type, `data` an Event as JSON. Without a cursor it begins now. A reader that reconnects with `Last-Event-ID` misses nothing; one that falls far behind is disconnected, to do just that.',
+  access: 'events:read',
+  query: z.strictObject({
+    type: eventTypeSchema.optional().describe('Only events of this type.'),
+    subject: z.uuid().optional().describe('Only events about this subtask or update.'),
+    after: afterQuery,
+  }),
+  answers: { 200: { description: 'A stream without an end.', schema: eventSchema, contentType: 'text/event-stream' } },
+  errors: ['not_found', 'cursor_invalid', 'cursor_pruned'],
+  async open({ ctx, deps, query }, headers) {
+    const own = ctx.actor.lineage?.subtaskId
+    if (own !== undefined && query.subject !== undefined && query.subject !== own) throw notFound('subject')
+    const cursor = cursorOf(headers, query.after)
+    if (cursor !== undefined) await checkCursor(ctx, cursor)
+    const afterSeq = cursor ?? (await latestEventSeq(ctx))
+    return { stream: (sink) => follow(ctx, deps.feed, sink, { afterSeq, type: query.type, subjectId: own ?? query.subject }) }
+  },
+})

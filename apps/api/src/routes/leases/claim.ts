@@ -1,0 +1,41 @@
+import { type ClaimedSubtask, claimSubtask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { claimedSubtaskSchema, claimSchema, presentClaim } from '../../schemas/lease.ts'
+
+/** A bell may be lost; work is found within this time all the same. */
+const LOOK_EVERY_MS = 500
+
+export const claimSubtaskEndpoint = endpoint({
+  operationId: 'claimSubtask',
+  method: 'POST',
+  path: '/subtasks/claim',
+  tag: 'Outside workers',
+  summary: 'Claim the next subtask',
+  description:
+    'For workers of your own: takes the next waiting subtask of a runner under a lease. Renew it with heartbeats; end it with complete, fail or release. With `wait_seconds`, waits for work to come.',
+  access: 'subtasks:claim',
+  body: claimSchema,
+  answers: {
+    200: { description: 'A subtask, its brief, and the lease that makes it yours.', schema: claimedSubtaskSchema },
+    204: { description: 'There is nothing to do.' },
+  },
+  errors: ['subtasks_disabled'],
+  deadlineMs: 70_000,
+  async handle({ ctx, deps, body, gone }) {
+    const deadline = performance.now() + body.wait_seconds * 1000
+    const input = { runner: body.runner, workerId: body.worker_id, leaseSeconds: body.lease_seconds }
+    const left = gone()
+    for (;;) {
+      // Each look is a transaction of its own: waiting holds none open.
+      const claim = await claimSubtask(ctx, input)
+      const leftMs = deadline - performance.now()
+      if (claim !== null || leftMs <= 0) return claim
+      await deps.runWaiters.wait(Math.min(leftMs, LOOK_EVERY_MS), left, deps.stopping)
+      // Whoever has hung up must not be given work that nobody would do.
+      if (left.aborted || deps.stopping.aborted) return null
+    }
+  },
+  answer: (claim: ClaimedSubtask | null) => (claim === null ? { status: 204 } : { status: 200, body: presentClaim(claim) }),
+  // Which attempt it was, without its secrets: the use-case issues new ones when the claim is repeated.
+  storedAnswer: (claim) => ({ status: 200, body: claim === null ? null : { id: claim.subtask.id, attempt: claim.lease.attempt } }),
+})

@@ -1,0 +1,34 @@
+import { completeLease } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { completeSchema, toUsage } from '../../schemas/lease.ts'
+import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+
+export const completeLeaseEndpoint = endpoint({
+  operationId: 'completeSubtask',
+  method: 'POST',
+  path: '/subtasks/{id}/complete',
+  tag: 'Outside workers',
+  summary: 'Hand in a result',
+  description:
+    'Ends the attempt. A result that is empty, only announces what would be done, or lacks required outputs is refused: the subtask goes back to pending with the reason as `feedback`, or fails.',
+  access: 'subtasks:claim',
+  params: idParams('subtask'),
+  body: completeSchema,
+  repairsText: true,
+  // A result of 1 MiB, escaped as JSON.
+  bodyBytesMax: 8 * 1_048_576,
+  deadlineMs: 30_000,
+  answers: { 200: { description: 'The subtask as it is now.', schema: subtaskSchema } },
+  errors: ['not_found', 'lease_lost'],
+  handle: ({ ctx, params, body }) =>
+    completeLease(ctx, params.id, {
+      leaseToken: body.lease_token,
+      result: body.result ?? '',
+      outputs: body.outputs,
+      summary: body.summary,
+      usage: toUsage(body.usage),
+      blockedReason: body.blocked_reason,
+    }),
+  answer: (subtask) => ({ status: 200, body: presentSubtask(subtask) }),
+})

@@ -1,0 +1,23 @@
+import { failLease } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { failSchema, toUsage } from '../../schemas/lease.ts'
+import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+
+export const failLeaseEndpoint = endpoint({
+  operationId: 'failSubtask',
+  method: 'POST',
+  path: '/subtasks/{id}/fail',
+  tag: 'Outside workers',
+  summary: 'Report that an attempt failed',
+  description: 'Retryable failures return the subtask to pending until `max_attempts` is reached; others end it.',
+  access: 'subtasks:claim',
+  params: idParams('subtask'),
+  body: failSchema,
+  repairsText: true,
+  answers: { 200: { description: 'The subtask as it is now.', schema: subtaskSchema } },
+  errors: ['not_found', 'lease_lost'],
+  handle: ({ ctx, params, body }) =>
+    failLease(ctx, params.id, { leaseToken: body.lease_token, error: body.error, retryable: body.retryable, usage: toUsage(body.usage) }),
+  answer: (subtask) => ({ status: 200, body: presentSubtask(subtask) }),
+})

@@ -1,0 +1,31 @@
+import { heartbeat } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams, toTime } from '../../schemas/fields.ts'
+import { heartbeatAnswerSchema, heartbeatSchema, toUsage } from '../../schemas/lease.ts'
+import { presentUpdate } from '../../schemas/update.ts'
+
+export const heartbeatEndpoint = endpoint({
+  operationId: 'heartbeat',
+  method: 'POST',
+  path: '/subtasks/{id}/heartbeat',
+  tag: 'Outside workers',
+  summary: 'Renew a lease',
+  description: 'Keeps the claim, reports steps and usage, and brings updates and the wish to cancel. Send it well within `expires_at`.',
+  access: 'subtasks:claim',
+  params: idParams('subtask'),
+  body: heartbeatSchema,
+  repairsText: true,
+  answers: { 200: { description: 'The lease holds until `expires_at`.', schema: heartbeatAnswerSchema } },
+  errors: ['not_found', 'lease_lost'],
+  handle: ({ ctx, params, body }) =>
+    heartbeat(ctx, params.id, {
+      leaseToken: body.lease_token,
+      ackUpdateIds: body.ack_update_ids,
+      steps: body.steps.map(({ kind, content }) => ({ kind, content: content ?? null })),
+      usage: toUsage(body.usage),
+    }),
+  answer: (held) => ({
+    status: 200,
+    body: { expires_at: toTime(held.expiresAt), cancel_requested: held.cancelRequested, updates: held.updates.map(presentUpdate) },
+  }),
+})

@@ -1,0 +1,21 @@
+import { releaseLease } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { releaseSchema } from '../../schemas/lease.ts'
+import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+
+export const releaseLeaseEndpoint = endpoint({
+  operationId: 'releaseSubtask',
+  method: 'POST',
+  path: '/subtasks/{id}/release',
+  tag: 'Outside workers',
+  summary: 'Give a lease back',
+  description: 'Returns the subtask to pending without counting a failure, as at a shutdown.',
+  access: 'subtasks:claim',
+  params: idParams('subtask'),
+  body: releaseSchema,
+  answers: { 200: { description: 'The subtask as it is now.', schema: subtaskSchema } },
+  errors: ['not_found', 'lease_lost'],
+  handle: ({ ctx, params, body }) => releaseLease(ctx, params.id, { leaseToken: body.lease_token }),
+  answer: (subtask) => ({ status: 200, body: presentSubtask(subtask) }),
+})

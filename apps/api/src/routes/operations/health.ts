@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { component } from '../../schemas/components.ts'
+
+const healthSchema = component('Health', z.object({ status: z.enum(['ok']) }), { status: 'ok' })
+
+const readinessSchema = component(
+  'Readiness',
+  z.object({ status: z.enum(['ready', 'not_ready']), reason: z.string().nullable().describe('What is missing; null when it is ready.') }),
+  { status: 'ready', reason: null },
+)
+
+export const healthEndpoint = endpoint({
+  operationId: 'getHealth',
+  method: 'GET',
+  path: '/healthz',
+  tag: 'Operations',
+  summary: 'Is the process alive',
+  description: 'Answers as long as the process does, whatever the state of the database.',
+  access: 'public',
+  answers: { 200: { description: 'Alive.', schema: healthSchema } },
+  handle: async () => null,
+  answer: () => ({ status: 200, body: { status: 'ok' } }),
+})
+
+export const readinessEndpoint = endpoint({
+  operationId: 'getReadiness',
+  method: 'GET',
+  path: '/readyz',
+  tag: 'Operations',
+  summary: 'Can the process serve',
+  description: 'Ready when the database can be reached and has the schema of this version.',
+  access: 'public',
+  answers: { 200: { description: 'Ready.', schema: readinessSchema }, 503: { description: 'Not ready.', schema: readinessSchema } },
+  handle: ({ deps }) => (deps.stopping.aborted ? Promise.resolve('The server is shutting down.') : deps.notReadyReason()),
+  answer: (reason) =>
+    reason === null
+      ? { status: 200, body: { status: 'ready', reason: null } }
+      : { status: 503, headers: { 'retry-after': '1' }, body: { status: 'not_ready', reason } },
+})

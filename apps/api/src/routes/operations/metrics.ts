@@ -1,0 +1,19 @@
+import type { Registry } from 'prom-client'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+
+/** The endpoint that Prometheus reads. */
+export const metricsEndpoint = (registry: Registry) =>
+  endpoint({
+    operationId: 'getMetrics',
+    method: 'GET',
+    path: '/metrics',
+    tag: 'Operations',
+    summary: 'Metrics for Prometheus',
+    description: 'Of this process alone. Needs a key, of any scope, unless the server listens on loopback.',
+    access: 'key',
+    isPublicOnLoopback: true,
+    answers: { 200: { description: 'In the text format of Prometheus.', schema: z.string(), contentType: 'text/plain' } },
+    handle: () => registry.metrics(),
+    answer: (text) => ({ status: 200, headers: { 'content-type': registry.contentType }, body: text }),
+  })

@@ -1,0 +1,19 @@
+import { getProject } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { presentProject, projectSchema } from '../../schemas/project.ts'
+
+export const getProjectEndpoint = endpoint({
+  operationId: 'getProject',
+  method: 'GET',
+  path: '/projects/{id}',
+  tag: 'Projects',
+  summary: 'Read the project',
+  description: 'The project that the credential opens, with its settings.',
+  access: 'admin',
+  params: idParams('project'),
+  answers: { 200: { description: 'The project.', schema: projectSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => getProject(ctx, params.id),
+  answer: (project) => ({ status: 200, body: presentProject(project) }),
+})

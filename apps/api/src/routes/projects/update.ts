@@ -1,0 +1,20 @@
+import { updateProject } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { presentProject, projectPatchSchema, projectSchema } from '../../schemas/project.ts'
+
+export const updateProjectEndpoint = endpoint({
+  operationId: 'updateProject',
+  method: 'PATCH',
+  path: '/projects/{id}',
+  tag: 'Projects',
+  summary: 'Change the project',
+  description: 'Changes its name or its settings. Limits hold for the next subtask.',
+  access: 'admin',
+  params: idParams('project'),
+  body: projectPatchSchema,
+  answers: { 200: { description: 'The project as it is now.', schema: projectSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params, body }) => updateProject(ctx, params.id, body),
+  answer: (project) => ({ status: 200, body: presentProject(project) }),
+})

@@ -1,0 +1,21 @@
+import { acknowledgeInbox } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { printableId, uuid } from '../../schemas/fields.ts'
+
+export const acknowledgeInboxEndpoint = endpoint({
+  operationId: 'acknowledgeInbox',
+  method: 'POST',
+  path: '/sessions/{id}/inbox/claim/{claim_id}/ack',
+  tag: 'Sessions',
+  summary: 'Confirm that results arrived',
+  description: 'Ends a claim that was made with `ack: manual`: its results do not come again. Repeating it changes nothing.',
+  access: 'sessions:write',
+  params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1'), claim_id: uuid('`claim_id` of the claim.') }),
+  answers: { 204: { description: 'Confirmed.' } },
+  errors: ['not_found'],
+  async handle({ ctx, params }) {
+    await acknowledgeInbox(ctx, params.id, params.claim_id)
+  },
+  answer: () => ({ status: 204 }),
+})

@@ -1,0 +1,22 @@
+import { claimInbox } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { printableId } from '../../schemas/fields.ts'
+import { claimedInboxSchema, inboxClaimSchema, presentClaimedInbox } from '../../schemas/inbox.ts'
+
+export const claimInboxEndpoint = endpoint({
+  operationId: 'claimInbox',
+  method: 'POST',
+  path: '/sessions/{id}/inbox/claim',
+  tag: 'Sessions',
+  summary: 'Take the waiting results',
+  description:
+    'Hands over the results that wait for a session, each exactly once. With an `Idempotency-Key` the call can be repeated after a lost answer; with `ack: manual` the results come again after 60 s unless the claim is acknowledged.',
+  access: 'sessions:write',
+  params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1') }),
+  body: inboxClaimSchema,
+  bodyOptional: true,
+  answers: { 200: { description: 'What was waiting, oldest first.', schema: claimedInboxSchema } },
+  handle: ({ ctx, params, body }) => claimInbox(ctx, params.id, { limit: body.limit, ack: body.ack }),
+  answer: (claim) => ({ status: 200, body: presentClaimedInbox(claim) }),
+})

@@ -1,0 +1,21 @@
+import { listUpdates } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { idParams, pageQuery } from '../../schemas/fields.ts'
+import { presentUpdate, updateListSchema } from '../../schemas/update.ts'
+
+export const listUpdatesEndpoint = endpoint({
+  operationId: 'listSubtaskUpdates',
+  method: 'GET',
+  path: '/subtasks/{id}/updates',
+  tag: 'Subtasks',
+  summary: 'List the updates of a subtask',
+  description: 'Oldest first, each with its receipt: queued, delivered, acknowledged, superseded or expired.',
+  access: 'subtasks:read',
+  params: idParams('subtask'),
+  query: z.strictObject(pageQuery),
+  answers: { 200: { description: 'A page of updates.', schema: updateListSchema } },
+  errors: ['not_found', 'cursor_invalid'],
+  handle: ({ ctx, params, query }) => listUpdates(ctx, params.id, query),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentUpdate), next_cursor: nextCursor } }),
+})

@@ -1,0 +1,36 @@
+import { listSubtasks } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { pageQuery, printableId } from '../../schemas/fields.ts'
+import { presentSubtask, subtaskListSchema, subtaskStatusSchema } from '../../schemas/subtask.ts'
+
+export const listSubtasksEndpoint = endpoint({
+  operationId: 'listSubtasks',
+  method: 'GET',
+  path: '/subtasks',
+  tag: 'Subtasks',
+  summary: 'List subtasks',
+  description: 'Newest first. Results longer than 64 KiB are left out: read the subtask for its own.',
+  access: 'subtasks:read',
+  query: z.strictObject({
+    status: subtaskStatusSchema.optional().describe('Only those in this state.'),
+    session: printableId('Only those that this session asked for.', 'research-1').optional(),
+    agent_id: printableId('Only those of this agent.', 'default').optional(),
+    task_id: z.uuid().optional().describe('Only those about this task.'),
+    schedule_id: z.uuid().optional().describe('Only those that this schedule fired.'),
+    ...pageQuery,
+  }),
+  answers: { 200: { description: 'A page of subtasks.', schema: subtaskListSchema } },
+  errors: ['cursor_invalid'],
+  handle: ({ ctx, query }) =>
+    listSubtasks(ctx, {
+      status: query.status,
+      session: query.session,
+      agentId: query.agent_id,
+      taskId: query.task_id,
+      scheduleId: query.schedule_id,
+      limit: query.limit,
+      cursor: query.cursor,
+    }),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentSubtask), next_cursor: nextCursor } }),
+})

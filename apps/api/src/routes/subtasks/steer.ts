@@ -1,0 +1,43 @@
+import { steerSubtask } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { requestComponent } from '../../schemas/components.ts'
+import { idParams, text } from '../../schemas/fields.ts'
+import { deliverySchema, presentUpdate, updateSchema } from '../../schemas/update.ts'
+
+const newUpdateSchema = requestComponent(
+  'NewUpdate',
+  z.strictObject({
+    content: text(20_000).describe('What the agent should know or do from now on.'),
+    delivery: deliverySchema.default('next_step'),
+  }),
+  { content: 'Leave out the test files.' },
+)
+
+export const steerSubtaskEndpoint = endpoint({
+  operationId: 'steerSubtask',
+  method: 'POST',
+  path: '/subtasks/{id}/updates',
+  tag: 'Subtasks',
+  summary: 'Steer a subtask',
+  description:
+    'Sends a note to a subtask and answers with its receipt. A pending subtask gets it with its brief, a running one before its next step. What was not delivered when the subtask ends becomes `expired`.',
+  access: 'subtasks:write',
+  params: idParams('subtask'),
+  body: newUpdateSchema,
+  answers: {
+    202: {
+      description: 'Stored. `delivery` says how it will be handed over, which is `next_step` where the runner cannot be interrupted.',
+      schema: updateSchema,
+      headers: { Location: 'Where the receipts can be read.' },
+    },
+  },
+  errors: ['not_found', 'invalid_transition', 'not_steerable'],
+  handle: ({ ctx, deps, params, body }) =>
+    steerSubtask(ctx, params.id, {
+      content: body.content,
+      delivery: body.delivery,
+      steerable: (name) => deps.runners().some((runner) => runner.name === name && runner.steerable),
+    }),
+  answer: (update) => ({ status: 202, headers: { location: `/subtasks/${update.subtaskId}/updates` }, body: presentUpdate(update) }),
+})

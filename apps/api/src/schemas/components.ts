@@ -1,0 +1,35 @@
+import { z } from 'zod'
+
+/** What is known of a named schema besides its shape. */
+interface ComponentEntry {
+  id: string
+  /** A request is described as it is sent, an answer as it arrives: defaults are optional in one and always there in the other. */
+  io: 'input' | 'output'
+  example?: unknown
+}
+
+/** Every schema that `openapi.yaml` shows under a name of its own. Filled by the modules that define them. */
+export const components = z.registry<ComponentEntry>()
+
+/** Names the schema of an answer, or one that requests and answers share. */
+export function component<Schema extends z.ZodType>(id: string, schema: Schema, example?: z.output<Schema>): Schema {
+  components.add(schema, { id, io: 'output', ...(example === undefined ? {} : { example }) })
+  return schema
+}
+
+/** Names the schema of a request's body. */
+export function requestComponent<Schema extends z.ZodType>(id: string, schema: Schema, example: z.input<Schema>): Schema {
+  components.add(schema, { id, io: 'input', example })
+  return schema
+}
+
+/** Names the page of a list. */
+export function listComponent<Item extends z.ZodType>(id: string, item: Item) {
+  const example = components.get(item)?.example as z.output<Item> | undefined
+  const schema = z.object({
+    items: z.array(item),
+    next_cursor: z.string().nullable().describe('Pass as `cursor` to read on; null on the last page.'),
+  })
+  components.add(schema, { id, io: 'output', ...(example === undefined ? {} : { example: { items: [example], next_cursor: null } }) })
+  return schema
+}

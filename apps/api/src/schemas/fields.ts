@@ -1,0 +1,66 @@
+import { codePointLength, unstorableJsonReason, unstorableReason } from '@muster/domain'
+import { z } from 'zod'
+
+/** The kinds of fields that requests are made of. Lengths count Unicode code points after trimming. */
+
+const METADATA_BYTES_MAX = 16_384
+
+/** Free text. What PostgreSQL cannot keep (U+0000, lone surrogates) is refused rather than changed. */
+export function text(max: number, min = 1) {
+  return z
+    .string()
+    .trim()
+    .check((context) => {
+      const reason = unstorableReason(context.value) ?? lengthReason(codePointLength(context.value), min, max)
+      if (reason !== null) context.issues.push({ code: 'custom', message: reason, input: context.value })
+    })
+    .meta({ minLength: min, maxLength: max })
+}
+
+function lengthReason(length: number, min: number, max: number): string | null {
+  if (length === 0 && min > 0) return 'must not be empty'
+  if (length < min) return `must be at least ${min} characters long`
+  if (length > max) return `must be at most ${max} characters long, and is ${length}`
+  return null
+}
+
+/** An id that callers choose themselves, such as a session's: one printable line. */
+export function printableId(description: string, example: string) {
+  return text(128)
+    .refine((value) => !/[\p{Cc}\u2028\u2029]/u.test(value), 'must not contain control characters')
+    .describe(description)
+    .meta({ examples: [example] })
+}
+
+export const uuid = (description: string) => z.uuid().describe(description)
+
+/** A point in time, as answers carry it: RFC 3339, UTC, milliseconds. */
+export const time = (description: string) => z.iso.datetime({ precision: 3 }).describe(description)
+
+/** Any JSON object of the caller's own, kept as it is. */
+export const metadata = z
+  .record(z.string(), z.unknown())
+  .check((context) => {
+    const bytes = Buffer.byteLength(JSON.stringify(context.value))
+    const reason = unstorableJsonReason(context.value) ?? (bytes > METADATA_BYTES_MAX ? `must be at most 16 KiB as JSON, and is ${bytes} bytes` : null)
+    if (reason !== null) context.issues.push({ code: 'custom', message: reason, input: context.value })
+  })
+  .describe('Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.')
+
+export const idParams = (what: string) => z.strictObject({ id: uuid(`Id of the ${what}.`) })
+
+/** `?limit&cursor` of every list. */
+export const pageQuery = {
+  limit: z.coerce.number<string>().int().min(1).max(200).default(50).describe('How many items at most.'),
+  cursor: text(512).optional().describe('`next_cursor` of the page before.'),
+}
+
+/** Millionths of a US dollar to dollars, as the wire has them. */
+export const toUsd = (micros: number): number => micros / 1_000_000
+
+/** Dollars of the wire to millionths. */
+export const toMicros = (usd: number): number => Math.round(usd * 1_000_000)
+
+export const toTime = (at: Date): string => at.toISOString()
+
+export const toTimeOrNull = (at: Date | null): string | null => at?.toISOString() ?? null

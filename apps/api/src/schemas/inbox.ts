@@ -1,0 +1,84 @@
+import { FINAL_OUTCOMES } from '@muster/domain'
+import type { InboxItem } from '@muster/usecases'
+import { z } from 'zod'
+import { component, requestComponent } from './components.ts'
+import { time, toTime } from './fields.ts'
+
+const ackSchema = component(
+  'InboxAck',
+  z.enum(['auto', 'manual']).describe('auto: what is handed over is gone. manual: it comes again after 60 s unless the claim is acknowledged.'),
+)
+
+export const inboxClaimSchema = requestComponent(
+  'InboxClaimRequest',
+  z.strictObject({
+    limit: z.int().min(1).max(200).default(50).describe('How many results at most.'),
+    ack: ackSchema.default('auto'),
+  }),
+  { limit: 10 },
+)
+
+const inboxItemSchema = component(
+  'InboxItem',
+  z.object({
+    inbox_id: z.uuid(),
+    subtask_id: z.uuid(),
+    task_id: z.uuid().nullable(),
+    task: z.string(),
+    status: z.enum(['completed', 'failed', 'cancelled']),
+    final_outcome: z.enum(FINAL_OUTCOMES),
+    score: z.number().nullable(),
+    recommendation: z.enum(['approve', 'review', 'request_revision']).nullable(),
+    result: z.string().nullable(),
+    summary: z.string().nullable(),
+    error: z.string().nullable().describe('Why it did not complete.'),
+    truncated: z.boolean().describe('True where the result was cut.'),
+    completed_at: time('When the subtask ended.'),
+  }),
+  {
+    inbox_id: '0198c9a4-2f6b-7e10-9c3d-5a7b8c9d0e1f',
+    subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
+    task_id: null,
+    task: 'List the public functions of src/ with one sentence each.',
+    status: 'completed',
+    final_outcome: 'completed',
+    score: null,
+    recommendation: null,
+    result: 'Four public functions: …',
+    summary: null,
+    error: null,
+    truncated: false,
+    completed_at: '2026-03-02T08:00:09.310Z',
+  },
+)
+
+export const claimedInboxSchema = component(
+  'ClaimedInbox',
+  z.object({
+    claim_id: z.uuid().nullable().describe('To acknowledge with; null when nothing was waiting or nothing is to be acknowledged.'),
+    items: z.array(inboxItemSchema).describe('Oldest first; each result is handed over exactly once.'),
+  }),
+)
+
+export function presentClaimedInbox(claim: { claimId: string | null; items: InboxItem[] }): z.output<typeof claimedInboxSchema> {
+  return { claim_id: claim.claimId, items: claim.items.map(presentItem) }
+}
+
+function presentItem(item: InboxItem): z.output<typeof inboxItemSchema> {
+  return {
+    inbox_id: item.inboxId,
+    subtask_id: item.subtaskId,
+    task_id: item.taskId,
+    task: item.task,
+    // Only what has ended is ever in an inbox.
+    status: item.status as z.output<typeof inboxItemSchema>['status'],
+    final_outcome: item.finalOutcome,
+    score: null,
+    recommendation: null,
+    result: item.result,
+    summary: item.summary,
+    error: item.error,
+    truncated: item.truncated,
+    completed_at: toTime(item.completedAt),
+  }
+}

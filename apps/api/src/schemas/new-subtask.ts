@@ -1,0 +1,76 @@
+import type { RequiredOutput } from '@muster/domain'
+import { z } from 'zod'
+import { requestComponent } from './components.ts'
+import { metadata, printableId, text } from './fields.ts'
+import { prioritySchema } from './subtask.ts'
+
+const outputName = text(128)
+
+const newRequiredOutput = z.union([
+  outputName,
+  z.strictObject({
+    name: outputName,
+    description: text(2_000).nullish(),
+    schema: z.record(z.string(), z.unknown()).nullish().describe('JSON Schema 2020-12 that the value has to satisfy.'),
+  }),
+])
+
+/** Names of what has to be there at the end, each once. */
+const requiredOutputs = z
+  .array(newRequiredOutput)
+  .max(50)
+  .check((context) => {
+    const seen = new Set<string>()
+    for (const [index, output] of context.value.entries()) {
+      const name = typeof output === 'string' ? output : output.name
+      if (seen.has(name)) context.issues.push({ code: 'custom', message: `names ${name} a second time`, input: output, path: [index] })
+      seen.add(name)
+    }
+  })
+  .describe('What the result has to contain before it counts as complete: at most 50, each a name or an object.')
+
+const newBudget = z
+  .strictObject({
+    max_steps: z.int().min(1).max(100_000).default(50),
+    max_tokens: z.int().min(1).max(1_000_000_000_000).nullish(),
+    max_cost_usd: z.number().min(0.000001).max(1_000_000).nullish(),
+  })
+  .describe('What all attempts together may use. A subtask that reaches it ends `budget_exceeded` with what it has.')
+
+export const newSubtaskSchema = requestComponent(
+  'NewSubtask',
+  z.strictObject({
+    task: text(100_000).describe('What to do, complete in itself: the runner knows nothing else.'),
+    agent_id: printableId('The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.', 'default').default('default'),
+    priority: prioritySchema.default('normal'),
+    timeout_seconds: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Longest time one attempt may take, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).'),
+    notify: z.boolean().default(true).describe('Put the result into the inbox of the parent session.'),
+    parent_session_id: printableId('The session that asks, and whose inbox gets the result.', 'research-1').nullish(),
+    task_id: z.uuid().nullish().describe('The brief this is about.'),
+    runner: text(64).nullish().describe('What executes it, one of `GET /runners`. Default: the one marked `default`.'),
+    model: text(256).nullish().describe('Model, where the runner lets one choose.'),
+    required_outputs: requiredOutputs.default([]),
+    max_attempts: z.int().min(1).max(10).default(2).describe('How many failed attempts end it.'),
+    budget: newBudget.optional(),
+    metadata: metadata.default({}),
+  }),
+  {
+    task: 'List the public functions of src/ with one sentence each.',
+    parent_session_id: 'research-1',
+    required_outputs: ['functions'],
+    metadata: { ticket: 'DOC-12' },
+  },
+)
+
+/** The two ways to write a required output, as one. */
+export function toRequiredOutputs(given: z.output<typeof requiredOutputs>): RequiredOutput[] {
+  return given.map((output) =>
+    typeof output === 'string'
+      ? { name: output, description: null, schema: null }
+      : { name: output.name, description: output.description ?? null, schema: output.schema ?? null },
+  )
+}

@@ -1,0 +1,35 @@
+import { ERROR_CODES, type ErrorCode } from '@muster/domain'
+import { z } from 'zod'
+import { component } from './components.ts'
+
+const errorCodeSchema = component(
+  'ErrorCode',
+  z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]).describe('What to decide by; each has its section in the error reference.'),
+)
+
+const fieldProblemSchema = component(
+  'FieldProblem',
+  z.object({
+    pointer: z.string().describe('JSON pointer into the body, `?name` for a query parameter, `{name}` for a path parameter, `name:` for a header.'),
+    field: z.string(),
+    reason: z.string(),
+    value: z.unknown().optional().describe('What was sent, cut to 100 characters.'),
+  }),
+)
+
+export const problemSchema = component(
+  'Problem',
+  z
+    .looseObject({
+      type: z.string().describe('URL of the page about this code.'),
+      title: z.string(),
+      status: z.int(),
+      detail: z.string().describe('What went wrong and what to do, for people.'),
+      instance: z.string().describe('Path of the request.'),
+      code: errorCodeSchema,
+      request_id: z.string().describe('Quote it when you report a problem: it is in the log of the server.'),
+      retryable: z.boolean().describe('Whether the same request may succeed later without being changed.'),
+      errors: z.array(fieldProblemSchema).optional().describe('Every problem of the input at once.'),
+    })
+    .describe('RFC 9457 problem details.'),
+)

@@ -1,0 +1,38 @@
+import { type Project, projectSettingsSchema } from '@muster/domain'
+import { z } from 'zod'
+import { component, requestComponent } from './components.ts'
+import { text, time, toTime } from './fields.ts'
+
+const settingsSchema = component(
+  'ProjectSettings',
+  projectSettingsSchema.describe('Limits of the project. Absent ones fall back to the settings of the server.'),
+)
+
+export const projectSchema = component(
+  'Project',
+  z.object({
+    id: z.uuid(),
+    name: z.string(),
+    settings: settingsSchema,
+    created_at: time('When it was made.'),
+  }),
+  {
+    id: '00000000-0000-7000-8000-000000000001',
+    name: 'default',
+    settings: { limits: { running_per_agent: 5, agents: { 'docs-writer': { running: 2 } } } },
+    created_at: '2026-03-01T09:00:00.000Z',
+  },
+)
+
+export const projectPatchSchema = requestComponent(
+  'ProjectPatch',
+  z.strictObject({
+    name: text(128).optional(),
+    settings: settingsSchema.optional().describe('Replaces the settings as a whole.'),
+  }),
+  { settings: { limits: { pending_per_agent: 100, running_per_agent: 5 } } },
+)
+
+export function presentProject(project: Project): z.output<typeof projectSchema> {
+  return { id: project.id, name: project.name, settings: project.settings, created_at: toTime(project.createdAt) }
+}

@@ -1,0 +1,100 @@
+import { cutToCodePoints, DomainError, type FieldProblem } from '@muster/domain'
+import type { z } from 'zod'
+
+/** The longest value that a problem quotes, in characters. */
+const VALUE_LENGTH_MAX = 100
+
+/** Where a value came from, and so how a problem points at it. */
+export type InputPart = 'body' | 'query' | 'path'
+
+type Issue = z.core.$ZodIssue
+
+/**
+ * Checks one part of a request. Problems are collected, so that a caller learns of all of them at once.
+ *
+ * @returns the parsed value, or undefined when `problems` has grown
+ */
+export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, part: InputPart, problems: FieldProblem[]): z.output<Schema> | undefined {
+  const parsed = schema.safeParse(value, { reportInput: true })
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues) problems.push(...toProblems(issue, part, []))
+  return undefined
+}
+
+/** The one error for everything that is wrong with an input. */
+export function validationFailed(problems: FieldProblem[]): DomainError {
+  const listed = problems.slice(0, 5).map((problem) => `${problem.field} ${problem.reason}`)
+  const more = problems.length > listed.length ? `, and ${problems.length - listed.length} more` : ''
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+  return new DomainError('validation_failed', `The request has ${count}: ${listed.join('; ')}${more}.`, { errors: problems })
+}
+
+/** A single problem that only shows when a value is put beside the settings. */
+export function fieldProblem(pointer: string, reason: string, value?: unknown): FieldProblem {
+  const field = pointer.replace(/^[?/{]|[}:]$/g, '').replaceAll('/', '.')
+  return { pointer, field: field === '' ? 'body' : field, reason, ...(value === undefined ? {} : { value: cutValue(value) }) }
+}
+
+function toProblems(issue: Issue, part: InputPart, parent: PropertyKey[]): FieldProblem[] {
+  const path = [...parent, ...issue.path]
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => fieldProblem(pointerTo([...path, key], part), 'is not a field of this request'))
+  }
+  if (issue.code === 'invalid_union') {
+    const branch = closestBranch(issue.errors, issue.input)
+    if (branch !== undefined) return branch.flatMap((inner) => toProblems(inner, part, path))
+  }
+  return [fieldProblem(pointerTo(path, part), reasonOf(issue), issue.input)]
+}
+
+function pointerTo(path: PropertyKey[], part: InputPart): string {
+  const names = path.map(String)
+  if (part === 'query') return `?${names.join('.')}`
+  if (part === 'path') return `{${names.join('.')}}`
+  return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** Of several shapes a value may have, the one it was meant to be: the one whose problems lie inside of it. */
+function closestBranch(branches: Issue[][], input: unknown): Issue[] | undefined {
+  const fitting = branches.filter((issues) => !issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0))
+  return input === undefined || fitting.length !== 1 ? undefined : fitting[0]
+}
+
+const KINDS: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+}
+
+function reasonOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is required'
+      return `must be ${KINDS[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      if (issue.input === undefined) return 'is required'
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`
+    case 'too_small':
+      return `must ${issue.origin === 'array' ? 'have' : 'be'} at least ${issue.minimum}${issue.origin === 'array' ? ' items' : ''}`
+    case 'too_big':
+      return `must ${issue.origin === 'array' ? 'have' : 'be'} at most ${issue.maximum}${issue.origin === 'array' ? ' items' : ''}`
+    case 'invalid_format':
+      if (issue.format === 'uuid') return 'must be a UUID'
+      if (issue.format === 'datetime') return 'must be an RFC 3339 time such as 2026-03-02T08:00:00.000Z'
+      return issue.message
+    case 'invalid_union':
+      return issue.input === undefined ? 'is required' : 'must be a text or an object'
+    default:
+      return issue.message
+  }
+}
+
+function cutValue(value: unknown): unknown {
+  if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value
+  const written = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  return cutToCodePoints(written.slice(0, 2 * VALUE_LENGTH_MAX + 10).toWellFormed(), VALUE_LENGTH_MAX)
+}
