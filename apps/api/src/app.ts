@@ -1,8 +1,9 @@
+import type { Socket } from 'node:net'
 import { DomainError } from '@muster/domain'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { allowedMethods } from './allowed-methods.ts'
 import type { ApiDeps } from './api-deps.ts'
-import { noSuchPath, pathOf, sendError } from './errors.ts'
+import { answerBrokenRequest, noSuchPath, pathOf, sendError } from './errors.ts'
 import { addAuth } from './plugins/auth.ts'
 import { addJsonBody } from './plugins/json-body.ts'
 import { addRequestMetrics, createMetrics } from './plugins/metrics.ts'
@@ -21,6 +22,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 2_000 },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket, deps.newId()),
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply, deps),
   })
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, deps))

@@ -43,6 +43,8 @@ interface Description {
   repairsText?: boolean
   /** True where the body may be left out. */
   bodyOptional?: boolean
+  /** True where work is started, which a subtask's own credential never may, whatever its scopes. */
+  spawns?: boolean
   /** True where a server that only this machine can reach asks for no key. */
   isPublicOnLoopback?: boolean
 }

@@ -1,4 +1,5 @@
-import { DomainError, ERROR_CODES, type ErrorCode, notFound } from '@muster/domain'
+import type { Socket } from 'node:net'
+import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiDeps } from './api-deps.ts'
 
@@ -38,7 +39,7 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
 
 /** Fastify's own errors, in the words of ours. Everything else it raises below 500 is a request it could not read. */
 const FASTIFY_ERRORS: Record<string, () => DomainError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('payload_too_large', 'The body is larger than this endpoint takes.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('payload_too_large', 'The body is larger than this endpoint takes: 1 MiB, or 8 MiB to hand in a result.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new DomainError('unsupported_media_type', 'This endpoint reads JSON: send Content-Type: application/json.'),
   FST_ERR_HANDLER_TIMEOUT: () =>
     new DomainError('unavailable', 'The request took longer than the server waits. It may still take effect; repeat it with the same Idempotency-Key.'),
@@ -59,8 +60,7 @@ export function toDomainError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable
 export function toProblem(error: DomainError, request: { path: string; requestId: string; docsUrl: string }) {
   const { errors, retryAfterSeconds: _, ...extensions } = error.details
   const { status, title, retryable } = ERROR_CODES[error.code]
-  return {
-    ...extensions,
+  const problem = {
     type: `${request.docsUrl}#${error.code}`,
     title,
     status,
@@ -71,6 +71,8 @@ export function toProblem(error: DomainError, request: { path: string; requestId
     retryable,
     ...(errors === undefined ? {} : { errors }),
   }
+  // What every problem has comes first, and no extension may take its place.
+  return { ...problem, ...extensions, ...problem }
 }
 
 /** Sends an error. The only place that does, so that all of them look alike. */
@@ -108,8 +110,29 @@ function errorDocsUrl(deps: Pick<ApiDeps, 'settings'>, request: FastifyRequest):
   return HOST.test(request.host) ? `${request.protocol}://${request.host}/docs/errors` : '/docs/errors'
 }
 
+/**
+ * Answers what is not even HTTP, or more of it than the server reads: there is no request to speak of, only its socket.
+ */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  if (socket.destroyed) return
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const reason =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'its headers are too large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'it did not arrive in time'
+        : 'it is not HTTP'
+  const problem = toProblem(new DomainError('validation_failed', `The request cannot be read: ${reason}.`), { path: '', requestId, docsUrl: '/docs/errors' })
+  const body = JSON.stringify(problem)
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
 /** For paths that lead nowhere. */
 export function noSuchPath(method: string, path: string): DomainError {
-  const error = notFound('path')
-  return new DomainError(error.code, `There is nothing at ${method} ${path}. The calls are listed at /docs.`)
+  return new DomainError('not_found', `There is nothing at ${method} ${path}. The calls are listed at /docs.`)
 }

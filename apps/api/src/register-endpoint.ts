@@ -15,6 +15,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Endpoint['access']
     repairsText?: boolean
+    spawns?: boolean
   }
 }
 
@@ -24,7 +25,7 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
   app.route({
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { access: isPublic ? 'public' : endpoint.access, repairsText: endpoint.repairsText ?? false },
+    config: { access: isPublic ? 'public' : endpoint.access, repairsText: endpoint.repairsText ?? false, spawns: endpoint.spawns ?? false },
     handlerTimeout: endpoint.deadlineMs ?? DEADLINE_MS,
     ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),
     // A stream cannot be asked for its headers alone without being opened.

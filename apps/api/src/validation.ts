@@ -1,5 +1,5 @@
 import { cutToCodePoints, DomainError, type FieldProblem } from '@muster/domain'
-import type { z } from 'zod'
+import { z } from 'zod'
 
 /** The longest value that a problem quotes, in characters. */
 const VALUE_LENGTH_MAX = 100
@@ -17,7 +17,8 @@ type Issue = z.core.$ZodIssue
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, part: InputPart, problems: FieldProblem[]): z.output<Schema> | undefined {
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
-  for (const issue of parsed.error.issues) problems.push(...toProblems(issue, part, []))
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  for (const issue of parsed.error.issues) problems.push(...toProblems(issue, part, [], known))
   return undefined
 }
 
@@ -35,10 +36,13 @@ export function fieldProblem(pointer: string, reason: string, value?: unknown): 
   return { pointer, field: field === '' ? 'body' : field, reason, ...(value === undefined ? {} : { value: cutValue(value) }) }
 }
 
-function toProblems(issue: Issue, part: InputPart, parent: PropertyKey[]): FieldProblem[] {
+/** `known`: the fields there are at the top, to name them to whoever sent another. */
+function toProblems(issue: Issue, part: InputPart, parent: PropertyKey[], known: string[] = []): FieldProblem[] {
   const path = [...parent, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => fieldProblem(pointerTo([...path, key], part), 'is not a field of this request'))
+    const what = part === 'query' ? 'parameter' : 'field'
+    const instead = path.length > 0 ? '' : known.length === 0 ? '; it takes none' : `; it takes ${known.join(', ')}`
+    return issue.keys.map((key) => fieldProblem(pointerTo([...path, key], part), `is not a ${what} of this request${instead}`))
   }
   if (issue.code === 'invalid_union') {
     const branch = closestBranch(issue.errors, issue.input)

@@ -16,11 +16,10 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Operations: 'For whoever runs the server.',
 }
 
-const DESCRIPTION = `Durable, steerable background work for agents.
-
-Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable \`code\`. Every POST takes an \`Idempotency-Key\`: the same key and body
-get the first answer again, with \`Idempotent-Replayed: true\`. Times are RFC 3339 in UTC; lists take \`limit\` and \`cursor\`. Fields that a request
-does not know are refused.`
+const DESCRIPTION = [
+  'Durable, steerable background work for agents.',
+  'Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable `code`. Every POST takes an `Idempotency-Key`: the same key and body get the first answer again, with `Idempotent-Replayed: true`. Times are RFC 3339 in UTC; lists take `limit` and `cursor`. Fields that a request does not know are refused.',
+].join('\n\n')
 
 /** Which endpoints answer what, as OpenAPI 3.1. */
 export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
@@ -134,9 +133,15 @@ function describeAnswer(endpoint: Endpoint, answer: AnswerDescription): Record<s
   }
 }
 
-/** A stream is described by what each of its events carries, but it is text. */
+/** A stream is text, and JSON in each `data` of it. */
 function contentOf(type: string, schema: NonNullable<AnswerDescription['schema']>, io: 'input' | 'output'): Record<string, unknown> {
-  if (type === 'text/event-stream') return { [type]: { schema: { type: 'string', description: 'Each `data` is an Event as JSON.' }, example: STREAM_EXAMPLE } }
+  if (type === 'text/event-stream')
+    return {
+      [type]: {
+        schema: { type: 'string', description: 'Each `data` is an Event.', contentMediaType: 'application/json', contentSchema: schemaInPlace(schema, io) },
+        example: STREAM_EXAMPLE,
+      },
+    }
   const name = nameOf(schema)
   const hasExample = name !== undefined && components.get(schema)?.example !== undefined
   return {
@@ -211,7 +216,7 @@ function exampleProblem(code: ErrorCode): JsonSchema {
 
 /** The examples of whole bodies; those of what is only a part of others are shown with them. */
 function componentExamples(endpoints: readonly Endpoint[]): Record<string, unknown> {
-  const bodies = new Set(
+  const bodies = new Set<unknown>(
     endpoints.flatMap((endpoint) => [
       endpoint.body,
       ...Object.values(endpoint.answers)

@@ -1,4 +1,4 @@
-import { type Actor, DomainError, isLoopback, requireScope } from '@muster/domain'
+import { type Actor, DomainError, isLoopback, requireScope, requireSpawnAllowed } from '@muster/domain'
 import { authenticate, openActor } from '@muster/usecases'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
@@ -26,11 +26,12 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
 
   app.decorateRequest('actor', null)
   app.addHook('onRequest', async (request) => {
-    const access = request.routeOptions.config.access
+    const { access, spawns } = request.routeOptions.config
     if (access === 'public') return
     if (access === undefined) throw new Error(`no access is declared for ${request.routeOptions.url}`)
     if (deps.settings.AUTH === 'open') refuseWebPages(request)
     request.actor = await identify(request)
+    if (spawns === true) requireSpawnAllowed(request.actor)
     if (access !== 'key') requireScope(request.actor, access)
   })
 

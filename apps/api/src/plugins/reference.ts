@@ -4,6 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '../endpoint.ts'
 import { describeApi } from '../openapi/document.ts'
+import { renderErrorPage } from '../openapi/error-page.ts'
 import { renderYaml } from '../openapi.ts'
 
 /** `/openapi.json`, `/openapi.yaml` and the pages at `/docs`, for everybody who can reach the server. */
@@ -28,6 +29,15 @@ export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[
   })
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(document))
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(yaml))
+  app.get('/docs/errors', async (_request, reply) => {
+    const page = await renderErrorPage()
+    return page === undefined ? reply.redirect('/docs') : reply.type('text/html; charset=utf-8').send(page)
+  })
   app.register(swagger, { mode: 'static', specification: { document: document as never } })
-  app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { deepLinking: true, docExpansion: 'list', tryItOutEnabled: true }, staticCSP: false })
+  app.register(swaggerUi, {
+    routePrefix: '/docs',
+    theme: { title: 'Muster API' },
+    uiConfig: { deepLinking: true, docExpansion: 'list', tryItOutEnabled: true },
+    staticCSP: false,
+  })
 }

@@ -16,6 +16,7 @@ export const createSubtaskEndpoint = endpoint({
   description:
     'Stores the subtask and answers at once; a worker starts it within milliseconds. Follow it by `Location`, by its events, or wait for the result in the inbox of the parent session.',
   access: 'subtasks:write',
+  spawns: true,
   body: newSubtaskSchema,
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
   errors: ['spawn_blocked', 'runner_unavailable', 'pending_limit_reached', 'subtasks_disabled'],
