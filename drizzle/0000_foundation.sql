@@ -27,7 +27,7 @@ CREATE TABLE muster_system.clock (shift interval NOT NULL);
 CREATE FUNCTION muster_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE AS
 $$ SELECT clock_timestamp() + coalesce((SELECT shift FROM muster_system.clock LIMIT 1), interval '0') $$;
 --> statement-breakpoint
--- Processes that run subtasks. Each holds the session lock (7300, lock_key) for as long as its connection lives.
+-- Processes that run subtasks. Each holds the session lock (7301, lock_key) for as long as its connection lives.
 CREATE TABLE muster_system.workers (
   id text PRIMARY KEY,
   lock_key integer GENERATED ALWAYS AS IDENTITY UNIQUE,

@@ -1,7 +1,8 @@
 import type { Database, Tx } from '../client.ts'
 import type { AttemptRef } from './settle.ts'
 
-const LOCK_CLASS = 7300
+/** Apart from the class of the singleton locks (7300): a worker’s number must never be the relay’s. */
+const LOCK_CLASS = 7301
 
 /**
  * Registers a worker, or says again that it is alive. `lockKey` names the session lock it holds while its connection lives, which
