@@ -59,14 +59,19 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
       return reason ?? (isPrepared ? null : 'The server is still starting.')
     },
     start(onFatal) {
-      loops = startLoops(deps, feed, runWaiters, stopping.signal)
-      untilDone(stopping.signal, log, 'prepare', async () => {
+      const prepare = async () => {
         await requireConfinedLogin(db)
         // A database that has not been migrated may be at any moment.
         if ((await missingFromDatabase(db)) !== null) throw new NotMigrated()
         await ensureRunQueues(boss, DEFAULT_PROJECT_ID, [...Object.keys(settings.COMMAND_RUNNERS), 'external'])
-        isPrepared = true
-      }).catch(onFatal)
+      }
+      untilDone(stopping.signal, log, 'begin to serve', prepare)
+        .then(() => {
+          if (stopping.signal.aborted) return
+          loops = startLoops(deps, feed, runWaiters, stopping.signal)
+          isPrepared = true
+        })
+        .catch((error: unknown) => onFatal(new Error(`The database of DATABASE_URL cannot be used: ${(error as Error).message}`, { cause: error })))
     },
     beginStop: () => stopping.abort(),
     async close() {

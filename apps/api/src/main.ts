@@ -1,4 +1,3 @@
-import { SettingsError } from '@muster/domain'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
 import { readConfig } from './config.ts'
@@ -13,16 +12,19 @@ async function main(): Promise<void> {
   const deps = createDeps(config, log)
   const app = await buildApp(deps)
 
+  let fatal: Error | undefined
   const grace = closeWithGrace(
     { delay: settings.SHUTDOWN_GRACE_SECONDS * 1000, logger: false, onTimeout: () => log.error({}, 'did not stop in time') },
     async ({ err, signal }) => {
       if (err === undefined) log.info({ signal }, 'stopping')
-      else log.error({ err }, 'stopping after an error')
+      else log.error({ err }, 'stopping after an error that nobody handled')
       // Streams and long polls would hold the server open for as long as their readers like.
       deps.beginStop()
       await app.close()
       await deps.close()
       log.info({}, 'stopped')
+      // Rejecting is what makes the exit code 1.
+      if (fatal !== undefined) throw fatal
     },
   )
 
@@ -35,9 +37,9 @@ async function main(): Promise<void> {
     throw new Error(explainListen(error as NodeJS.ErrnoException, settings.HOST, settings.PORT))
   }
   deps.start((error) => {
+    fatal = error
     fail(error)
-    void grace.close()
-    process.exitCode = 1
+    grace.close()
   })
 }
 
@@ -57,8 +59,7 @@ function explainListen(error: NodeJS.ErrnoException, host: string, port: number)
 
 /** What a person has to read, without a stack that says nothing to them. */
 function fail(error: unknown): void {
-  const isExplained = error instanceof SettingsError || error instanceof Error
-  process.stderr.write(`${isExplained ? error.message : String(error)}\n`)
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1
 }
 
