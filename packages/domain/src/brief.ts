@@ -1,4 +1,4 @@
-import type { RequiredOutput } from './subtask.ts'
+import type { RequiredOutput } from './output-schema.ts'
 
 export interface BriefInput {
   task: string

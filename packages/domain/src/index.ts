@@ -7,6 +7,7 @@ export { type BriefInput, renderBrief, renderUpdate } from './brief.ts'
 export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, type FieldProblem, notFound } from './errors.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
+export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
 export { type CommandRunnerSettings, isLoopback, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'
 export {
@@ -21,10 +22,10 @@ export {
   INLINE_BYTES_MAX,
   isTerminal,
   NEXT_STATUSES,
+  type PartialResult,
   PRIORITIES,
   PRIORITY_RANKS,
   type Priority,
-  type RequiredOutput,
   RESULT_BYTES_MAX,
   STEP_KINDS,
   type StepKind,

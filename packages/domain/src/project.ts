@@ -8,9 +8,7 @@ export const projectSettingsSchema = z.strictObject({
     .strictObject({
       pending_per_agent: limit.optional(),
       running_per_agent: limit.optional(),
-      agents: z
-        .record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional() }))
-        .optional(),
+      agents: z.record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional() })).optional(),
     })
     .optional(),
 })

@@ -70,7 +70,9 @@ export const settingsSchema = z.object({
   AUTH: z
     .enum(['keys', 'open'])
     .default('keys')
-    .describe('keys: every call needs an API key. open: none is needed; allowed only on a loopback HOST. npm start uses open on loopback unless told otherwise.'),
+    .describe(
+      'keys: every call needs an API key. open: none is needed; allowed only on a loopback HOST. npm start uses open on loopback unless told otherwise.',
+    ),
   PUBLIC_URL: z.url().optional().describe('Where runners and clients reach the API, if not at http://HOST:PORT.'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('How much is logged.'),
   WORKSPACE_ROOTS: pathList.default([]).describe('Folders the server may look into, separated by colons.'),
@@ -103,7 +105,9 @@ export class SettingsError extends Error {
   readonly problems: string[]
 
   constructor(problems: string[]) {
-    super(`The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    super(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    )
     this.name = 'SettingsError'
     this.problems = problems
   }
@@ -115,7 +119,9 @@ export class SettingsError extends Error {
  * @throws SettingsError listing every problem
  */
 export function parseSettings(environment: Record<string, string | undefined>): Settings {
-  const given = Object.fromEntries(Object.entries(environment).filter(([name, value]) => name in settingsSchema.shape && value !== undefined && value.trim() !== ''))
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => name in settingsSchema.shape && value !== undefined && value.trim() !== ''),
+  )
   const parsed = settingsSchema.safeParse(given)
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
 

@@ -1,3 +1,5 @@
+import { outputProblems, type RequiredOutput } from './output-schema.ts'
+
 export const SUBTASK_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
 export type SubtaskStatus = (typeof SUBTASK_STATUSES)[number]
 
@@ -47,12 +49,6 @@ export interface Budget {
   maxSteps: number
   maxTokens: number | null
   maxCostUsdMicros: number | null
-}
-
-export interface RequiredOutput {
-  name: string
-  description: string | null
-  schema: Record<string, unknown> | null
 }
 
 /** Amounts used so far, over all attempts. Money is in millionths of a US dollar. */
@@ -105,15 +101,22 @@ export interface Subtask {
   metadata: Record<string, unknown>
 }
 
+/** What there was of a result when an attempt ended without one. */
+export interface PartialResult {
+  partialResult: string | null
+  /** Whether more of it was there than is kept. */
+  truncated?: boolean
+}
+
 /** How one attempt came to an end, before it is decided what that means for the subtask. */
 export type AttemptEnd =
   | { kind: 'completed'; result: string; truncated: boolean; outputs: Record<string, unknown>; summary: string | null }
-  | { kind: 'blocked'; reason: string; partialResult: string | null }
-  | { kind: 'errored'; error: string; retryable: boolean; partialResult: string | null }
-  | { kind: 'budget_exceeded'; error: string; partialResult: string | null }
-  | { kind: 'timed_out'; partialResult: string | null }
+  | ({ kind: 'blocked'; reason: string } & PartialResult)
+  | ({ kind: 'errored'; error: string; retryable: boolean } & PartialResult)
+  | ({ kind: 'budget_exceeded'; error: string } & PartialResult)
+  | ({ kind: 'timed_out' } & PartialResult)
   /** The runner stopped because it was told that the subtask is cancelled. */
-  | { kind: 'cancelled'; partialResult: string | null }
+  | ({ kind: 'cancelled' } & PartialResult)
   /** The worker gives its lease back, at shutdown or on request. Never counts as a failure. */
   | { kind: 'released' }
   /** The worker died or its lease lapsed. */
@@ -166,40 +169,44 @@ export function decideEnd(subtask: EndingSubtask, end: AttemptEnd): EndDecision 
         failures,
       }
     }
-    if (subtask.cancelRequested) return ended(failures, 'cancelled', 'cancelled', null, end.result)
+    const kept = { partialResult: end.result, truncated: end.truncated }
+    if (subtask.cancelRequested) return ended(failures, 'cancelled', 'cancelled', null, kept)
     if (failures + 1 < subtask.maxAttempts) {
       return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: refusal, reason: refusal }
     }
-    return { ...ended(failures + 1, 'failed', 'validation_failed', refusal, end.result), resultTruncated: end.truncated, outputs: end.outputs }
+    return { ...ended(failures + 1, 'failed', 'validation_failed', refusal, kept), outputs: end.outputs }
   }
   if (end.kind === 'cancelled' || subtask.cancelRequested) {
-    return ended(failures, 'cancelled', 'cancelled', null, 'partialResult' in end ? end.partialResult : null)
+    return ended(failures, 'cancelled', 'cancelled', null, 'partialResult' in end ? end : NOTHING)
   }
   switch (end.kind) {
     case 'blocked':
-      return ended(failures, 'failed', 'incomplete_blocked', end.reason, end.partialResult)
+      return ended(failures, 'failed', 'incomplete_blocked', end.reason, end)
     case 'budget_exceeded':
-      return ended(failures, 'failed', 'budget_exceeded', end.error, end.partialResult)
+      return ended(failures, 'failed', 'budget_exceeded', end.error, end)
     case 'timed_out':
-      return ended(failures, 'failed', 'timed_out', `The attempt took longer than its ${subtask.timeoutSeconds} s.`, end.partialResult)
+      return ended(failures, 'failed', 'timed_out', `The attempt took longer than its ${subtask.timeoutSeconds} s.`, end)
     case 'released':
       return { kind: 'back', event: 'subtask.released', failures, feedback: null, reason: 'The worker gave its lease back.' }
     case 'lost': {
       const reason = 'The worker was lost before it could finish.'
       if (failures + 1 < subtask.maxAttempts) return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: null, reason }
-      return ended(failures + 1, 'failed', 'worker_lost', `${reason} It was tried ${failures + 1} times.`, null)
+      return ended(failures + 1, 'failed', 'worker_lost', `${reason} It was tried ${failures + 1} times.`, NOTHING)
     }
     case 'errored':
       if (end.retryable && failures + 1 < subtask.maxAttempts) {
         return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: null, reason: end.error }
       }
-      return ended(failures + 1, 'failed', 'errored', end.error, end.partialResult)
+      return ended(end.retryable ? failures + 1 : failures, 'failed', 'errored', end.error, end)
   }
 }
 
-function ended(failures: number, status: TerminalStatus, finalOutcome: FinalOutcome, error: string | null, partial: string | null) {
-  const result = partial === null || partial.trim() === '' ? null : partial
-  return { kind: 'terminal', status, finalOutcome, error, result, resultTruncated: false, summary: null, outputs: null, failures } as const
+const NOTHING: PartialResult = { partialResult: null }
+
+function ended(failures: number, status: TerminalStatus, finalOutcome: FinalOutcome, error: string | null, { partialResult, truncated }: PartialResult) {
+  const result = partialResult === null || partialResult.trim() === '' ? null : partialResult
+  const resultTruncated = result !== null && truncated === true
+  return { kind: 'terminal', status, finalOutcome, error, result, resultTruncated, summary: null, outputs: null, failures } as const
 }
 
 /** Why a result is not accepted, as feedback for the next attempt, or null when it is. */
@@ -208,23 +215,27 @@ function refuseResult(subtask: EndingSubtask, result: string, outputs: Record<st
   if (announcesOnlyIntentions(result)) {
     return 'The result only announced what would be done. Do the work and deliver its complete result.'
   }
-  const missing = subtask.requiredOutputs.filter((output) => outputs[output.name] === undefined || outputs[output.name] === null)
-  if (missing.length > 0) return `Required outputs were missing: ${missing.map((output) => output.name).join(', ')}.`
-  return null
+  const problems = outputProblems(subtask.requiredOutputs, outputs)
+  if (problems.length === 0) return null
+  return `Required outputs were not accepted: ${problems.map(({ name, reason }) => `${name} ${reason}`).join('; ')}.`
 }
 
-const INTENTION = /^(?:[-*\d.)\s]*)(?:(?:ok(?:ay)?|sure|certainly|alright|understood|great)[,.!]?\s+)?(?:(?:first|now|next|then),?\s+)?(?:i(?:'|’)?ll\b|i will\b|i(?:'|’)m going to\b|i am going to\b|i(?:'|’)m about to\b|i plan to\b|let me\b|let(?:'|’)s\b|todo\b)/i
+const LIST_MARKER = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/
+const ACKNOWLEDGEMENT = /^(?:ok(?:ay)?|sure|certainly|alright|understood|great)(?:[,.!]+|$)\s*/i
+const INTENTION = /^(?:(?:first|now|next|then),?\s+)?(?:i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i(?:'|’)m about to|i plan to|let me|let(?:'|’)s)\b/i
+// In capitals or before a colon: a result about a todo list is a result.
+const TODO = /^(?:TODO\b|[Tt]odo\s*(?::|$))/
 
 /**
  * True for a text in which every sentence announces something ("I will …", "Let me …", "TODO") and none reports anything.
  * Long texts always count as results: what they contain is for the evaluation to judge, not for this guard.
  */
 export function announcesOnlyIntentions(result: string): boolean {
-  const text = result.trim()
-  if (text.length > 2_000) return false
-  const sentences = text
-    .split(/(?<=[.!?:…])\s+|\n+/)
-    .map((sentence) => sentence.trim())
+  if (result.length > 2_000) return false
+  const lines = result.split('\n').map((line) => line.replace(LIST_MARKER, '').trim())
+  const sentences = lines
+    .flatMap((line) => (TODO.test(line) ? [line] : line.split(/(?<=[.!?:…])\s+/)))
+    .map((sentence) => sentence.replace(ACKNOWLEDGEMENT, ''))
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
-  return sentences.length > 0 && sentences.every((sentence) => INTENTION.test(sentence))
+  return sentences.length > 0 && sentences.every((sentence) => INTENTION.test(sentence) || TODO.test(sentence))
 }

@@ -1,5 +1,15 @@
 import { bodies, type EndingRow, lanes, outbox, type ReturnRow, settle, type TerminalRow, type Tx, transaction, updates } from '@muster/db'
-import { type AttemptEnd, cutToBytes, decideEnd, type NewEvent, RESULT_BYTES_MAX, toStorableJson, toStorableText, type Usage } from '@muster/domain'
+import {
+  type AttemptEnd,
+  cutToBytes,
+  decideEnd,
+  type NewEvent,
+  type PartialResult,
+  RESULT_BYTES_MAX,
+  toStorableJson,
+  toStorableText,
+  type Usage,
+} from '@muster/domain'
 import { type RunJob, runQueue } from '@muster/jobs'
 import { laneDefaults } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
@@ -157,13 +167,13 @@ function storableEnd(end: AttemptEnd): AttemptEnd {
       }
     }
     case 'blocked':
-      return { ...end, reason: storableError(end.reason), partialResult: storablePartial(end.partialResult) }
+      return { ...end, reason: storableError(end.reason), ...storablePartial(end) }
     case 'errored':
     case 'budget_exceeded':
-      return { ...end, error: storableError(end.error), partialResult: storablePartial(end.partialResult) }
+      return { ...end, error: storableError(end.error), ...storablePartial(end) }
     case 'timed_out':
     case 'cancelled':
-      return { ...end, partialResult: storablePartial(end.partialResult) }
+      return { ...end, ...storablePartial(end) }
     default:
       return end
   }
@@ -173,6 +183,8 @@ function storableError(text: string): string {
   return cutToBytes(toStorableText(text), ERROR_BYTES_MAX).text
 }
 
-function storablePartial(text: string | null): string | null {
-  return text === null ? null : cutToBytes(toStorableText(text), RESULT_BYTES_MAX).text
+function storablePartial({ partialResult, truncated: wasTruncated = false }: PartialResult): PartialResult {
+  if (partialResult === null) return { partialResult }
+  const { text, truncated } = cutToBytes(toStorableText(partialResult), RESULT_BYTES_MAX)
+  return { partialResult: text, truncated: wasTruncated || truncated }
 }
