@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { parse } from 'yaml'
+
+/** The parts of the reference that tests read. */
+export interface Operation {
+  operationId: string
+  method: string
+  /** As the reference writes it: `/subtasks/{id}`. */
+  path: string
+  /** Undefined where no scope is asked for. */
+  scope: string | undefined
+  isPublic: boolean
+  parameters: { name: string; in: string; schema: Record<string, unknown> }[]
+  /** JSON Schema of the body, where there is one. */
+  body: Record<string, unknown> | undefined
+  isBodyRequired: boolean
+  example: unknown
+  /** Media types by status; none where there is no body. */
+  answers: Map<number, Map<string, Record<string, unknown>>>
+}
+
+type Json = Record<string, unknown>
+
+export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.yaml', import.meta.url))
+const document = parse(readFileSync(OPENAPI_FILE, 'utf8')) as Json
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+// The package is CommonJS, whose default export TypeScript takes for the module.
+;(formats as unknown as (target: Ajv2020) => void)(ajv)
+ajv.addSchema(document, 'openapi')
+const compiled = new Map<string, ValidateFunction>()
+
+/** Everything that `openapi.yaml` says can be called. */
+export const OPERATIONS: readonly Operation[] = Object.entries(document.paths as Record<string, Json>).flatMap(([path, item]) =>
+  METHODS.filter((method) => method in item).map((method) => describe(path, method, item[method] as Json)),
+)
+
+export function operation(operationId: string): Operation {
+  const found = OPERATIONS.find((each) => each.operationId === operationId)
+  if (found === undefined) throw new Error(`openapi.yaml has no operation ${operationId}.`)
+  return found
+}
+
+/** The operation that a request is for: one whose path has the most words of its own. */
+export function operationFor(method: string, path: string): Operation | undefined {
+  const candidates = OPERATIONS.filter((each) => each.method === method && new RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
+  return candidates.sort((left, right) => left.path.split('{').length - right.path.split('{').length)[0]
+}
+
+/** What is wrong with an answer, by the reference; empty when it is as promised. */
+export function problemsOf(called: Operation, answer: { status: number; contentType: string | null; text: string }): string[] {
+  const media = called.answers.get(answer.status)
+  if (media === undefined) return [`status ${answer.status} is not declared`]
+  if (media.size === 0) return answer.text === '' ? [] : ['a body came where none is declared']
+  const type = (answer.contentType ?? '').split(';', 1)[0]?.trim() ?? ''
+  const schema = media.get(type)
+  if (schema === undefined) return [`content type ${type || '(none)'} is not declared for ${answer.status}`]
+  if (!type.endsWith('json')) return []
+  return schemaProblems(schema, JSON.parse(answer.text))
+}
+
+/** What is wrong with a value, by a schema of the reference. */
+export function schemaProblems(schema: Record<string, unknown>, value: unknown): string[] {
+  const key = JSON.stringify(schema)
+  const validate = compiled.get(key) ?? ajv.compile(absolute(schema) as Json)
+  compiled.set(key, validate)
+  return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath || '(body)'} ${error.message}`)
+}
+
+export const componentSchema = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+
+/** A schema with all of its references followed, for those who read it themselves. */
+export function resolve(schema: Json): Json {
+  if (typeof schema.$ref !== 'string') return schema
+  let target: unknown = document
+  for (const name of schema.$ref.slice(2).split('/')) target = (target as Json)[name]
+  return resolve(target as Json)
+}
+
+function describe(path: string, method: string, given: Json): Operation {
+  const security = given.security as unknown[] | undefined
+  const parameters = ((given.parameters ?? []) as Json[]).map(resolve) as unknown as Operation['parameters']
+  const request = given.requestBody as { required?: boolean; content: Record<string, Json> } | undefined
+  const content = request?.content['application/json']
+  const [example] = Object.values((content?.examples ?? {}) as Record<string, Json>).map(resolve)
+  return {
+    operationId: given.operationId as string,
+    method: method.toUpperCase(),
+    path,
+    scope: given['x-required-scope'] as string | undefined,
+    isPublic: security !== undefined && (security.length === 0 || security.some((each) => Object.keys(each as Json).length === 0)),
+    parameters,
+    body: content?.schema as Json | undefined,
+    isBodyRequired: request?.required === true,
+    example: example?.value,
+    answers: new Map(
+      Object.entries(given.responses as Record<string, Json>).map(([status, response]) => {
+        const media = (resolve(response).content ?? {}) as Record<string, { schema: Json }>
+        return [Number(status), new Map(Object.entries(media).map(([type, { schema }]) => [type, schema]))]
+      }),
+    ),
+  }
+}
+
+/** References as a reader outside of the document has to write them. */
+function absolute(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(absolute)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === '$ref' && typeof inner === 'string' && inner.startsWith('#') ? `openapi${inner}` : absolute(inner),
+    ]),
+  )
+}

@@ -1,0 +1,74 @@
+/** What tests read of answers. That the answers are as `openapi.yaml` says is checked at every call; these only name fields. */
+
+export interface NewSubtask {
+  task: string
+  agent_id?: string
+  priority?: 'urgent' | 'normal' | 'low'
+  timeout_seconds?: number
+  parent_session_id?: string
+  runner?: string
+  required_outputs?: string[]
+  max_attempts?: number
+  metadata?: Record<string, unknown>
+}
+
+export interface Subtask {
+  id: string
+  task: string
+  agent_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  final_outcome: string | null
+  result: string | null
+  result_truncated: boolean
+  summary: string | null
+  error: string | null
+  outputs: Record<string, unknown> | null
+  worker_id: string | null
+  attempt: number
+  failures: number
+  started_at: string | null
+  completed_at: string | null
+  cancel_requested_at: string | null
+}
+
+export interface Update {
+  update_id: string
+  content: string
+  status: 'queued' | 'delivered' | 'acknowledged' | 'superseded' | 'expired'
+}
+
+export interface InboxItem {
+  inbox_id: string
+  subtask_id: string
+  status: string
+  final_outcome: string
+  result: string | null
+}
+
+export interface ClaimedSubtask {
+  subtask: Subtask
+  session_id: string
+  credential: string
+  lease: { token: string; attempt: number; expires_at: string }
+  brief: { text: string; task: string; feedback: string | null }
+}
+
+export interface MusterEvent {
+  id: number
+  type: string
+  subject: { kind: string; id: string }
+  data: Record<string, unknown>
+  actor: { kind: string; id: string }
+}
+
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  instance: string
+  code: string
+  request_id: string
+  retryable: boolean
+  errors?: { pointer: string; field: string; reason: string; value?: unknown }[]
+}
