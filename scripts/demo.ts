@@ -24,7 +24,7 @@ Starts PostgreSQL, the API and a worker on free ports with a database of its own
   LOG_LEVEL=info   the logs of API and worker between the lines; they are quiet unless told
 `
 
-const TIMEOUT_MS = 55_000
+const TIMEOUT_MS = 45_000
 /** As a shell counts a program that Ctrl-C ended. */
 const INTERRUPTED_EXIT_CODE = 130
 /** Slow enough to be watched: a folder of the inspected tree takes about this long. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Settings } from '@muster/domain'
 import type { LocalPostgres } from '@muster/local-postgres'
+import { migrateDatabase } from '../migrate-database.ts'
 import { ExplainedError } from './errors.ts'
 
 /** The login and the database of API and worker on an embedded server. */
@@ -43,6 +44,8 @@ export async function withDatabase<Result>(settings: Settings, log: (line: strin
   if (running !== undefined) return work({ appUrl: await running.urlFor(APP, APP), adminUrl: running.adminUrl })
   const { server, ...urls } = await startEmbeddedDatabase(settings, log)
   try {
+    // It may be new, or older than this version.
+    await migrateDatabase({ ...urls, log })
     return await work(urls)
   } finally {
     await server.stop()
