@@ -26,7 +26,11 @@ export async function migrate({ adminUrl, appUrl, log = () => {} }: MigrateOptio
   const databaseName = decodeURIComponent(app.pathname.slice(1))
   if (databaseName === '') throw new Error('DATABASE_URL names no database; write postgres://user:password@host:5432/muster')
   const admin = await createDatabase(adminUrl, databaseName)
-  const sql = postgres(withDatabase(adminUrl, databaseName), { max: 1, onnotice: () => {}, connection: { application_name: 'muster-migrate', lock_timeout: 10_000 } })
+  const sql = postgres(withDatabase(adminUrl, databaseName), {
+    max: 1,
+    onnotice: () => {},
+    connection: { application_name: 'muster-migrate', lock_timeout: 10_000 },
+  })
   try {
     await sql`select pg_advisory_lock(${LOCK_KEY}::bigint)`
     await sql`create schema if not exists muster_migrations`

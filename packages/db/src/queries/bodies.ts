@@ -20,6 +20,9 @@ export async function readBody(tx: Tx, id: string): Promise<string | null> {
 
 export async function readBodies(tx: Tx, ids: string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map()
-  const rows = await tx.orm.select({ id: bodies.id, bytes: bodies.bytes }).from(bodies).where(ids.length === 1 ? eq(bodies.id, ids[0] as string) : inArray(bodies.id, ids))
+  const rows = await tx.orm
+    .select({ id: bodies.id, bytes: bodies.bytes })
+    .from(bodies)
+    .where(ids.length === 1 ? eq(bodies.id, ids[0] as string) : inArray(bodies.id, ids))
   return new Map(rows.map((row) => [row.id, row.bytes.toString('utf8')]))
 }

@@ -100,7 +100,10 @@ export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number,
 }
 
 /** Whose lease a token is, or null when it is nobody's: unknown, ended, or given to somebody else since. */
-export async function findLease(tx: Tx, subtaskId: string): Promise<{ attempt: number; status: string; tokenHash: Buffer | null; workerId: string | null } | null> {
+export async function findLease(
+  tx: Tx,
+  subtaskId: string,
+): Promise<{ attempt: number; status: string; tokenHash: Buffer | null; workerId: string | null } | null> {
   const [row] = await tx.sql<{ attempt: number; status: string; lease_token_hash: Buffer | null; worker_id: string | null }[]>`
     select attempt, status, lease_token_hash, worker_id from subtasks where id = ${subtaskId}`
   return row === undefined ? null : { attempt: row.attempt, status: row.status, tokenHash: row.lease_token_hash, workerId: row.worker_id }

@@ -8,7 +8,10 @@ const LOCK_CLASS = 7301
  * Registers a worker, or says again that it is alive. `lockKey` names the session lock it holds while its connection lives, which
  * is the connection of `backendPid`.
  */
-export async function beat(sql: Database['sql'], worker: { id: string; runners: readonly string[]; slots: number }): Promise<{ lockKey: number; backendPid: number }> {
+export async function beat(
+  sql: Database['sql'],
+  worker: { id: string; runners: readonly string[]; slots: number },
+): Promise<{ lockKey: number; backendPid: number }> {
   const [row] = await sql<{ lock_key: number; backend_pid: number }[]>`
     insert into muster_system.workers (id, runners, slots) values (${worker.id}, ${worker.runners as string[]}, ${worker.slots})
     on conflict (id) do update set seen_at = muster_now()

@@ -18,8 +18,5 @@ export const events = pgTable(
     actorId: text().notNull(),
     at: instant().notNull(),
   },
-  (table) => [
-    index('events_by_project').on(table.projectId, table.seq),
-    index('events_by_subject').on(table.projectId, table.subjectId, table.seq),
-  ],
+  (table) => [index('events_by_project').on(table.projectId, table.seq), index('events_by_subject').on(table.projectId, table.subjectId, table.seq)],
 )

@@ -79,7 +79,10 @@ export const subtasks = pgTable(
     check('subtasks_status', oneOf('status', SUBTASK_STATUSES)),
     check('subtasks_priority', oneOf('priority', PRIORITIES)),
     check('subtasks_final_outcome', oneOf('final_outcome', FINAL_OUTCOMES)),
-    check('subtasks_terminal', sql`(status in ('completed', 'failed', 'cancelled')) = (final_outcome is not null) and (final_outcome is null) = (completed_at is null)`),
+    check(
+      'subtasks_terminal',
+      sql`(status in ('completed', 'failed', 'cancelled')) = (final_outcome is not null) and (final_outcome is null) = (completed_at is null)`,
+    ),
     check('subtasks_slot', sql`(not slot or status in ('pending', 'running')) and (slot or status <> 'running') and slot = (job_id is not null)`),
     index('subtasks_by_id').on(table.projectId, table.id),
     index('subtasks_by_status').on(table.projectId, table.status, table.id),
