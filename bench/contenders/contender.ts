@@ -1,0 +1,38 @@
+import type { Bench } from '../instrument/figure.ts'
+import type { Load } from '../instrument/open-loop.ts'
+import type { BenchDatabase } from '../instrument/server.ts'
+
+/** What a worker saw of one run. Times as `machineMs`. */
+export interface Entry {
+  id: string
+  agent: string
+  attempt: number
+  enteredMs: number
+  leftMs: number | null
+  /** When it was told to stop. */
+  signalledMs: number | null
+}
+
+/** What is asked of a worker process. */
+export interface Workers {
+  slots: number
+  /** How long a run takes; 0 returns at once, null waits until it is told to stop. */
+  runMs: number | null
+}
+
+/** Somebody who runs jobs, ours or a peer, in a database of its own. */
+export interface Contender {
+  /** Null is us. */
+  name: string | null
+  open(bench: Bench, workers: Workers): Promise<OpenContender>
+}
+
+export interface OpenContender extends AsyncDisposable {
+  database: BenchDatabase
+  /** Starts jobs at a fixed schedule, from a process of their own. */
+  load(perSecond: number, seconds: number): Promise<Load>
+  /** Puts many jobs there at once, then wakes the workers. */
+  preload(count: number): Promise<void>
+  /** All runs that the workers have entered, once there are that many since the last call. */
+  entries(count: number): Promise<Entry[]>
+}

@@ -1,0 +1,47 @@
+import { runMigrations } from 'graphile-worker'
+import { type ServingChild, startServing } from '../instrument/child.ts'
+import type { Bench } from '../instrument/figure.ts'
+import { keep } from '../instrument/live.ts'
+import type { BenchDatabase } from '../instrument/server.ts'
+import { agentNames } from './agents.ts'
+import type { Contender, OpenContender, Workers } from './contender.ts'
+import { takeEntries } from './entries.ts'
+import { AGENTS } from './muster.ts'
+
+export const GRAPHILE = 'graphile-worker'
+
+export function startGraphileWorker(bench: Bench, database: BenchDatabase, workers: Workers): Promise<ServingChild> {
+  return startServing(bench, 'graphile-worker', 'peer-graphile.ts', { ...workers, url: database.adminUrl })
+}
+
+export function startGraphileProducer(bench: Bench, database: BenchDatabase): Promise<ServingChild> {
+  return startServing(bench, 'graphile-producer', 'producer.ts', { url: database.adminUrl, kind: GRAPHILE, queue: '' })
+}
+
+export const graphile: Contender = {
+  name: GRAPHILE,
+  async open(bench: Bench, workers: Workers): Promise<OpenContender> {
+    const database = await bench.server.emptyDatabase()
+    await runMigrations({ connectionString: database.adminUrl })
+    const worker = await startGraphileWorker(bench, database, workers)
+    const producer = await startGraphileProducer(bench, database)
+    const agents = agentNames(AGENTS)
+    return keep(
+      {
+        database,
+        load: (perSecond: number, seconds: number) => producer.call<Awaited<ReturnType<OpenContender['load']>>>('load', { perSecond, seconds, agents }),
+        preload: async (count: number) =>
+          void (await database.admin`
+            select from graphile_worker.add_jobs(array(
+              select ('noop', json_build_object('agent', 'agent-' || n % ${AGENTS}::int), null, null, null, null, null, null)::graphile_worker.job_spec
+              from generate_series(0, ${count - 1}::int) as n))`),
+        entries: (count: number) => takeEntries([worker], count),
+      },
+      async () => {
+        await producer[Symbol.asyncDispose]()
+        await worker[Symbol.asyncDispose]()
+        await database[Symbol.asyncDispose]()
+      },
+    )
+  },
+}

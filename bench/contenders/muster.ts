@@ -1,0 +1,61 @@
+import { type ServingChild, startServing } from '../instrument/child.ts'
+import type { Bench } from '../instrument/figure.ts'
+import { keep } from '../instrument/live.ts'
+import type { BenchDatabase } from '../instrument/server.ts'
+import { seedPending } from '../seeds/pending.ts'
+import { agentNames } from './agents.ts'
+import type { Contender, OpenContender, Workers } from './contender.ts'
+import { takeEntries } from './entries.ts'
+
+/** As many as make the shipped limits of an agent no limit of what is measured. */
+export const AGENTS = 500
+
+/** The API's program, for figures that speak HTTP. */
+export const NOOP_RUNNER = JSON.stringify({ noop: { argv: [process.execPath, '--version'] } })
+
+/** What our processes are given in a measurement; everything else is as shipped. */
+export function musterEnvironment(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): Record<string, string> {
+  return { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, ...raised }
+}
+
+export function startMusterWorker(bench: Bench, database: BenchDatabase, { slots, runMs }: Workers, raised: Record<string, string> = {}): Promise<ServingChild> {
+  return startServing(bench, 'worker', 'worker.ts', { slots, runMs }, musterEnvironment(bench, database, { SUBTASK_WORKERS: String(slots), ...raised }))
+}
+
+export function startSpawner(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): Promise<ServingChild> {
+  return startServing(bench, 'spawner', 'spawner.ts', null, musterEnvironment(bench, database, raised))
+}
+
+/** Opens ours in a database that is there already, and leaves it there. */
+export async function openMuster(bench: Bench, database: BenchDatabase, workers: Workers): Promise<OpenContender> {
+  const worker = await startMusterWorker(bench, database, workers)
+  const spawner = await startSpawner(bench, database)
+  const agents = agentNames(AGENTS)
+  return keep(
+    {
+      database,
+      load: (perSecond: number, seconds: number) => spawner.call<Awaited<ReturnType<OpenContender['load']>>>('load', { perSecond, seconds, agents }),
+      async preload(count: number) {
+        await seedPending(database.admin, { count, agents: AGENTS, runner: 'noop', queue: 'run.noop' })
+        await database.admin`select pg_notify('muster_run', '')`
+      },
+      entries: (count: number) => takeEntries([worker], count),
+    },
+    async () => {
+      await spawner[Symbol.asyncDispose]()
+      await worker[Symbol.asyncDispose]()
+    },
+  )
+}
+
+export const muster: Contender = {
+  name: null,
+  async open(bench, workers) {
+    const database = await bench.server.musterDatabase()
+    const opened = await openMuster(bench, database, workers)
+    return keep({ ...opened }, async () => {
+      await opened[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    })
+  },
+}

@@ -1,0 +1,7 @@
+/**
+ * Milliseconds of this machine's monotonic clock. All processes read the same one, so times taken in two of them may be
+ * compared; the wall clock may be set meanwhile, and `performance.now()` begins anew in each process.
+ */
+export function machineMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}

@@ -1,0 +1,93 @@
+import type { BenchServer } from './server.ts'
+import { median } from './statistics.ts'
+
+/** One thing that is measured, in a file of its own. */
+export interface Figure {
+  /** How it is asked for: `pnpm bench <name>`. */
+  name: string
+  /** What is measured, in one line. */
+  title: string
+  /** What is set otherwise than as shipped, by the names of the variables. */
+  raised: string
+  measure(bench: Bench): Promise<Row[]>
+}
+
+/** What a figure is given to measure with. */
+export interface Bench {
+  server: BenchServer
+  /** How often everything is repeated. */
+  runs: number
+  isQuick: boolean
+  /** A size that depends on whether there is time. */
+  size(full: number, quick: number): number
+  log(line: string): void
+  /** A folder for this run: logs of the processes, workspaces. Removed at the end. */
+  folder: string
+  /** Where processes leave their CPU profiles; undefined when none are wanted. */
+  profileFolder: string | undefined
+}
+
+/** One line of the table. */
+export interface Row {
+  label: string
+  unit: string
+  /** One value a run. */
+  ours: number[]
+  /** The same of others, by their names, on the same PostgreSQL. */
+  peers: Record<string, number[]>
+  better: 'lower' | 'higher'
+  goal: Goal | null
+  /** Anything else that a reader of the JSON may want to know. */
+  details?: Record<string, unknown>
+}
+
+export interface Goal {
+  text: string
+  isMet(ours: number, peers: Record<string, number>): boolean
+}
+
+export function atMost(limit: number, unit = ''): Goal {
+  return { text: `≤ ${limit}${unit === '' ? '' : ` ${unit}`}`, isMet: (ours) => ours <= limit }
+}
+
+export function atLeast(limit: number, unit = ''): Goal {
+  return { text: `≥ ${limit}${unit === '' ? '' : ` ${unit}`}`, isMet: (ours) => ours >= limit }
+}
+
+/** At least `factor` times what a peer made in the same run. */
+export function timesPeer(factor: number, peer: string): Goal {
+  return { text: `≥ ${factor} × ${peer}`, isMet: (ours, peers) => ours >= factor * (peers[peer] ?? Number.NaN) }
+}
+
+/** At most `factor` times what a peer took in the same run. */
+export function withinPeer(factor: number, peer: string): Goal {
+  return { text: `≤ ${factor} × ${peer}`, isMet: (ours, peers) => ours <= factor * (peers[peer] ?? Number.NaN) }
+}
+
+export function all(...goals: Goal[]): Goal {
+  return { text: goals.map((goal) => goal.text).join(', '), isMet: (ours, peers) => goals.every((goal) => goal.isMet(ours, peers)) }
+}
+
+/** The row's medians, and what they mean. A ratio above 1 says that ours is better. */
+export function judge(row: Row): { ours: number; peers: Record<string, number>; ratios: Record<string, number>; met: boolean | null } {
+  const ours = median(row.ours)
+  const peers = Object.fromEntries(Object.entries(row.peers).map(([name, values]) => [name, median(values)]))
+  const ratios = Object.fromEntries(Object.entries(peers).map(([name, value]) => [name, row.better === 'lower' ? value / ours : ours / value]))
+  return { ours, peers, ratios, met: row.goal === null ? null : row.goal.isMet(ours, peers) }
+}
+
+/** Collects rows over several runs: the same label again is another run of the same row. */
+export class Rows {
+  readonly #rows = new Map<string, Row>()
+
+  add(row: Omit<Row, 'ours' | 'peers'>, contender: string | null, value: number): void {
+    const known = this.#rows.get(row.label) ?? { ...row, ours: [], peers: {} }
+    this.#rows.set(row.label, known)
+    if (contender === null) known.ours.push(value)
+    else known.peers[contender] = [...(known.peers[contender] ?? []), value]
+  }
+
+  list(): Row[] {
+    return [...this.#rows.values()]
+  }
+}

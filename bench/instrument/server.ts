@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { migrate } from '@muster/db'
+import { installQueues } from '@muster/jobs'
+import { removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
+import postgres from 'postgres'
+import { keep } from './live.ts'
+
+/** The PostgreSQL that everything is measured on. */
+export interface BenchServer extends AsyncDisposable {
+  /** Version, and the settings that decide what a commit costs. */
+  describe(): Promise<Record<string, string>>
+  /** A database of the product, as the migrate step leaves it. */
+  musterDatabase(): Promise<BenchDatabase>
+  /** An empty database, for others to install themselves in. */
+  emptyDatabase(): Promise<BenchDatabase>
+  /** Transactions that were committed in a database by sessions that have ended. */
+  transactions(database: BenchDatabase): Promise<number>
+  admin: postgres.Sql
+}
+
+export interface BenchDatabase extends AsyncDisposable {
+  name: string
+  /** The processes' login, confined by row-level security. */
+  appUrl: string
+  /** A superuser, or whoever was given. */
+  adminUrl: string
+  admin: postgres.Sql
+}
+
+const SHOWN = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size', 'wal_sync_method', 'max_connections']
+
+/**
+ * Starts an embedded PostgreSQL in `folder` with the settings of `npm start`, or uses a given one.
+ *
+ * @param givenUrl somebody who may create databases and roles; what is created there is removed at the end
+ * @param settings settings of the embedded server on top of its own, for profiles
+ */
+export async function openServer(folder: string, givenUrl: string | undefined, settings: Record<string, string>): Promise<BenchServer> {
+  const server = givenUrl === undefined ? await startEmbedded(folder, settings) : { adminUrl: givenUrl, stop: async () => {} }
+  const run = `muster_bench_${randomBytes(4).toString('hex')}`
+  const admin = open(server.adminUrl)
+  const login = new URL(server.adminUrl)
+  login.username = run
+  login.password = randomBytes(24).toString('base64url')
+  let made = 0
+
+  const at = (url: URL | string, name: string): string => {
+    const changed = new URL(url)
+    changed.pathname = `/${name}`
+    return changed.href
+  }
+  const create = async (template: string): Promise<BenchDatabase> => {
+    made += 1
+    const name = `${run}_${made}`
+    await admin`create database ${admin(name)} template ${admin(template)}`
+    const adminUrl = at(server.adminUrl, name)
+    const sql = open(adminUrl)
+    return keep({ name, appUrl: at(login, name), adminUrl, admin: sql }, async () => {
+      await sql.end({ timeout: 1 })
+      await admin`drop database if exists ${admin(name)} with (force)`
+    })
+  }
+  const bench = keep(
+    {
+      admin,
+      async describe() {
+        const rows = await admin<{ name: string; setting: string }[]>`select name, current_setting(name) as setting from pg_settings where name = any(${SHOWN}) order by name`
+        return Object.fromEntries(rows.map((row) => [row.name, row.setting]))
+      },
+      musterDatabase: () => create(`${run}_template`),
+      emptyDatabase: () => create('template0'),
+      async transactions({ name }: BenchDatabase) {
+        const [row] = await admin<{ count: string }[]>`select xact_commit as count from pg_stat_database where datname = ${name}`
+        return Number(row?.count)
+      },
+    },
+    async () => {
+      if (givenUrl !== undefined) {
+        await admin`drop database if exists ${admin(`${run}_template`)} with (force)`
+        await admin`drop role if exists ${admin(run)}`
+      }
+      await admin.end({ timeout: 1 })
+      await server.stop()
+    },
+  )
+  const templateUrl = at(login, `${run}_template`)
+  await migrate({ adminUrl: server.adminUrl, appUrl: templateUrl })
+  await installQueues(at(server.adminUrl, `${run}_template`))
+  return bench
+}
+
+async function startEmbedded(folder: string, settings: Record<string, string>): Promise<{ adminUrl: string; stop: () => Promise<void> }> {
+  const dataDir = join(folder, 'postgres')
+  await mkdir(dataDir)
+  // The server may have to run as another user, who must be able to enter.
+  await chmod(folder, 0o755)
+  await chmod(dataDir, 0o755)
+  const server = await startLocalPostgres({ dataDir, settings })
+  const kept = keep({}, async () => {
+    await server.stop('fast')
+    await removeLocalPostgres(dataDir)
+  })
+  return { adminUrl: server.adminUrl, stop: () => kept[Symbol.asyncDispose]() }
+}
+
+function open(url: string): postgres.Sql {
+  return postgres(url, { max: 2, onnotice: () => {}, connection: { application_name: 'muster-bench' } }) as unknown as postgres.Sql
+}

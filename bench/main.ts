@@ -1,0 +1,94 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { constants, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { figures } from './figures/index.ts'
+import type { Bench, Figure } from './instrument/figure.ts'
+import { closeAll, keep } from './instrument/live.ts'
+import { describeMachine, describeVersions, measureCommit } from './instrument/machine.ts'
+import { helpText, type Options, readOptions } from './instrument/options.ts'
+import { type FigureReport, isAnyMissed, type Report, renderTable, reportJson } from './instrument/report.ts'
+import { type BenchServer, openServer } from './instrument/server.ts'
+import { STATEMENT_SETTINGS, takeStatements } from './instrument/statements.ts'
+
+async function measureAll(options: Options): Promise<Report> {
+  const startedAt = new Date()
+  const machine = describeMachine()
+  const folder = await mkdtemp(join(tmpdir(), `muster-bench-${process.pid}-`))
+  keep({}, () => rm(folder, { recursive: true, force: true }))
+  const profileFolder = options.profile === undefined ? undefined : resolve(options.profile)
+  if (profileFolder !== undefined) await mkdir(profileFolder, { recursive: true })
+  const givenUrl = process.env.MIGRATE_DATABASE_URL || process.env.DATABASE_URL || undefined
+  const server = await openServer(folder, givenUrl, profileFolder === undefined ? {} : STATEMENT_SETTINGS)
+  const postgres = await server.describe()
+  const commit = await measureCommit(server.admin, options.isQuick ? 0.5 : 3)
+  console.log(`PostgreSQL ${postgres.server_version}; one small commit: p50 ${commit.p50.toFixed(2)} ms, p99 ${commit.p99.toFixed(2)} ms`)
+
+  const bench: Bench = {
+    server,
+    runs: options.runs,
+    isQuick: options.isQuick,
+    size: (full, quick) => (options.isQuick ? quick : full),
+    log: (line) => console.log(`  ${line}`),
+    folder,
+    profileFolder,
+  }
+  const reports: FigureReport[] = []
+  for (const figure of options.figures) reports.push(await measureOne(bench, figure, server))
+  return { startedAt, isQuick: options.isQuick, runs: options.runs, machine, versions: describeVersions(), postgres, commit, figures: reports }
+}
+
+/** One figure. One that cannot be measured is reported as such, and the others are measured all the same. */
+async function measureOne(bench: Bench, figure: Figure, server: BenchServer): Promise<FigureReport> {
+  const startMs = performance.now()
+  console.log(`\n${figure.name}: ${figure.title}`)
+  const report: FigureReport = { name: figure.name, title: figure.title, raised: figure.raised, rows: [], error: null, seconds: 0 }
+  try {
+    report.rows = await figure.measure(bench)
+  } catch (error) {
+    report.error = error instanceof Error ? error.message : String(error)
+    console.error(`  failed: ${error instanceof Error ? error.stack : error}`)
+  }
+  if (bench.profileFolder !== undefined) {
+    await writeFile(join(bench.profileFolder, `${figure.name}.statements.json`), JSON.stringify(await takeStatements(server.admin), null, 2))
+  }
+  report.seconds = Math.round((performance.now() - startMs) / 100) / 10
+  console.log(`  took ${report.seconds} s`)
+  return report
+}
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2), figures)
+  if (options === null) {
+    console.log(helpText(figures))
+    return 0
+  }
+  const report = await measureAll(options)
+  console.log(`\n${renderTable(report)}`)
+  if (options.json !== undefined) {
+    await writeFile(resolve(options.json), `${JSON.stringify(reportJson(report), null, 2)}\n`)
+    console.log(`\nThe values of all runs are in ${options.json}.`)
+  }
+  if (report.figures.some((figure) => figure.error !== null)) return 1
+  return options.isStrict && isAnyMissed(report) ? 1 : 0
+}
+
+let isEnding = false
+async function end(code: number): Promise<void> {
+  if (isEnding) return
+  isEnding = true
+  await closeAll((error) => console.error(error))
+  process.exit(code)
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    console.error(`\n${signal}: ending everything that was started`)
+    void end(128 + constants.signals[signal])
+  })
+}
+
+main().then(end, (error: unknown) => {
+  // While everything is being ended, whatever was under way fails, and that says nothing.
+  if (!isEnding) console.error(error instanceof Error ? error.message : error)
+  return end(2)
+})

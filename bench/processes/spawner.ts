@@ -1,0 +1,49 @@
+/**
+ * Spawns subtasks as an API process does, with everything that goes on in the background of one, but without HTTP: so that the
+ * moment of the commit is known to this process, and the same is measured of peers, which have no API.
+ */
+import { readConfig } from '@muster/api/config'
+import { createDeps } from '@muster/api/deps'
+import { createApiKey, createSubtask, openActor } from '@muster/usecases'
+import pino from 'pino'
+import { type Load, produceAtRate } from '../instrument/open-loop.ts'
+import { serve } from '../instrument/serve.ts'
+
+export interface Spawning {
+  /** Agents that take turns. */
+  agents: string[]
+  metadata?: Record<string, unknown>
+}
+
+const config = readConfig(process.env)
+const deps = createDeps(config, pino({ level: config.settings.LOG_LEVEL, base: { name: 'api' } }))
+deps.start((error) => {
+  console.error(error)
+  process.exit(1)
+})
+while ((await deps.notReadyReason()) !== null) await new Promise((resolve) => setTimeout(resolve, 20))
+const ctx = { ...deps, actor: openActor() }
+
+async function spawn({ agents, metadata }: Spawning, index: number): Promise<string> {
+  const agentId = agents[index % agents.length] as string
+  const subtask = await createSubtask(ctx, { task: 'Do nothing, and say so.', agentId, runner: 'noop', parentSessionId: `session-${agentId}`, metadata })
+  return subtask.id
+}
+
+serve(
+  {
+    load: ({ perSecond, seconds, ...spawning }: Spawning & { perSecond: number; seconds: number }): Promise<Load> =>
+      produceAtRate(perSecond, seconds, (index) => spawn(spawning, index)),
+    /** One after the other, so that they are in order. */
+    async spawn({ count, ...spawning }: Spawning & { count: number }): Promise<string[]> {
+      const ids: string[] = []
+      for (let index = 0; index < count; index += 1) ids.push(await spawn(spawning, index))
+      return ids
+    },
+    createKey: async () => (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write'] })).secret,
+  },
+  async () => {
+    deps.beginStop()
+    await deps.close()
+  },
+)
