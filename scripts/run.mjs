@@ -18,6 +18,7 @@ const TARGETS = {
   test: { file: 'node_modules/vitest/vitest.mjs', before: ['run'], does: 'run the tests' },
   key: { file: 'scripts/key.ts', does: 'create, list and revoke API keys' },
   migrate: { file: 'scripts/migrate.ts', does: 'bring the database to this version' },
+  bench: { file: 'bench/main.ts', does: 'measure' },
   check: { file: 'scripts/check.ts', does: 'format, lint, types, import rules, unused code' },
 }
 

@@ -129,18 +129,31 @@ async function startProcesses(settings: Settings, environment: Environment, data
     return supervised
   }
 
-  assertGoingOn(parts)
-  output.log('starting the API')
   // With PORT=0 the system picks a port once; a restarted API has to come back to that one.
-  const listening = await make('api', 'listening', () => (address === undefined ? {} : { PORT: new URL(address).port })).start()
-  if (typeof listening.address !== 'string') throw new ExplainedError('The API did not say where it listens.')
-  address = listening.address
-  parts.runFile?.setAddress(address)
+  const api = make('api', 'listening', () => (address === undefined ? {} : { PORT: new URL(address).port }))
+  const worker = make('worker', 'ready', () => ({ PUBLIC_URL: settings.PUBLIC_URL ?? address ?? addressOf(settings) }))
+  const startApi = async (): Promise<string> => {
+    const { address: heard } = await api.start()
+    if (typeof heard !== 'string') throw new ExplainedError('The API did not say where it listens.')
+    address = heard
+    parts.runFile?.setAddress(heard)
+    return heard
+  }
 
   assertGoingOn(parts)
-  output.log('starting the worker')
-  await make('worker', 'ready', () => ({ PUBLIC_URL: settings.PUBLIC_URL ?? address })).start()
-  return address
+  output.log('starting the API and the worker')
+  // What the worker starts has to be told where the API is. When that is known beforehand, neither waits for the other.
+  if (settings.PORT !== 0) return (await Promise.all([startApi(), worker.start()]))[0]
+  const found = await startApi()
+  assertGoingOn(parts)
+  await worker.start()
+  return found
+}
+
+/** Where an API with these settings can be called from this machine. */
+function addressOf({ HOST, PORT }: Settings): string {
+  const host = HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '::1' : HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
 }
 
 async function waitForReady(address: string, parts: Parts): Promise<void> {

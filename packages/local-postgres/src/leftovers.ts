@@ -44,7 +44,7 @@ export async function isReady(folder: DataFolder, pid: number): Promise<boolean>
 }
 
 /** Ends the processes of a server whose postmaster was killed: they hold its shared memory, and a new one refuses to start beside them. */
-export async function endOrphans(folder: DataFolder): Promise<void> {
+async function endOrphans(folder: DataFolder): Promise<void> {
   const orphans = (): number[] => processesIn(folder.cluster).filter((pid) => commandOf(pid)?.[0]?.startsWith('postgres') === true)
   for (const signal of ['SIGQUIT', 'SIGKILL'] as const) {
     // Idle ones notice by themselves within moments; one in the middle of a long statement does not.
