@@ -84,10 +84,19 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
 
 /** The relay, which gives events their place in the log, and the tailer, which hands them on within this process. */
 function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: AbortSignal): Loop[] {
+  let isAway = false
   const complain = (what: string) => (error: unknown) => {
-    if (!isDatabaseUnavailable(error)) deps.log.error({ err: error }, `${what} failed and will be tried again`)
+    if (!isDatabaseUnavailable(error)) return deps.log.error({ err: error }, `${what} failed and will be tried again`)
+    if (!isAway) deps.log.warn({}, 'the database cannot be reached')
+    isAway = true
   }
-  const relay = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, onError: complain('relaying events') })
+  const watch = async <T>(work: Promise<T>): Promise<T> => {
+    const result = await work
+    if (isAway) deps.log.info({}, 'the database can be reached again')
+    isAway = false
+    return result
+  }
+  const relay = startLoop(() => watch(relayOutbox(deps)), { everyMs: RELAY_EVERY_MS, onError: complain('relaying events') })
 
   let position: number | undefined
   const tailer = startLoop(
@@ -96,7 +105,7 @@ function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: 
         position = await latestEventSeq(deps)
         feed.setReady()
       }
-      const events = await readEventsAcrossProjects(deps, position, TAIL_PAGE)
+      const events = await watch(readEventsAcrossProjects(deps, position, TAIL_PAGE))
       for (const event of events) feed.publish(event)
       position = events.at(-1)?.id ?? position
       return events.length === TAIL_PAGE

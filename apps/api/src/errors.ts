@@ -46,7 +46,7 @@ const FASTIFY_ERRORS: Record<string, () => DomainError> = {
 }
 
 /** What a caller is told about anything that was thrown. */
-export function toDomainError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable'>): DomainError {
+function toDomainError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable'>): DomainError {
   if (error instanceof DomainError) return error
   if (deps.isUnavailable(error)) return deps.unavailable()
   const { code, statusCode, message } = error as Partial<FastifyError>

@@ -3,6 +3,7 @@ export interface Waiters {
   /** Resolves at the next `wake`, after `timeoutMs`, or when one of the signals is aborted; never rejects. */
   wait(timeoutMs: number, ...signals: AbortSignal[]): Promise<void>
   wake(): void
+  size(): number
 }
 
 export function createWaiters(): Waiters {
@@ -27,5 +28,6 @@ export function createWaiters(): Waiters {
     wake() {
       for (const done of [...waiting]) done()
     },
+    size: () => waiting.size,
   }
 }

@@ -3,10 +3,10 @@ import { DomainError } from '@muster/domain'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Against loops that run away, not as a quota: 2,000 requests a second over ten seconds for each credential, or for each
+ * Against loops that run away, not as a quota: 5,000 requests a second over ten seconds for each credential, or for each
  * address where there is none. Counted by every process for itself.
  */
-const RATE = { max: 20_000, timeWindow: 10_000, cache: 10_000 }
+const RATE = { max: 50_000, timeWindow: 10_000, cache: 10_000 }
 
 export async function addRateLimit(app: FastifyInstance): Promise<void> {
   await app.register(rateLimit, {

@@ -19,7 +19,7 @@ const usageDelta = z
   })
   .describe('What was used since the last call that said so: amounts to add, not totals.')
 
-export const usageDeltaSchema = requestComponent('UsageDelta', usageDelta, { input_tokens: 1200, output_tokens: 310, cost_usd: 0.004, tool_calls: 2 })
+const usageDeltaSchema = requestComponent('UsageDelta', usageDelta, { input_tokens: 1200, output_tokens: 310, cost_usd: 0.004, tool_calls: 2 })
 
 const leaseToken = text(512).describe('`lease.token` of the claim.')
 

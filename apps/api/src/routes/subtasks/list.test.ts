@@ -1,0 +1,67 @@
+import { testDatabase } from '@muster/testing'
+import { cancelSubtask } from '@muster/usecases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { spawnExternal, startApi, type TestApi } from '../../testing.ts'
+
+describe('GET /subtasks', () => {
+  let api: TestApi
+  let key: string
+  const ids: string[] = []
+
+  beforeAll(async () => {
+    api = await startApi(await testDatabase(), { SUBTASK_MAX_PENDING: '1000' })
+    key = await api.key(['subtasks:read'])
+    for (const session of ['a', 'b', 'a', 'b', 'a']) ids.unshift((await spawnExternal(api.ctx, { parentSessionId: session, agentId: `agent-${session}` })).id)
+    await cancelSubtask(api.ctx, ids[0] ?? '')
+  })
+  afterAll(() => api.close())
+
+  const list = async (query: string) => (await api.call('GET', `/subtasks?${query}`, { key })).body
+  const idsOf = (page: { items: { id: string }[] }) => page.items.map(({ id }) => id)
+
+  describe('200', () => {
+    it('lists the newest first', async () => {
+      const page = await list('')
+      expect(idsOf(page)).toEqual(ids)
+      expect(page.next_cursor).toBeNull()
+    })
+
+    it('pages without a gap and without a repetition', async () => {
+      const first = await list('limit=2')
+      const second = await list(`limit=2&cursor=${first.next_cursor}`)
+      const third = await list(`limit=2&cursor=${second.next_cursor}`)
+      expect([first, second, third].flatMap(idsOf)).toEqual(ids)
+      expect(third.next_cursor).toBeNull()
+    })
+
+    it('filters', async () => {
+      expect(idsOf(await list('status=cancelled'))).toEqual([ids[0]])
+      expect(idsOf(await list('session=b'))).toEqual([ids[1], ids[3]])
+      expect(idsOf(await list('agent_id=agent-a&status=pending'))).toEqual([ids[2], ids[4]])
+      expect(idsOf(await list('task_id=01990000-0000-7000-8000-000000000000'))).toEqual([])
+    })
+
+    it('shows nothing of another project', async () => {
+      const strange = await api.key(['subtasks:read'], await api.stranger())
+      expect((await api.call('GET', '/subtasks', { key: strange })).body).toEqual({ items: [], next_cursor: null })
+    })
+  })
+
+  describe('400', () => {
+    it.each([
+      ['limit=0', '?limit', 'must be at least 1'],
+      ['limit=201', '?limit', 'must be at most 200'],
+      ['limit=ten', '?limit', 'must be a number'],
+      ['status=done', '?status', 'must be one of pending, running, completed, failed, cancelled'],
+      ['task_id=1', '?task_id', 'must be a UUID'],
+      ['sesion=a', '?sesion', expect.stringContaining('is not a parameter of this request; it takes status, session')],
+    ])('refuses ?%s', async (query, pointer, reason) => {
+      const problem = await list(query)
+      expect(problem).toMatchObject({ status: 400, code: 'validation_failed', errors: [{ pointer, reason }] })
+    })
+
+    it('refuses a cursor that it did not hand out', async () => {
+      expect(await list('cursor=nonsense')).toMatchObject({ status: 400, code: 'cursor_invalid' })
+    })
+  })
+})
