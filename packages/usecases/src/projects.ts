@@ -1,5 +1,6 @@
-import { projects, transaction } from '@muster/db'
+import { lanes, projects, type Tx, transaction } from '@muster/db'
 import { notFound, type Project, type ProjectSettings, requireScope } from '@muster/domain'
+import { laneDefaults } from './create-subtask.ts'
 import { type Ctx, type Deps, reading } from './ctx.ts'
 import { inProject } from './in-project.ts'
 
@@ -16,9 +17,26 @@ export async function updateProject(ctx: Ctx, id: string, change: { name?: strin
   requireScope(ctx.actor, 'admin')
   const { name, settings } = change
   if (name === undefined && settings === undefined) return await getProject(ctx, id)
-  const project = await inProject(ctx, (tx) => projects.changeProject(tx, id, { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { settings }) }))
+  const project = await inProject(ctx, async (tx) => {
+    const changed = await projects.changeProject(tx, id, { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { settings }) })
+    if (changed !== null && settings !== undefined) await grantUnderNewLimits(ctx, tx, id)
+    return changed
+  })
   if (project === null) throw notFound('project')
   return project
+}
+
+/** A raised limit frees slots without anything having ended, and nothing else would ever give them to what waits. */
+async function grantUnderNewLimits(ctx: Ctx, tx: Tx, projectId: string): Promise<void> {
+  const agentIds = await lanes.findWaitingLanes(tx, projectId)
+  if (agentIds.length === 0) return
+  await lanes.lockLanes(tx, projectId, agentIds)
+  const granted = await lanes.grantSlots(tx, projectId, agentIds, laneDefaults(ctx))
+  await ctx.runJobs.insert(
+    tx,
+    granted.map((grant) => ({ ...grant, projectId })),
+  )
+  tx.afterCommit(() => ctx.bell.ring('run'))
 }
 
 /** Makes a project. Its queues are the caller's to make (`ensureRunQueues`), before the first subtask. For operators, not for a door. */

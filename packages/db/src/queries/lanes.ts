@@ -26,6 +26,13 @@ export async function lockLanes(tx: Tx, projectId: string, agentIds: readonly st
     ) as sorted`
 }
 
+/** The agents of a project that have subtasks waiting without a slot. */
+export async function findWaitingLanes(tx: Tx, projectId: string): Promise<string[]> {
+  const rows = await tx.sql<{ agent_id: string }[]>`
+    select distinct agent_id from subtasks where project_id = ${projectId} and status = 'pending' and not slot`
+  return rows.map((row) => row.agent_id)
+}
+
 /** Gives every free slot of these lanes to the best waiting rows. The lanes must be locked. */
 export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults): Promise<GrantedRow[]> {
   const rows = await tx.sql<{ id: string; job_id: string; runner: string; rank_at: string }[]>`
