@@ -1,4 +1,5 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { identifyProcess, isRunning, type ProcessIdentity, waitUntil } from '@muster/local-postgres'
 import { ExplainedError } from './errors.ts'
@@ -18,7 +19,7 @@ export type RunRecord = { starter: ProcessIdentity; address: string | null; chil
  * @throws ExplainedError while the earlier start is alive
  */
 export async function takeDataDir(dataDir: string, log: (line: string) => void): Promise<RunFile> {
-  await mkdir(dataDir, { recursive: true })
+  await makeDataDir(dataDir)
   const earlier = await readRecord(dataDir)
   if (earlier !== undefined && earlier.starter.pid !== process.pid) {
     if (isRunning(earlier.starter)) throw alreadyRunning(dataDir, earlier)
@@ -70,6 +71,22 @@ export class RunFile {
   async remove(): Promise<void> {
     await this.#saving
     await rm(recordPath(this.#dataDir), { force: true })
+  }
+}
+
+/** Makes the folder and sees that it can be written to. */
+async function makeDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true })
+    await access(dataDir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const owner = await stat(dataDir).then(
+      ({ uid }) => (uid === process.getuid?.() ? '' : `; it belongs to another user (uid ${uid})`),
+      () => '',
+    )
+    throw new ExplainedError(
+      `The data folder ${dataDir} cannot be used (${(error as Error).message}${owner}): start Muster as the user who owns it, make it writable, or choose another one (DATA_DIR=folder npm start).`,
+    )
   }
 }
 
