@@ -18,4 +18,5 @@ export {
   spawn,
   spawnMany,
 } from './journey.ts'
+export { holdRow, waitUntilBlocked } from './locks.ts'
 export { type TestDatabase, testDatabase } from './test-database.ts'

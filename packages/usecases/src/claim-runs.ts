@@ -34,34 +34,42 @@ export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRu
 export async function claimInTransaction(deps: Deps, tx: Tx, claimer: Claimer): Promise<ClaimedRun[]> {
   const runs: ClaimedRun[] = []
   for (const queue of claimer.queues) {
-    const free = claimer.limit - runs.length
-    if (free <= 0) break
-    const jobs = await deps.runJobs.fetch(tx, queue, free)
-    if (jobs.length === 0) continue
-    const secrets = new Map(
-      jobs.map((job) => [job.subtaskId, { credential: newSubtaskCredential(job.subtaskId), lease: claimer.withLeaseToken ? newLeaseToken() : null }]),
-    )
-    const rows = await claims.claimRows(
-      tx,
-      jobs.map((job) => ({
-        subtaskId: job.subtaskId,
-        jobId: job.jobId,
-        credentialHash: secrets.get(job.subtaskId)?.credential.hash as Buffer,
-        leaseTokenHash: secrets.get(job.subtaskId)?.lease?.hash ?? null,
-      })),
-      { id: claimer.workerId, leaseSeconds: claimer.leaseSeconds, timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS },
-    )
-    // A row that was cancelled, or lost its slot, while its job was in our hands: its job is ours to remove.
-    const started = new Set(rows.map((row) => row.jobId))
-    await deps.runJobs.discard(
-      tx,
-      queue,
-      jobs.map((job) => job.jobId).filter((jobId) => !started.has(jobId)),
-    )
-    for (const row of rows) {
-      const secret = secrets.get(row.id)
-      runs.push({ ...row, credential: secret?.credential.token as string, leaseToken: secret?.lease?.token ?? null })
+    for (let isWhole = false; !isWhole && runs.length < claimer.limit; ) {
+      const { started, fetched } = await claimFromQueue(deps, tx, claimer, queue, claimer.limit - runs.length)
+      runs.push(...started)
+      // Jobs whose rows were gone say nothing about what waits behind them.
+      isWhole = started.length === fetched
     }
   }
   return runs
+}
+
+async function claimFromQueue(deps: Deps, tx: Tx, claimer: Claimer, queue: string, limit: number): Promise<{ started: ClaimedRun[]; fetched: number }> {
+  const jobs = await deps.runJobs.fetch(tx, queue, limit)
+  if (jobs.length === 0) return { started: [], fetched: 0 }
+  const secrets = new Map(
+    jobs.map((job) => [job.subtaskId, { credential: newSubtaskCredential(job.subtaskId), lease: claimer.withLeaseToken ? newLeaseToken() : null }]),
+  )
+  const rows = await claims.claimRows(
+    tx,
+    jobs.map((job) => ({
+      subtaskId: job.subtaskId,
+      jobId: job.jobId,
+      credentialHash: secrets.get(job.subtaskId)?.credential.hash as Buffer,
+      leaseTokenHash: secrets.get(job.subtaskId)?.lease?.hash ?? null,
+    })),
+    { id: claimer.workerId, leaseSeconds: claimer.leaseSeconds, timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS },
+  )
+  // A row that was cancelled, or lost its slot, while its job was in our hands: its job is ours to remove.
+  const claimed = new Set(rows.map((row) => row.jobId))
+  await deps.runJobs.discard(
+    tx,
+    queue,
+    jobs.map((job) => job.jobId).filter((jobId) => !claimed.has(jobId)),
+  )
+  const started = rows.map((row) => {
+    const secret = secrets.get(row.id)
+    return { ...row, credential: secret?.credential.token as string, leaseToken: secret?.lease?.token ?? null }
+  })
+  return { started, fetched: jobs.length }
 }

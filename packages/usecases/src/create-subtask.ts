@@ -1,4 +1,4 @@
-import { lanes, outbox, subtasks } from '@muster/db'
+import { lanes, subtasks } from '@muster/db'
 import { DomainError, type Priority, type RequiredOutput, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
 import { subtaskEvent } from './event-data.ts'
@@ -58,9 +58,13 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
     jobId: ctx.newId(),
   }
 
+  const created = subtaskEvent('subtask.created', row, actor, { priority: row.priority, runner: row.runner })
   return await inProject(ctx, async (tx) => {
-    await lanes.lockLanes(tx, projectId, [row.agentId])
-    const inserted = await subtasks.insertSubtask(tx, row, defaults, settings.SUBTASK_AGEING_SECONDS)
+    // Two statements in one packet: they run one after the other, and the second sees what the first has waited for.
+    const [, inserted] = await Promise.all([
+      lanes.lockLanes(tx, projectId, [row.agentId]),
+      subtasks.insertSubtask(tx, row, created, defaults, settings.SUBTASK_AGEING_SECONDS),
+    ])
     if (inserted === null) {
       const limit = await subtasks.pendingLimit(tx, projectId, row.agentId, defaults.pending)
       throw new DomainError('pending_limit_reached', `Agent ${row.agentId} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`, {
@@ -82,7 +86,6 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
       await ctx.runJobs.insert(tx, [{ jobId: row.jobId, projectId, subtaskId: row.id, runner: row.runner, rankAt: inserted.rankAt }])
       tx.afterCommit(() => ctx.bell.ring('run'))
     }
-    await outbox.publish(tx, projectId, [subtaskEvent('subtask.created', row, actor, { priority: row.priority, runner: row.runner })])
     tx.afterCommit(() => ctx.bell.ring('outbox'))
     return newSubtask(row, inserted.createdAt)
   })

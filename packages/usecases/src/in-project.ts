@@ -6,15 +6,18 @@ import { type Ctx, Replay } from './ctx.ts'
  * The one way in which a use-case changes anything: one transaction in the actor's project. With an `Idempotency-Key` the answer
  * is stored in the same commit as the effect, so that a crash leaves both or neither, and a repetition gets the stored answer.
  *
+ * @param isAnswer whether a result is worth repeating; one that is not commits without using the key up
  * @throws Replay when the same request was answered before
  * @throws DomainError `request_in_progress` while the same key is being answered, `idempotency_mismatch` for another request
  */
-export async function inProject<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function inProject<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, isAnswer: (result: T) => boolean = () => true): Promise<T> {
   const { idempotency: request, actor } = ctx
   if (request === undefined) return await transaction(ctx.db, actor.projectId, work)
   return await transaction(ctx.db, actor.projectId, async (tx) => {
     if (!(await idempotency.lockIdempotencyKey(tx, actor.projectId, actor.id, request.key))) {
-      throw new DomainError('request_in_progress', 'A request with this Idempotency-Key is still being answered. Try again in a moment.', { retryAfterSeconds: 1 })
+      throw new DomainError('request_in_progress', 'A request with this Idempotency-Key is still being answered. Try again in a moment.', {
+        retryAfterSeconds: 1,
+      })
     }
     const known = await idempotency.findIdempotencyKey(tx, actor.projectId, actor.id, request.key)
     if (known !== null) {
@@ -24,6 +27,7 @@ export async function inProject<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Prom
       throw new Replay({ status: known.status, headers: known.headers, body: known.body })
     }
     const result = await work(tx)
+    if (!isAnswer(result)) return result
     await idempotency.insertIdempotencyKey(tx, actor.projectId, actor.id, request.key, { requestHash: request.requestHash, ...request.toAnswer(result) })
     return result
   })

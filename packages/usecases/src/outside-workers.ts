@@ -38,30 +38,29 @@ export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<Cla
   requireNoLineage(ctx)
   if (!ctx.settings.SUBTASK_ENABLED) return null
   try {
-    return await inProject(ctx, async (tx) => {
-      const [run] = await claimInTransaction(ctx, tx, {
-        workerId: request.workerId,
-        queues: [runQueue(request.runner, ctx.actor.projectId)],
-        limit: 1,
-        leaseSeconds: request.leaseSeconds,
-        withLeaseToken: true,
-      })
-      if (run === undefined) {
-        // Nothing was given out, so there is nothing to replay: the same key may ask again.
-        throw new NothingToClaim()
-      }
-      tx.afterCommit(() => ctx.bell.ring('outbox'))
-      return await describeClaim(ctx, tx, run)
-    })
+    return await inProject(
+      ctx,
+      async (tx) => {
+        const [run] = await claimInTransaction(ctx, tx, {
+          workerId: request.workerId,
+          queues: [runQueue(request.runner, ctx.actor.projectId)],
+          limit: 1,
+          leaseSeconds: request.leaseSeconds,
+          withLeaseToken: true,
+        })
+        // Committed all the same: on the way it may have removed jobs whose rows were gone.
+        if (run === undefined) return null
+        tx.afterCommit(() => ctx.bell.ring('outbox'))
+        return await describeClaim(ctx, tx, run)
+      },
+      // Nothing was given out, so there is nothing to replay: the same key may ask again.
+      (claimed) => claimed !== null,
+    )
   } catch (error) {
-    if (error instanceof NothingToClaim) return null
     if (error instanceof Replay) return await reclaim(ctx, error)
     throw error
   }
 }
-
-/** Rolls an empty claim back, so that its `Idempotency-Key` is not used up. */
-class NothingToClaim extends Error {}
 
 async function reclaim(ctx: Ctx, replay: Replay): Promise<ClaimedSubtask> {
   const { id, attempt } = replay.answer.body as { id: string; attempt: number }
@@ -144,7 +143,13 @@ export async function failLease(
   id: string,
   input: { leaseToken: string; error: string; retryable?: boolean | undefined; usage?: Partial<Omit<Usage, 'steps'>> | undefined },
 ): Promise<Subtask> {
-  return await endLease(ctx, id, input.leaseToken, { kind: 'errored', error: input.error, retryable: input.retryable ?? false, partialResult: null }, input.usage)
+  return await endLease(
+    ctx,
+    id,
+    input.leaseToken,
+    { kind: 'errored', error: input.error, retryable: input.retryable ?? false, partialResult: null },
+    input.usage,
+  )
 }
 
 /** Gives a subtask back: it is pending again at once, and the attempt counts as no failure. */

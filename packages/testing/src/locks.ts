@@ -1,0 +1,29 @@
+import type postgres from 'postgres'
+import { vi } from 'vitest'
+
+/**
+ * Holds a subtask's row, so that a test decides in which order others come to it: they queue up behind, first come, first served.
+ *
+ * @returns lets go
+ */
+export async function holdRow(admin: postgres.Sql, subtaskId: string): Promise<() => Promise<void>> {
+  const connection = await admin.reserve()
+  await connection`begin`
+  await connection`select from subtasks where id = ${subtaskId} for update`
+  return async () => {
+    await connection`commit`
+    connection.release()
+  }
+}
+
+/** Returns when that many sessions of the database wait for a lock. */
+export async function waitUntilBlocked(admin: postgres.Sql, sessions: number): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const [row] = await admin<{ blocked: number }[]>`
+        select count(*)::int as blocked from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      if ((row?.blocked ?? 0) < sessions) throw new Error(`Only ${row?.blocked} sessions wait for a lock, and not ${sessions}.`)
+    },
+    { timeout: 10_000, interval: 5 },
+  )
+}
