@@ -6,7 +6,7 @@
 const npm = (...names) => names.map((name) => `(^|node_modules/)${name}(/|$)`)
 
 /** What is not shipped: test files beside the code, the tests of the whole system, and what they share. */
-const TESTS = ['[.]test[.]ts$', '^tests/', '^packages/testing/']
+const TESTS = ['[.]test[.]ts$', '^tests/', '^packages/testing/', '^chaos/']
 
 /** What the code of each package may import of ours. Its tests may also use packages/testing. */
 const MAY_IMPORT = {
@@ -96,14 +96,14 @@ module.exports = {
     {
       name: 'packages-by-name-from-outside',
       severity: 'error',
-      from: { path: '^(scripts|tests|examples|bench)/', pathNot: '^scripts/check/' },
+      from: { path: '^(scripts|tests|examples|bench|chaos)/', pathNot: '^scripts/check/' },
       to: { path: '^(packages|apps)/', dependencyTypes: ['local'] },
     },
     onlyIn('drizzle-only-in-db-and-jobs', ['packages/db/', 'packages/jobs/'], ['drizzle-orm']),
     onlyIn('pg-boss-only-in-jobs', ['packages/jobs/'], ['pg-boss']),
     {
-      ...onlyIn('postgres-only-near-the-database', ['packages/(db|local-postgres|testing)/', 'tests/'], ['postgres']),
-      from: { pathNot: ['^packages/(db|local-postgres|testing)/', '^tests/', '[.]test[.]ts$'] },
+      ...onlyIn('postgres-only-near-the-database', ['packages/(db|local-postgres|testing)/', 'tests/', 'chaos/'], ['postgres']),
+      from: { pathNot: ['^packages/(db|local-postgres|testing)/', '^(tests|chaos)/', '[.]test[.]ts$'] },
     },
     onlyIn('fastify-only-in-api', ['apps/api/'], ['fastify', '@fastify', 'fastify-[^/]+']),
     onlyIn('mcp-only-in-api', ['apps/api/', 'tests/'], ['@modelcontextprotocol'], 'tests/ speaks to the server as a client does.'),

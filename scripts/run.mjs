@@ -19,6 +19,7 @@ const TARGETS = {
   key: { file: 'scripts/key.ts', does: 'create, list and revoke API keys' },
   migrate: { file: 'scripts/migrate.ts', does: 'bring the database to this version' },
   bench: { file: 'bench/main.ts', does: 'measure' },
+  chaos: { file: 'chaos/src/main.ts', does: 'break everything under load and check every promise' },
   check: { file: 'scripts/check.ts', does: 'format, lint, types, import rules, unused code' },
 }
 

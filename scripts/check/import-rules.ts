@@ -13,7 +13,7 @@ export interface ImportReport {
 }
 
 const CONFIG = fileURLToPath(new URL('../../.dependency-cruiser.cjs', import.meta.url))
-const FOLDERS = ['apps', 'packages', 'scripts', 'tests', 'examples', 'bench']
+const FOLDERS = ['apps', 'packages', 'scripts', 'tests', 'examples', 'bench', 'chaos']
 
 /** Judges the imports under `root` by the rules of this repository. `root` is another folder only in the tests of the rules. */
 export async function judgeImports(root: string): Promise<ImportReport> {

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Evidence } from './check.ts'
+
+/** Most that the processes may hold when all is quiet: pools, listeners, presence. */
+const API_CONNECTIONS_MAX = 10 + 3 + 1
+const WORKER_CONNECTIONS_MAX = 6 + 6 + 1 + 1
+
+/** While everything is up and quiet: no more connections than the pools have, and every worker's row is a living worker's. */
+export async function checkQuietSystem({ system, admin, findings }: Evidence): Promise<void> {
+  const rows = await admin<{ name: string; count: number }[]>`
+    select application_name as name, count(*)::int as count from pg_stat_activity where usename = ${system.login} group by 1`
+  const total = rows.reduce((sum, row) => sum + row.count, 0)
+  const most = system.apis.length * API_CONNECTIONS_MAX + system.workers.length * WORKER_CONNECTIONS_MAX
+  findings.none('the processes hold no more connections than their pools', total, total > most ? [`${total} of ${most}: ${JSON.stringify(rows)}`] : [])
+  const programs = findPrograms(system.programMark)
+  findings.none('no program runs when nothing is to be run', system.workers.length, programs)
+}
+
+/** After every process was told to stop. */
+export async function checkEmptySystem({ system, admin, findings }: Evidence): Promise<void> {
+  const connections = await admin<{ pid: number; name: string; query: string }[]>`
+    select pid, application_name as name, left(query, 100) as query from pg_stat_activity where usename = ${system.login}`
+  findings.none(
+    'no connection outlives its process',
+    system.apis.length + system.workers.length,
+    connections.map((row) => JSON.stringify(row)),
+  )
+  const locks = await admin<
+    { objid: string }[]
+  >`select objid::text from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`
+  findings.none(
+    'no session lock outlives its worker',
+    system.workers.length,
+    locks.map((row) => row.objid),
+  )
+  findings.none('no program outlives its worker', system.workers.length, findPrograms(system.programMark))
+  // Whoever was killed could not sign off; its row is forgotten after a day.
+  const killed = new Set(
+    system.workers.flatMap((worker) => worker.lives.filter((life) => life.endedBy === 'SIGKILL' || life.how !== 'code 0').map((life) => life.workerId)),
+  )
+  const registered = await admin<{ id: string }[]>`select id from muster_system.workers`
+  findings.none(
+    'a worker that ended in order has signed off',
+    registered.length,
+    registered.filter(({ id }) => !killed.has(id)).map(({ id }) => id),
+  )
+}
+
+/** How many workspaces of attempts are left in the folders of the workers. */
+export function countWorkspaces({ system }: Evidence): number {
+  return system.workers.reduce((sum, worker) => {
+    try {
+      return sum + readdirSync(join(worker.options.environment.DATA_DIR as string, 'workspaces')).length
+    } catch {
+      return sum
+    }
+  }, 0)
+}
+
+/** Programs of this run that are alive, by their environment; none where the system does not tell. */
+export function findPrograms(mark: string): string[] {
+  const found: string[] = []
+  for (const entry of listProcesses()) {
+    try {
+      if (!readFileSync(`/proc/${entry}/environ`, 'latin1').split('\0').includes(`CHAOS_RUN=${mark}`)) continue
+      // One that has ended and was not collected yet has an empty command line.
+      const command = readFileSync(`/proc/${entry}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
+      if (command !== '') found.push(`${entry}: ${command}`)
+    } catch {
+      // Gone meanwhile, or somebody else's.
+    }
+  }
+  return found
+}
+
+function listProcesses(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  } catch {
+    return []
+  }
+}

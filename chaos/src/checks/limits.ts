@@ -1,0 +1,48 @@
+import { runningLimit } from '../tenants.ts'
+import { checkRows, type Evidence } from './check.ts'
+
+/** How many ran at once in every lane, told from the log alone: once by the events' times and once by their places. */
+export async function checkLimits({ admin, findings }: Evidence): Promise<void> {
+  // Of what ends at the very millisecond at which something else starts, the end comes first: places in the log tell better, below.
+  for (const [name, order] of [
+    ['times', 'at, change, seq'],
+    ['places', 'seq'],
+  ] as const) {
+    const rows = await admin<{ project_id: string; agent_id: string; most: number }[]>`
+      select project_id, agent_id, max(running)::int as most from (
+        select project_id, agent_id, sum(change) over (partition by project_id, agent_id order by ${admin.unsafe(order)} rows unbounded preceding) as running
+        from (
+          select e.project_id, s.agent_id, e.at, e.seq, case when e.type = 'subtask.started' then 1 else -1 end as change
+          from events e join subtasks s on s.id = e.subject_id
+          where e.type = 'subtask.started'
+            -- A subtask that is cancelled while it waits ends without an attempt.
+            or (e.type in ('subtask.completed', 'subtask.failed', 'subtask.cancelled', 'subtask.retrying', 'subtask.released') and e.data ? 'attempt')
+        ) as moves
+      ) as moments group by project_id, agent_id`
+    findings.none(
+      `running limits hold at every instant, by the ${name} of the log's events`,
+      rows.length,
+      rows
+        .filter((row) => row.most > runningLimit(row.agent_id))
+        .map((row) => `${row.project_id}/${row.agent_id}: ${row.most} at once, limit ${runningLimit(row.agent_id)}`),
+    )
+  }
+}
+
+/** Nothing is on its way any more: no jobs, no events, no rows of what has ended. */
+export async function checkQueue(evidence: Evidence): Promise<void> {
+  const { admin } = evidence
+  await checkRows(
+    evidence,
+    'no run job is left waiting or active',
+    admin`select count(*) from pgboss.job where name like 'run.%'`,
+    admin`select name, id, state, data from pgboss.job where name like 'run.%' and state < 'completed'`,
+  )
+  await checkRows(
+    evidence,
+    'no run job was retried, failed or cancelled by the queue',
+    admin`select count(*) from pgboss.job where name like 'run.%'`,
+    admin`select name, id, state, retry_count, data from pgboss.job where name like 'run.%' and (state > 'completed' or retry_count > 0)`,
+  )
+  await checkRows(evidence, 'every event has reached the log', admin`select count(*) from events`, admin`select id, type, subject_id from outbox`)
+}

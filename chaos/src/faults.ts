@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from './client.ts'
+import type { Fault } from './plan.ts'
+import type { Life, Supervised } from './supervised.ts'
+import type { System } from './system.ts'
+
+/** What became of a fault. */
+export interface FaultRecord {
+  fault: Fault
+  atMs: number
+  /** What exactly was broken, or why nothing was. */
+  what: string
+  wasDone: boolean
+  life: Life | null
+}
+
+export interface FaultRun {
+  records: FaultRecord[]
+  /** How long each API needed to answer 2xx again once PostgreSQL was back, in milliseconds. */
+  apiRecoveriesMs: number[]
+  /** Periods in which PostgreSQL was away. */
+  outages: { fromMs: number; toMs: number }[]
+}
+
+/** Carries out the plan. Resolves when the last fault is over and everything that was stopped goes on. */
+export async function runFaults(system: System, client: Client, plan: readonly Fault[], stop: AbortSignal, log: (line: string) => void): Promise<FaultRun> {
+  const run: FaultRun = { records: [], apiRecoveriesMs: [], outages: [] }
+  const underWay: Promise<void>[] = []
+  const startedAt = performance.now()
+  let isPostgresBusy = false
+
+  const breakPostgres = async (fault: Fault): Promise<string | null> => {
+    if (isPostgresBusy) return null
+    isPostgresBusy = true
+    const fromMs = Date.now()
+    if (fault.kind === 'postgres-crash') await system.postgres.kill()
+    else await stopPostgres(system, fault.kind === 'postgres-fast' ? 'fast' : 'immediate')
+    await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
+    await system.postgres.restart('fast')
+    for (const api of system.apis) client.onRecovery(api, (ms) => run.apiRecoveriesMs.push(ms))
+    run.outages.push({ fromMs, toMs: Date.now() })
+    isPostgresBusy = false
+    return `for ${((Date.now() - fromMs) / 1000).toFixed(1)} s`
+  }
+
+  for (const fault of plan) {
+    await sleep(Math.max(0, fault.atMs - (performance.now() - startedAt)), undefined, { signal: stop }).catch(() => {})
+    if (stop.aborted) break
+    const record: FaultRecord = { fault, atMs: Date.now(), what: '', wasDone: false, life: null }
+    run.records.push(record)
+    const done = (what: string | null) => {
+      record.wasDone = what !== null
+      record.what = what ?? 'nothing was there to be broken'
+      log(`fault ${fault.number} ${fault.kind}: ${record.what}`)
+    }
+    const work = fault.kind.startsWith('postgres-') ? breakPostgres(fault) : breakOther(system, fault, record, stop)
+    underWay.push(work.then(done, (error: Error) => done(`failed: ${error.message}`)))
+  }
+  await Promise.all(underWay)
+  return run
+}
+
+async function stopPostgres(system: System, mode: 'fast' | 'immediate'): Promise<void> {
+  // Not `stop`, which gives the server up for good: the signal that it would send.
+  process.kill(system.postgres.pid, mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
+  await sleep(50)
+}
+
+async function breakOther(system: System, fault: Fault, record: FaultRecord, stop: AbortSignal): Promise<string | null> {
+  const [kind] = fault.kind.split('-') as [string]
+  const processes = kind === 'api' ? system.apis : kind === 'worker' ? system.workers : [...system.apis, ...system.workers]
+  const target = processes[fault.target % processes.length] as Supervised
+  switch (fault.kind) {
+    case 'worker-kill':
+    case 'api-kill':
+    case 'worker-term':
+    case 'api-term': {
+      const life = target.life
+      // One that is still starting would only start again.
+      if (life === undefined || life.readyAtMs === null || life.endedAtMs !== null || life.endedBy !== null) return null
+      record.life = life
+      return target.signal(fault.kind.endsWith('kill') ? 'SIGKILL' : 'SIGTERM') ? target.name : null
+    }
+    case 'worker-stop':
+    case 'api-stop': {
+      const life = target.life
+      if (life === undefined || life.readyAtMs === null || !target.signal('SIGSTOP')) return null
+      record.life = life
+      const excuse = { fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY }
+      target.excused.push(excuse)
+      await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
+      target.signal('SIGCONT', life)
+      excuse.toMs = Date.now()
+      return `${target.name} for ${(fault.lastsMs / 1000).toFixed(1)} s`
+    }
+    case 'backends': {
+      const rows = await system.admin<{ ended: boolean }[]>`
+        select pg_terminate_backend(pid) as ended from (
+          select pid from pg_stat_activity where usename = ${system.login} order by md5(pid::text || ${fault.number}) limit ${1 + Math.round(fault.share * 12)}
+        ) as victims`
+      return rows.length === 0 ? null : `${rows.length} sessions`
+    }
+    case 'cut': {
+      const isEverybody = fault.share > 0.7
+      const victims = isEverybody ? processes : [target]
+      const count = victims.reduce((sum, each) => sum + (each.options.hop.connections > 0 ? each.options.hop.cut(isEverybody ? 1 : fault.share) : 0), 0)
+      return count === 0 ? null : `${count} connections of ${isEverybody ? 'all' : target.name}`
+    }
+    case 'stall': {
+      target.options.hop.stall()
+      await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
+      target.options.hop.flow()
+      return `${target.name} for ${(fault.lastsMs / 1000).toFixed(1)} s`
+    }
+    default:
+      return null
+  }
+}

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '../client.ts'
+import type { Findings } from '../findings.ts'
+import { Ledger } from '../ledger.ts'
+import type { System } from '../system.ts'
+import type { Scene } from './actor.ts'
+import { type Follower, startFollower } from './followers.ts'
+import { runInboxReader } from './inbox-readers.ts'
+import { runMeddler } from './meddlers.ts'
+import { runOutsideWorker } from './outside-workers.ts'
+import { runSpawner } from './spawners.ts'
+
+/** Everybody who uses the system, at work. */
+export interface Load {
+  ledger: Ledger
+  client: Client
+  followers: Follower[]
+  /** Lets nothing new begin; resolves when everything that was begun has had its answer. */
+  close(): Promise<void>
+  /** Sends everybody home. */
+  end(): Promise<void>
+}
+
+const SPAWNERS = 2
+const OUTSIDE_WORKERS = 2
+const INBOX_READERS = 2
+
+export function startLoad(system: System, findings: Findings, seed: number, rate: number, unfinished: () => number): Load {
+  const closing = new AbortController()
+  const over = new AbortController()
+  const ledger = new Ledger()
+  const client = new Client(system.apis, findings)
+  const scene: Scene = { seed, client, ledger, findings, tenants: system.tenants, closing: closing.signal, over: over.signal }
+  const askers: Promise<void>[] = []
+  const servants: Promise<void>[] = []
+  const followers: Follower[] = []
+  for (const tenant of system.tenants) {
+    for (let number = 1; number <= SPAWNERS; number += 1) {
+      askers.push(runSpawner(scene, tenant, number, rate / (system.tenants.length * SPAWNERS), unfinished))
+      askers.push(runMeddler(scene, tenant, number))
+    }
+    for (let number = 1; number <= OUTSIDE_WORKERS; number += 1) servants.push(runOutsideWorker(scene, tenant, number))
+    for (let number = 1; number <= INBOX_READERS; number += 1) servants.push(runInboxReader(scene, tenant, number))
+    for (const type of [null, null, 'subtask.completed']) {
+      const { follower, done } = startFollower(scene, tenant, { name: `${tenant.name}-${followers.length + 1}`, type })
+      followers.push(follower)
+      servants.push(done)
+    }
+  }
+  return {
+    ledger,
+    client,
+    followers,
+    async close() {
+      closing.abort()
+      await Promise.race([Promise.all(askers), sleep(60_000, undefined, { ref: false })])
+    },
+    async end() {
+      closing.abort()
+      over.abort()
+      await Promise.allSettled([...askers, ...servants])
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import type { OutsideClaim } from '../ledger.ts'
+import { createRandom, type Random } from '../random.ts'
+import type { Tenant } from '../tenants.ts'
+import { askUntilAnswered, pause, type Scene } from './actor.ts'
+
+const LEASE_SECONDS = 3
+
+interface ClaimAnswer {
+  subtask: { id: string; required_outputs: unknown[] }
+  lease: { token: string; attempt: number; expires_at: string }
+  brief: { text: string }
+}
+
+interface HeartbeatAnswer {
+  cancel_requested: boolean
+  updates: { update_id: string; seq?: number; content: string }[]
+}
+
+/** What an outside worker does with a claim. While the system drains, all of them complete. */
+const WAYS = { complete: 10, work: 6, fail: 2, failForGood: 1, release: 2, vanish: 2, late: 3 } as const
+type Way = keyof typeof WAYS
+
+/** Claims over HTTP, and behaves as workers do: well, badly, or not at all. */
+export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: number): Promise<void> {
+  const random = createRandom(scene.seed, 'outside', tenant.name, number)
+  const workerId = `outside-${tenant.name}-${number}`
+  let claims = 0
+  while (!scene.over.aborted) {
+    claims += 1
+    const withKey = random.chance(0.5)
+    const claimKey = withKey ? `claim-${workerId}-${claims}` : null
+    const wait = random.whole(0, 2)
+    const ask = {
+      path: '/subtasks/claim',
+      key: tenant.key,
+      body: { runner: 'external', worker_id: workerId, lease_seconds: LEASE_SECONDS, wait_seconds: wait },
+      deadlineMs: 5_000 + wait * 1_000,
+      ...(claimKey === null ? {} : { idempotencyKey: claimKey }),
+    }
+    let claim: ClaimAnswer | null = null
+    if (claimKey === null) {
+      const outcome = await scene.client.ask<ClaimAnswer>(scene.client.pickApi(random), ask)
+      if (outcome.kind === 'answered' && outcome.status === 200) claim = outcome.body
+      else if (outcome.kind !== 'answered') await pause(300, scene.over)
+    } else {
+      const answer = await askUntilAnswered<ClaimAnswer>(scene, random, ask)
+      if (answer?.status === 200) claim = answer.body
+    }
+    if (claim === null) {
+      await pause(random.whole(100, 400), scene.over)
+      continue
+    }
+    const way: Way = scene.closing.aborted ? 'complete' : random.weighted(WAYS)
+    const entry: OutsideClaim = {
+      subtaskId: claim.subtask.id,
+      attempt: claim.lease.attempt,
+      claimKey,
+      nonce: `${workerId}-${claims}`,
+      end: 'none',
+      did: way,
+    }
+    scene.ledger.claims.push(entry)
+    await work(scene, tenant, random, claim, entry, way)
+  }
+}
+
+async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAnswer, entry: OutsideClaim, way: Way): Promise<void> {
+  const { token } = claim.lease
+  const result = `made-by ${entry.subtaskId}#${entry.attempt} nonce ${entry.nonce}`
+  switch (way) {
+    case 'complete':
+      await pause(random.whole(0, 150), scene.over)
+      return await end(scene, tenant, random, entry, 'complete', { lease_token: token, result })
+    case 'work': {
+      const received: string[] = []
+      for (let beat = random.whole(2, 5); beat > 0; beat -= 1) {
+        await pause(random.whole(200, 800), scene.over)
+        const news = await heartbeat(scene, tenant, random, entry, token, received)
+        if (news === 'lost') return
+        if (news === 'cancel') return await end(scene, tenant, random, entry, 'release', { lease_token: token })
+      }
+      return await end(scene, tenant, random, entry, 'complete', { lease_token: token, result })
+    }
+    case 'fail':
+    case 'failForGood':
+      return await end(scene, tenant, random, entry, 'fail', { lease_token: token, error: `on purpose ${entry.nonce}`, retryable: way === 'fail' })
+    case 'release':
+      return await end(scene, tenant, random, entry, 'release', { lease_token: token })
+    case 'vanish':
+      return
+    case 'late':
+      // Long after the lease: somebody else has it, or had it, by now. Usually this must be refused, and always leave no trace then.
+      await pause(LEASE_SECONDS * 1_000 + random.whole(500, 2_500), scene.over)
+      return await end(scene, tenant, random, entry, 'complete', { lease_token: token, result })
+  }
+}
+
+async function heartbeat(
+  scene: Scene,
+  tenant: Tenant,
+  random: Random,
+  entry: OutsideClaim,
+  token: string,
+  received: string[],
+): Promise<'on' | 'cancel' | 'lost'> {
+  const outcome = await scene.client.ask<HeartbeatAnswer>(scene.client.pickApi(random), {
+    path: `/subtasks/${entry.subtaskId}/heartbeat`,
+    key: tenant.key,
+    body: { lease_token: token, ack_update_ids: received, steps: [{ kind: 'message', content: `beat of ${entry.nonce}` }] },
+  })
+  if (outcome.kind !== 'answered') return 'on'
+  if (outcome.status === 409) return 'lost'
+  if (outcome.status !== 200) {
+    scene.findings.broke('an outside worker is answered 200 or 409', `heartbeat: ${outcome.status} ${JSON.stringify(outcome.body).slice(0, 200)}`)
+    return 'lost'
+  }
+  for (const update of outcome.body.updates) {
+    // Handed over again until acknowledged, and this acknowledges with the next beat.
+    if (!received.includes(update.update_id)) received.push(update.update_id)
+  }
+  return outcome.body.cancel_requested ? 'cancel' : 'on'
+}
+
+async function end(scene: Scene, tenant: Tenant, random: Random, entry: OutsideClaim, verb: 'complete' | 'fail' | 'release', body: unknown): Promise<void> {
+  entry.end = 'unknown'
+  let wasLost = false
+  const answer = await askUntilAnswered<{ code?: string }>(
+    scene,
+    random,
+    {
+      path: `/subtasks/${entry.subtaskId}/${verb}`,
+      key: tenant.key,
+      body,
+      deadlineMs: verb === 'complete' ? 30_000 : 5_000,
+      ...(random.chance(0.5) ? { idempotencyKey: `end-${entry.nonce}` } : {}),
+    },
+    () => {
+      wasLost = true
+    },
+  )
+  if (answer === null) return
+  if (answer.status === 200) entry.end = 'settled'
+  // Without a key, the first of two requests may have taken effect although only the second was answered.
+  else if (answer.status === 409 && answer.body.code === 'lease_lost') entry.end = wasLost ? 'unknown' : 'refused'
+  else scene.findings.broke('an outside worker is answered 200 or 409', `${verb}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
+}

@@ -1,0 +1,76 @@
+import { createRandom } from './random.ts'
+
+/** Everything that is broken on purpose, with how it is said in the report. */
+export const FAULTS = {
+  'worker-kill': 'a worker killed with SIGKILL',
+  'worker-term': 'a worker told to stop',
+  'worker-stop': 'a worker stopped (SIGSTOP) beyond its lease, then woken',
+  'api-kill': 'an API killed with SIGKILL',
+  'api-term': 'an API told to stop',
+  'api-stop': 'an API stopped (SIGSTOP), then woken',
+  'postgres-fast': 'PostgreSQL shut down (fast) and started again',
+  'postgres-immediate': 'PostgreSQL shut down (immediate) and started again',
+  'postgres-crash': 'PostgreSQL killed with SIGKILL and started again',
+  backends: 'database sessions terminated',
+  cut: 'database connections of processes cut',
+  stall: 'database connections of a process silent for a while',
+} as const
+
+export type FaultKind = keyof typeof FAULTS
+
+/** One thing that will be broken: what, when after the beginning of the load, and for how long. */
+export interface Fault {
+  number: number
+  atMs: number
+  kind: FaultKind
+  /** Which of the processes of that kind; modulo how many there are. */
+  target: number
+  lastsMs: number
+  /** How much of what is there is hit, between 0 and 1. */
+  share: number
+}
+
+export interface PlanOptions {
+  seed: number
+  minutes: number
+  leaseSeconds: number
+  only: readonly string[]
+}
+
+const FIRST_MS = 3_000
+const LAST_BEFORE_END_MS = 4_000
+/** A run of at least this many minutes loses its database for a whole minute once. */
+const LONG_OUTAGE_FROM_MINUTES = 5
+const LONG_OUTAGE_MS = 60_000
+
+/** Computes all faults of a run up front, from the seed alone: every kind once before any comes again. */
+export function planFaults({ seed, minutes, leaseSeconds, only }: PlanOptions): Fault[] {
+  const random = createRandom(seed, 'faults')
+  const kinds = (Object.keys(FAULTS) as FaultKind[]).filter((kind) => only.length === 0 || only.includes(kind))
+  if (kinds.length === 0) throw new Error(`--only names no fault; there are: ${Object.keys(FAULTS).join(', ')}`)
+  const lastMs = minutes * 60_000 - LAST_BEFORE_END_MS
+  const longOutageAtMs = minutes >= LONG_OUTAGE_FROM_MINUTES && kinds.includes('postgres-fast') ? random.whole(60_000, lastMs - 2 * LONG_OUTAGE_MS) : null
+  const faults: Fault[] = []
+  let bag: FaultKind[] = []
+  let atMs = FIRST_MS
+  while (atMs < lastMs) {
+    if (longOutageAtMs !== null && atMs >= longOutageAtMs && !faults.some((fault) => fault.lastsMs === LONG_OUTAGE_MS)) {
+      faults.push({ number: faults.length + 1, atMs, kind: 'postgres-fast', target: 0, lastsMs: LONG_OUTAGE_MS, share: 1 })
+      atMs += LONG_OUTAGE_MS + 5_000
+      continue
+    }
+    if (bag.length === 0) bag = random.shuffled(kinds)
+    const kind = bag.pop() as FaultKind
+    faults.push({ number: faults.length + 1, atMs, kind, target: random.whole(0, 999), lastsMs: lastsMs(kind), share: random.next() })
+    // Mostly with time to recover, sometimes one into the other.
+    atMs += random.chance(0.25) ? random.whole(100, 1_500) : random.whole(2_500, 6_500)
+  }
+  return faults
+
+  function lastsMs(kind: FaultKind): number {
+    if (kind.endsWith('-stop')) return random.whole(leaseSeconds * 1_000 + 500, leaseSeconds * 1_000 + 4_000)
+    if (kind.startsWith('postgres-')) return random.whole(200, 5_000)
+    if (kind === 'stall') return random.whole(500, leaseSeconds * 1_000 + 4_000)
+    return 0
+  }
+}

@@ -1,0 +1,39 @@
+import type { Evidence } from './checks/check.ts'
+import type { FaultRun } from './faults.ts'
+
+/** How long things took to go on, in milliseconds, sorted. */
+export interface Recoveries {
+  /** SIGKILL of a worker until its subtasks were taken from it, without an outage of PostgreSQL in between. */
+  takenMs: number[]
+  /** And until they ran again elsewhere, which also waits for a free worker. */
+  runAgainMs: number[]
+  /** PostgreSQL back until an API answered 2xx, each API. */
+  apiMs: number[]
+}
+
+export async function measureRecoveries({ admin }: Evidence, faults: FaultRun): Promise<Recoveries> {
+  const takenMs: number[] = []
+  const runAgainMs: number[] = []
+  for (const { fault, atMs, life, wasDone } of faults.records) {
+    if (!wasDone || fault.kind !== 'worker-kill' || life?.workerId == null) continue
+    const lost = await admin<{ ended_ms: number; again_ms: number | null }[]>`
+      select extract(epoch from a.ended_at)::float8 * 1000 as ended_ms, extract(epoch from n.started_at)::float8 * 1000 as again_ms
+      from attempts a left join attempts n on n.subtask_id = a.subtask_id and n.attempt = a.attempt + 1
+      where a.worker_id = ${life.workerId} and a.outcome = 'lost' and a.started_at < ${new Date(atMs).toISOString()}::timestamptz`
+    for (const { ended_ms, again_ms } of lost) {
+      const isDisturbed = faults.outages.some((outage) => outage.fromMs < (again_ms ?? ended_ms) && outage.toMs + 5_000 > atMs)
+      if (isDisturbed || ended_ms < atMs) continue
+      takenMs.push(ended_ms - atMs)
+      if (again_ms !== null) runAgainMs.push(again_ms - atMs)
+    }
+  }
+  const sorted = (values: number[]) => values.sort((one, other) => one - other)
+  return { takenMs: sorted(takenMs), runAgainMs: sorted(runAgainMs), apiMs: sorted([...faults.apiRecoveriesMs]) }
+}
+
+/** "p50 820 ms, most 1400 ms of 12", or that nothing was measured. */
+export function summarize(sortedMs: readonly number[]): string {
+  if (sortedMs.length === 0) return 'not measured'
+  const median = sortedMs[Math.floor((sortedMs.length - 1) / 2)] as number
+  return `p50 ${Math.round(median)} ms, most ${Math.round(sortedMs.at(-1) as number)} ms, of ${sortedMs.length}`
+}

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { checkAttempts } from './checks/attempts.ts'
+import type { Evidence } from './checks/check.ts'
+import { checkEmptySystem, checkQuietSystem, countWorkspaces } from './checks/leftovers.ts'
+import { checkLimits, checkQueue } from './checks/limits.ts'
+import { checkFollowers, checkInbox, checkUpdates } from './checks/readers.ts'
+import { checkSubtasks } from './checks/subtasks.ts'
+import { type FaultRun, runFaults } from './faults.ts'
+import type { Findings } from './findings.ts'
+import { type Load, startLoad } from './load/load.ts'
+import type { Options } from './options.ts'
+import type { Fault } from './plan.ts'
+import { measureRecoveries, type Recoveries } from './recoveries.ts'
+import { type Sampler, startSampler } from './sampler.ts'
+import { type GrowthWatch, startGrowthWatch } from './steady.ts'
+import { GRACE_SECONDS, type System } from './system.ts'
+
+const LINE_EVERY_MS = 5_000
+const DRAIN_MAX_MS = 120_000
+const CATCH_UP_MAX_MS = 30_000
+/** More than this is not explained by results of a megabyte on their way. */
+const MEMORY_MAX_MIB = 400
+
+export interface RunResult {
+  faults: FaultRun
+  load: Load
+  sampler: Sampler
+  recoveries: Recoveries
+  growth: GrowthWatch | null
+  drainedInMs: number
+  workspacesLeft: number
+}
+
+/** One run: load and faults for the given time, quiet, checks, and the end of all processes. */
+export async function runChaos(
+  system: System,
+  options: Options,
+  plan: readonly Fault[],
+  findings: Findings,
+  interrupted: AbortSignal,
+  log: (line: string) => void,
+): Promise<RunResult> {
+  const sampler = startSampler(system, findings)
+  const load = startLoad(system, findings, options.seed, options.rate, () => sampler.counts.pending + sampler.counts.running)
+  const growth = options.steady ? startGrowthWatch(system, options.minutes) : null
+  const startedAt = performance.now()
+  const lag = setInterval(() => {
+    load.client.lagMs = sampler.lagMs()
+  }, 200)
+  const line = setInterval(() => log(describe(startedAt, load, sampler, findings)), LINE_EVERY_MS)
+
+  try {
+    const faulting = runFaults(system, load.client, plan, interrupted, log)
+    await sleep(options.minutes * 60_000, undefined, { signal: interrupted })
+    const faults = await faulting
+    growth?.stop()
+    log('faults are over; letting the system come to rest')
+    const drainStartedAt = performance.now()
+    await Promise.all(system.apis.concat(system.workers).map((each) => each.ready()))
+    await load.close()
+    await drain(system, findings, interrupted)
+    const drainedInMs = performance.now() - drainStartedAt
+    await letReadersFinish(system, load)
+    await sampler.stop()
+
+    const evidence: Evidence = { system, admin: system.admin, ledger: load.ledger, followers: load.followers, findings }
+    await checkQuietSystem(evidence)
+    await load.end()
+    log('checking')
+    for (const check of [checkSubtasks, checkAttempts, checkLimits, checkQueue, checkFollowers, checkInbox, checkUpdates]) await check(evidence)
+    const recoveries = await measureRecoveries(evidence, faults)
+    findings.none(
+      'memory stays within bounds',
+      sampler.memoryMaxMib.size,
+      [...sampler.memoryMaxMib].filter(([, mib]) => mib > MEMORY_MAX_MIB).map(([name, mib]) => `${name}: ${mib.toFixed(0)} MiB`),
+    )
+    growth?.judge(findings)
+    await endProcesses(system, findings)
+    await checkEmptySystem(evidence)
+    return { faults, load, sampler, recoveries, growth, drainedInMs, workspacesLeft: countWorkspaces(evidence) }
+  } finally {
+    clearInterval(line)
+    clearInterval(lag)
+    await sampler.stop()
+    await load.end()
+  }
+}
+
+/** Waits until everything has ended and been announced. */
+async function drain(system: System, findings: Findings, interrupted: AbortSignal): Promise<void> {
+  const deadline = performance.now() + DRAIN_MAX_MS
+  for (;;) {
+    interrupted.throwIfAborted()
+    const [left] = await system.admin<{ unfinished: number; unannounced: number }[]>`
+      select (select count(*)::int from subtasks where final_outcome is null) as unfinished, (select count(*)::int from outbox) as unannounced`
+    if (left?.unfinished === 0 && left.unannounced === 0) return
+    if (performance.now() > deadline) {
+      findings.broke(
+        'the system comes to rest',
+        `after ${DRAIN_MAX_MS / 1000} s ${left?.unfinished} subtasks have not ended, ${left?.unannounced} events are not in the log`,
+      )
+      return
+    }
+    await sleep(250)
+  }
+}
+
+/** Followers read to the end of the log, and inboxes are emptied. Manual claims that nobody confirmed lapse by moving the system's clock. */
+async function letReadersFinish(system: System, load: Load): Promise<void> {
+  const deadline = performance.now() + CATCH_UP_MAX_MS
+  await system.admin`insert into muster_system.clock (shift) values (interval '2 minutes')`
+  for (;;) {
+    const last = await system.admin<{ project_id: string; type: string | null; seq: number }[]>`
+      select project_id, type, max(seq)::int as seq from events group by grouping sets ((project_id), (project_id, type))`
+    const lastOf = (projectId: string, type: string | null) => last.find((row) => row.project_id === projectId && row.type === type)?.seq ?? 0
+    const areFollowersDone = load.followers.every((follower) => follower.last >= lastOf(follower.projectId, follower.type))
+    const [waiting] = await system.admin<{ count: number }[]>`select count(*)::int as count from inbox where delivered_at is null`
+    if ((areFollowersDone && waiting?.count === 0) || performance.now() > deadline) break
+    await sleep(250)
+  }
+  // What was marked as delivered a moment ago may still be on its way.
+  await sleep(1_000)
+}
+
+async function endProcesses(system: System, findings: Findings): Promise<void> {
+  const processes = [...system.workers, ...system.apis]
+  const ended = await Promise.all(processes.map((each) => each.end('SIGTERM', GRACE_SECONDS * 1_000 + 3_000)))
+  findings.none(
+    'a process that is told to stop ends in time and in order',
+    processes.length,
+    processes.flatMap((each, index) =>
+      ended[index] === true && (each.life?.how === 'code 0' || each.life?.how === null) ? [] : [`${each.name}: ${each.life?.how}`],
+    ),
+  )
+}
+
+function describe(startedAt: number, { ledger, client }: Load, { counts, connections, memoryMaxMib }: Sampler, findings: Findings): string {
+  const seconds = Math.round((performance.now() - startedAt) / 1000)
+  const errors = (client.statuses.get('503') ?? 0) + (client.statuses.get('connection failed') ?? 0)
+  return (
+    `${String(seconds).padStart(4)} s  accepted ${ledger.count('accepted')}, ended ${counts.ended}, running ${counts.running}, waiting ${counts.pending}; ` +
+    `503 or cut ${errors}; connections ${connections}; memory up to ${Math.max(0, ...memoryMaxMib.values()).toFixed(0)} MiB; broken ${findings.violations}`
+  )
+}

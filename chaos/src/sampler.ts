@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { invariants } from '@muster/testing/invariants'
+import type { Findings } from './findings.ts'
+import type { Supervised } from './supervised.ts'
+import type { System } from './system.ts'
+import { runningLimit, SERVER_LIMITS } from './tenants.ts'
+
+const LANES_EVERY_MS = 250
+const SIZES_EVERY_MS = 1_000
+const INVARIANTS_EVERY_MS = 4_000
+const PAGE_BYTES = 4_096
+
+/** What is seen of the system while it works. */
+export interface Sampler {
+  readonly counts: { pending: number; running: number; ended: number }
+  /** Most resident memory of any life of a process, in MiB, by name. */
+  readonly memoryMaxMib: ReadonlyMap<string, number>
+  readonly connectionsMax: number
+  readonly connections: number
+  readonly laneLooks: number
+  readonly invariantLooks: number
+  lagMs(): number
+  stop(): Promise<void>
+}
+
+/** Looks at limits, invariants, memory and connections for as long as the run lasts. What it cannot see while PostgreSQL is away, it skips. */
+export function startSampler(system: System, findings: Findings): Sampler {
+  const { admin } = system
+  const memoryMaxMib = new Map<string, number>()
+  const counts = { pending: 0, running: 0, ended: 0 }
+  const state = { connections: 0, connectionsMax: 0, laneLooks: 0, invariantLooks: 0, lagMs: 0 }
+  let isStopped = false
+
+  const every = (ms: number, look: () => Promise<void> | void) => {
+    const loop = async () => {
+      while (!isStopped) {
+        try {
+          await look()
+        } catch (error) {
+          if (!isOutage(error)) findings.broke('the harness can look at the database', String((error as Error).stack).slice(0, 600))
+        }
+        await new Promise((resolve) => setTimeout(resolve, ms))
+      }
+    }
+    return loop()
+  }
+
+  const lookAtLanes = async () => {
+    const rows = await admin<{ project_id: string; agent_id: string; running: number; slots: number }[]>`
+      select project_id, agent_id, count(*) filter (where status = 'running')::int as running, count(*)::int as slots
+      from subtasks where slot group by project_id, agent_id`
+    state.laneLooks += 1
+    findings.looked('running limits hold at every moment that was looked at', rows.length)
+    for (const row of rows) {
+      const limit = runningLimit(row.agent_id)
+      if (row.slots > limit)
+        findings.broke(
+          'running limits hold at every moment that was looked at',
+          `${row.project_id}/${row.agent_id}: ${row.slots} slots, ${row.running} running, limit ${limit}`,
+        )
+    }
+  }
+
+  const lookAtSizes = async () => {
+    for (const process of [...system.apis, ...system.workers]) {
+      const mib = residentMib(process)
+      if (mib !== null) memoryMaxMib.set(process.name, Math.max(memoryMaxMib.get(process.name) ?? 0, mib))
+    }
+    const [row] = await admin<{ connections: number; pending: number; running: number; ended: number }[]>`
+      select (select count(*)::int from pg_stat_activity where usename = ${system.login}) as connections,
+        count(*) filter (where status = 'pending')::int as pending, count(*) filter (where status = 'running')::int as running,
+        count(*) filter (where status not in ('pending', 'running'))::int as ended
+      from subtasks`
+    if (row === undefined) return
+    state.connections = row.connections
+    state.connectionsMax = Math.max(state.connectionsMax, row.connections)
+    Object.assign(counts, { pending: row.pending, running: row.running, ended: row.ended })
+  }
+
+  const lookAtInvariants = async () => {
+    const problems = await invariants(admin, { runningPerAgent: SERVER_LIMITS.running })
+    state.invariantLooks += 1
+    findings.looked('the invariants hold between any two commits', 1)
+    for (const problem of problems) findings.broke('the invariants hold between any two commits', `${new Date().toISOString()}: ${problem}`)
+  }
+
+  let expectedAt = performance.now()
+  const lagTimer = setInterval(() => {
+    const now = performance.now()
+    state.lagMs = Math.max(0, now - expectedAt)
+    expectedAt = now + 200
+  }, 200)
+
+  const loops = [every(LANES_EVERY_MS, lookAtLanes), every(SIZES_EVERY_MS, lookAtSizes), every(INVARIANTS_EVERY_MS, lookAtInvariants)]
+  return {
+    counts,
+    memoryMaxMib,
+    get connectionsMax() {
+      return state.connectionsMax
+    },
+    get connections() {
+      return state.connections
+    },
+    get laneLooks() {
+      return state.laneLooks
+    },
+    get invariantLooks() {
+      return state.invariantLooks
+    },
+    lagMs: () => state.lagMs,
+    async stop() {
+      isStopped = true
+      clearInterval(lagTimer)
+      await Promise.all(loops)
+    },
+  }
+}
+
+/** Resident memory of a process; null when it is not there, or the system does not say. */
+export function residentMib({ pid }: Supervised): number | null {
+  if (pid === null) return null
+  try {
+    return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES) / 1_048_576
+  } catch {
+    return null
+  }
+}
+
+const OUTAGE = /^(CONN|ECONN|EPIPE|ETIMEDOUT|57P0|08|53300)/
+
+function isOutage(error: unknown): boolean {
+  return OUTAGE.test((error as { code?: string }).code ?? '')
+}

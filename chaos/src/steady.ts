@@ -1,0 +1,119 @@
+import type { Findings } from './findings.ts'
+import { residentMib } from './sampler.ts'
+import type { System } from './system.ts'
+
+const SAMPLES = 60
+/** The beginning is left out: caches fill, code is compiled, pools open. */
+const WARM_UP_SHARE = 0.3
+
+/** Growth of resident memory between the first and the last third that counts as noise of the garbage collector. */
+const MEMORY_NOISE_MIB = 25
+const CONNECTIONS_NOISE = 3
+/** Dead rows beyond what autovacuum leaves to gather: its threshold and its share, twice. */
+const DEAD_NOISE = 2_000
+const DEAD_SHARE = 0.5
+/** Tables that only hold what is on its way; they must not grow at all. */
+const TRANSIENT_BYTES_MAX = 24 * 1_048_576
+/** Finished jobs stay for a minute, plus the housekeeping's own interval. */
+const TRANSIENT = new Set(['outbox', 'job_common', 'workers'])
+/** What a row of a table may take in table and indexes, compared with its beginning. */
+const BLOAT_FACTOR = 1.6
+const BLOAT_NOISE_BYTES = 4 * 1_048_576
+
+interface Table {
+  name: string
+  live: number
+  dead: number
+  bytes: number
+  indexBytes: number
+}
+
+interface Sample {
+  atMs: number
+  memoryMib: Record<string, number>
+  connections: number
+  tables: Table[]
+}
+
+export interface GrowthWatch {
+  samples: Sample[]
+  stop(): void
+  judge(findings: Findings): void
+}
+
+/** Looks at memory, connections and tables while a steady load runs, and says afterwards what grew without a reason. */
+export function startGrowthWatch(system: System, minutes: number): GrowthWatch {
+  const samples: Sample[] = []
+  const look = async () => {
+    const memoryMib: Record<string, number> = {}
+    for (const process of [...system.apis, ...system.workers]) {
+      const mib = residentMib(process)
+      if (mib !== null) memoryMib[process.name] = mib
+    }
+    const [row] = await system.admin<{ count: number }[]>`select count(*)::int as count from pg_stat_activity where usename = ${system.login}`
+    const tables = await system.admin<Table[]>`
+      select relname as name, n_live_tup::int as live, n_dead_tup::int as dead, pg_table_size(relid)::float8 as bytes, pg_indexes_size(relid)::float8 as "indexBytes"
+      from pg_stat_user_tables where schemaname in ('public', 'pgboss', 'muster_system') and pg_total_relation_size(relid) > 0 order by 1`
+    samples.push({ atMs: Date.now(), memoryMib, connections: row?.count ?? 0, tables: [...tables] })
+  }
+  const timer = setInterval(() => void look().catch(() => {}), (minutes * 60_000) / SAMPLES)
+  return {
+    samples,
+    stop: () => clearInterval(timer),
+    judge(findings) {
+      const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
+      const third = Math.max(1, Math.floor(warm.length / 3))
+      const [first, last] = [warm.slice(0, third), warm.slice(-third)]
+      for (const name of Object.keys(first[0]?.memoryMib ?? {})) {
+        const [before, after] = [first, last].map((part) => median(part.map((sample) => sample.memoryMib[name] ?? 0))) as [number, number]
+        findings.none(
+          'memory does not grow under steady load',
+          warm.length,
+          after > before + MEMORY_NOISE_MIB ? [`${name}: ${before.toFixed(0)} → ${after.toFixed(0)} MiB`] : [],
+        )
+      }
+      const [before, after] = [first, last].map((part) => Math.max(...part.map((sample) => sample.connections))) as [number, number]
+      findings.none('connections do not grow under steady load', warm.length, after > before + CONNECTIONS_NOISE ? [`${before} → ${after}`] : [])
+      judgeTables(findings, warm)
+    },
+  }
+}
+
+function judgeTables(findings: Findings, warm: readonly Sample[]): void {
+  const early = new Map(warm[0]?.tables.map((table) => [table.name, table]))
+  const end = warm.at(-1)?.tables ?? []
+  findings.none(
+    'dead rows are cleaned up',
+    end.length,
+    end.filter((table) => table.dead > DEAD_NOISE + table.live * DEAD_SHARE).map((table) => `${table.name}: ${table.dead} dead, ${table.live} live`),
+  )
+  findings.none(
+    'tables of what is on its way stay small',
+    TRANSIENT.size,
+    end
+      .filter((table) => TRANSIENT.has(table.name) && table.bytes + table.indexBytes > TRANSIENT_BYTES_MAX)
+      .map((table) => `${table.name}: ${mib(table.bytes)} + ${mib(table.indexBytes)} in indexes`),
+  )
+  findings.none(
+    'tables and indexes grow no faster than their rows',
+    end.length,
+    end.flatMap((table) => {
+      const before = early.get(table.name)
+      if (before === undefined || TRANSIENT.has(table.name) || table.live < 500) return []
+      const expected = ((before.bytes + before.indexBytes) / Math.max(before.live, 1)) * table.live
+      const actual = table.bytes + table.indexBytes
+      return actual > expected * BLOAT_FACTOR + BLOAT_NOISE_BYTES
+        ? [`${table.name}: ${mib(actual)} for ${table.live} rows, was ${mib(before.bytes + before.indexBytes)} for ${before.live}`]
+        : []
+    }),
+  )
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+}
+
+function mib(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`
+}

@@ -1,0 +1,134 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { migrate } from '@muster/db'
+import { installQueues } from '@muster/jobs'
+import { freePort, type LocalPostgres, removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
+import postgres from 'postgres'
+import { startHop } from './database-hop.ts'
+import type { Findings } from './findings.ts'
+import { Supervised } from './supervised.ts'
+import { createTenants, SERVER_LIMITS, type Tenant } from './tenants.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const PROGRAMS = fileURLToPath(new URL('../programs/', import.meta.url))
+
+export const LEASE_SECONDS = 4
+export const GRACE_SECONDS = 5
+const SLOTS = 6
+
+/** Programs that run subtasks, each with a fault of its own. */
+export const RUNNERS = ['quick', 'slow', 'crashing', 'stubborn', 'big', 'empty', 'steered'] as const
+export type RunnerName = (typeof RUNNERS)[number]
+
+export interface SystemOptions {
+  workers: number
+  apis: number
+  findings: Findings
+  /** What the processes inherit: PATH and the like. */
+  inherited: Record<string, string | undefined>
+  log: (line: string) => void
+}
+
+/** PostgreSQL, the processes and the way between them. */
+export interface System {
+  folder: string
+  postgres: LocalPostgres
+  /** A superuser, straight to the server; throws while that is away. */
+  admin: postgres.Sql
+  login: string
+  apis: Supervised[]
+  workers: Supervised[]
+  tenants: Tenant[]
+  /** The value of CHAOS_RUN in the environment of every program that the workers of this run start. */
+  programMark: string
+  /** Ends everything at once and removes it; with `keep`, leaves the folder. */
+  destroy(keep: boolean): Promise<void>
+}
+
+export async function startSystem({ workers, apis, findings, inherited, log }: SystemOptions): Promise<System> {
+  const folder = await mkdtemp(join(tmpdir(), `muster-chaos-${process.pid}-`))
+  // The database server may have to run as another user, who must be able to enter.
+  await chmod(folder, 0o755)
+  const dataDir = join(folder, 'postgres')
+  const processes: Supervised[] = []
+  let server: LocalPostgres | null = null
+  let admin: postgres.Sql | null = null
+  const destroy = async (keep: boolean) => {
+    await Promise.all(processes.map((each) => each.end('SIGKILL', 5_000)))
+    await Promise.all(processes.map((each) => each.options.hop.close()))
+    await admin?.end({ timeout: 1 }).catch(() => {})
+    await server?.stop('immediate').catch(() => {})
+    if (keep) return
+    await removeLocalPostgres(dataDir).catch(() => {})
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  try {
+    log('starting PostgreSQL (durable)')
+    // Autovacuum comes by often, so that what it cannot clean up shows within minutes.
+    server = await startLocalPostgres({ dataDir, settings: { autovacuum_naptime: '10s', log_min_messages: 'warning', max_connections: '200' } })
+    const login = 'muster_chaos'
+    const appUrl = await server.urlFor(login, 'muster')
+    const adminUrl = new URL(server.adminUrl)
+    await migrate({ adminUrl: server.adminUrl, appUrl })
+    adminUrl.pathname = '/muster'
+    await installQueues(adminUrl.href)
+    admin = postgres(adminUrl.href, { max: 4, connect_timeout: 3, onnotice: () => {}, backoff: () => 0.2, connection: { application_name: 'muster-chaos' } })
+    const tenants = await createTenants(admin, appUrl)
+
+    const programMark = `chaos-${process.pid}`
+    const shared = {
+      ...Object.fromEntries(
+        Object.entries(inherited).filter(
+          (entry): entry is [string, string] => entry[1] !== undefined && ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ'].includes(entry[0]),
+        ),
+      ),
+      HOST: '127.0.0.1',
+      AUTH: 'keys',
+      LOG_LEVEL: 'info',
+      COMMAND_RUNNERS: JSON.stringify(
+        Object.fromEntries(
+          RUNNERS.map((name) => [
+            name,
+            { argv: [process.execPath, join(PROGRAMS, `${name}.mjs`)], env: { CHAOS_RUN: programMark }, steerable: name === 'steered' },
+          ]),
+        ),
+      ),
+      DEFAULT_RUNNER: 'quick',
+      SUBTASK_WORKERS: String(SLOTS),
+      SUBTASK_LEASE_SECONDS: String(LEASE_SECONDS),
+      SUBTASK_DEFAULT_TIMEOUT: '30',
+      SUBTASK_MAX_CONCURRENT: String(SERVER_LIMITS.running),
+      SUBTASK_MAX_PENDING: String(SERVER_LIMITS.pending),
+      SUBTASK_AGEING_SECONDS: '5',
+      SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
+    }
+    const make = async (kind: 'api' | 'worker', index: number) => {
+      const name = `${kind}-${index + 1}`
+      const hop = await startHop((server as LocalPostgres).port)
+      const url = new URL(appUrl)
+      url.port = String(hop.port)
+      const port = kind === 'api' ? await freePort() : null
+      const dataFolder = join(folder, name)
+      await mkdir(dataFolder)
+      const environment = { ...shared, DATABASE_URL: url.href, DATA_DIR: dataFolder, PORT: String(port ?? 0) }
+      const script = join(ROOT, 'apps', kind, 'src', 'main.ts')
+      const supervised = new Supervised({ name, kind, script, environment, logFile: join(folder, `${name}.log`), hop, port, findings })
+      processes.push(supervised)
+      return supervised
+    }
+    const apiProcesses: Supervised[] = []
+    for (let index = 0; index < apis; index += 1) apiProcesses.push(await make('api', index))
+    const workerProcesses: Supervised[] = []
+    for (let index = 0; index < workers; index += 1) workerProcesses.push(await make('worker', index))
+    log(`starting ${apis} APIs and ${workers} workers`)
+    for (const each of processes) each.start()
+    await Promise.all(processes.map((each) => each.ready()))
+    return { folder, postgres: server, admin, login, apis: apiProcesses, workers: workerProcesses, tenants, programMark, destroy }
+  } catch (error) {
+    await destroy(true)
+    throw error
+  }
+}
