@@ -12,6 +12,8 @@ import { addReference } from './plugins/reference.ts'
 import { registerEndpoint } from './register-endpoint.ts'
 import { endpoints } from './routes/index.ts'
 
+const CLOSE_IDLE_EVERY_MS = 50
+
 /** The API as an app that knows no port and no environment. Who listens, or injects requests, closes it. */
 export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   const app = Fastify({
@@ -40,6 +42,8 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     )
   })
 
+  closeConnections(app, deps.stopping)
+
   const { registry, observe } = createMetrics(deps)
   addRequestMetrics(app, observe)
   addJsonBody(app)
@@ -65,4 +69,19 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     throw new DomainError('method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`)
   })
   return app
+}
+
+/**
+ * Lets the server close as soon as the last answer is out. A connection that was kept alive would hold it open for as long as its
+ * client likes to keep it.
+ */
+function closeConnections(app: FastifyInstance, stopping: AbortSignal): void {
+  app.addHook('onSend', async (_request, reply) => {
+    if (stopping.aborted) reply.header('connection', 'close')
+  })
+  let timer: NodeJS.Timeout | undefined
+  app.addHook('preClose', async () => {
+    timer = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+  })
+  app.addHook('onClose', async () => clearInterval(timer))
 }

@@ -81,6 +81,8 @@ function sendStream(
     ...(reply.getHeaders() as Record<string, string | string[]>),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
+    // Nothing is gained by keeping it afterwards, and a server that stops would have to wait for it.
+    connection: 'close',
     // Proxies that buffer would hold events back.
     'x-accel-buffering': 'no',
   })

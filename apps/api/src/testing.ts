@@ -51,7 +51,11 @@ export interface Reply {
  *
  * @param database a migrated database of this file's own; it is removed at the end
  */
-export async function startApi(database: { appUrl: string; drop: () => Promise<void> }, settings: Record<string, string> = {}): Promise<TestApi> {
+export async function startApi(
+  database: { appUrl: string; drop: () => Promise<void> },
+  settings: Record<string, string> = {},
+  { awaitReady = true } = {},
+): Promise<TestApi> {
   let errors: string[] = []
   const log: Log = {
     debug() {},
@@ -63,6 +67,7 @@ export async function startApi(database: { appUrl: string; drop: () => Promise<v
   const deps = createDeps({ settings: { ...parsed, DATABASE_URL: database.appUrl }, environment: { PATH: '' } }, log)
   const app = await buildApp(deps)
   deps.start((error) => errors.push(`fatal: ${error.message}`))
+  if (awaitReady) await deps.feed.ready()
   const ctx: Ctx = { ...deps, actor: openActor() }
   return {
     app,

@@ -167,9 +167,7 @@ muster_event_subscriptions 3
 
 /** The errors that an endpoint can give, whether of its own or because of what it is. */
 function errorsOf(endpoint: Endpoint): ErrorCode[] {
-  const takesInput = endpoint.params !== undefined || endpoint.query !== undefined || endpoint.body !== undefined
-  const codes: ErrorCode[] = [...(endpoint.errors ?? []), 'rate_limited', 'internal', 'unavailable']
-  if (takesInput || endpoint.method === 'POST') codes.push('validation_failed')
+  const codes: ErrorCode[] = [...(endpoint.errors ?? []), 'validation_failed', 'rate_limited', 'internal', 'unavailable']
   if (endpoint.access !== 'public') codes.push('unauthenticated', 'forbidden')
   if (endpoint.body !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
   if (endpoint.method === 'POST') codes.push('request_in_progress', 'idempotency_mismatch')

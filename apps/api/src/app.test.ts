@@ -1,0 +1,152 @@
+import { createServer } from 'node:net'
+import { testDatabase } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApi, type TestApi } from './testing.ts'
+
+const LOCAL = { host: 'localhost:7300' }
+
+describe('the app', () => {
+  let api: TestApi
+
+  beforeAll(async () => {
+    api = await startApi(await testDatabase())
+  })
+  afterAll(() => api.close())
+
+  it('answers what is nowhere with a problem', async () => {
+    const answer = await api.call('GET', '/nowhere?secret=1')
+    expect(answer.status).toBe(404)
+    expect(answer.headers['content-type']).toContain('application/problem+json')
+    expect(answer.body).toMatchObject({ code: 'not_found', instance: '/nowhere', retryable: false, request_id: answer.headers['x-request-id'] })
+  })
+
+  it('says which methods a path takes', async () => {
+    const answer = await api.call('PUT', '/subtasks/x/updates')
+    expect(answer.status).toBe(405)
+    expect(answer.headers.allow).toBe('POST, GET, HEAD')
+    expect(answer.body.code).toBe('method_not_allowed')
+  })
+
+  it('answers a URL that cannot be decoded with a problem', async () => {
+    expect((await api.app.inject('/subtasks/%zz')).json()).toMatchObject({ status: 400, code: 'validation_failed' })
+  })
+
+  it('leads from the type of a problem to its section', async () => {
+    const { type } = (await api.call('GET', '/nowhere', { headers: LOCAL })).body
+    expect(type).toBe('http://localhost:7300/docs/errors#not_found')
+    const page = await api.app.inject('/docs/errors')
+    expect(page.headers['content-type']).toContain('text/html')
+    expect(page.body).toContain('id="not_found"')
+  })
+
+  it('shows health, readiness, metrics and its reference without a key', async () => {
+    expect((await api.call('GET', '/healthz')).body).toEqual({ status: 'ok' })
+    expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'ready', reason: null })
+    expect((await api.call('GET', '/metrics')).text).toContain('muster_http_request_duration_seconds')
+    const reference = await api.app.inject('/openapi.json')
+    expect(reference.json().openapi).toBe('3.1.0')
+    expect((await api.app.inject('/openapi.yaml')).body).toMatch(/^openapi: 3\.1\.0/)
+    expect((await api.app.inject('/docs/')).statusCode).toBe(200)
+  })
+
+  it('lists the runners, one of them the default', async () => {
+    const { items } = (await api.call('GET', '/runners', { key: await api.key(['subtasks:read']) })).body
+    expect(items.filter((runner: { default: boolean }) => runner.default)).toMatchObject([{ name: 'external', available: true }])
+  })
+
+  it('stops looking up keys for an address that has tried too many', async () => {
+    const statuses = new Set<number>()
+    for (let attempt = 0; attempt < 110; attempt += 1) statuses.add((await api.call('GET', '/runners', { key: 'mst_key_guess' })).status)
+    expect([...statuses]).toEqual([401, 429])
+  })
+})
+
+describe('an open server', () => {
+  let api: TestApi
+
+  beforeAll(async () => {
+    api = await startApi(await testDatabase(), { AUTH: 'open' })
+  })
+  afterAll(() => api.close())
+
+  it.each([
+    ['localhost', LOCAL],
+    ['127.0.0.1', { host: '127.0.0.1:7300' }],
+    ['[::1]', { host: '[::1]:7300' }],
+    ['its own pages', { ...LOCAL, origin: 'http://localhost:7300', 'sec-fetch-site': 'same-origin' }],
+    ['an address bar', { ...LOCAL, 'sec-fetch-site': 'none' }],
+  ])('takes calls from %s', async (_, headers) => {
+    expect((await api.call('GET', '/subtasks', { headers })).status).toBe(200)
+  })
+
+  it.each([
+    ['a name that was made to point here', { host: 'evil.example' }],
+    ['a page of another origin', { ...LOCAL, origin: 'http://evil.example' }],
+    ['a page on another port', { ...LOCAL, origin: 'http://localhost:3000' }],
+    ['a page without an origin', { ...LOCAL, origin: 'null' }],
+    ['a picture on another site', { ...LOCAL, 'sec-fetch-site': 'cross-site' }],
+    ['a picture on another port', { ...LOCAL, 'sec-fetch-site': 'same-site' }],
+  ])('403: refuses %s', async (_, headers) => {
+    const answer = await api.call('GET', '/subtasks', { headers })
+    expect(answer.status).toBe(403)
+    expect(answer.body.code).toBe('forbidden')
+  })
+
+  it('401: still refuses a wrong key', async () => {
+    expect((await api.call('GET', '/subtasks', { key: 'mst_key_wrong', headers: LOCAL })).status).toBe(401)
+  })
+})
+
+describe('a server on other addresses than loopback', () => {
+  it('shows its metrics to holders of a key, of any scope', async () => {
+    const api = await startApi(await testDatabase(), { HOST: '0.0.0.0' })
+    expect((await api.call('GET', '/metrics')).status).toBe(401)
+    expect((await api.call('GET', '/metrics', { key: await api.key(['tsgs:read']) })).status).toBe(200)
+    await api.close()
+  })
+})
+
+describe('a server whose database is away', () => {
+  it('503: says so everywhere, but that it is alive', async () => {
+    const api = await startApi(
+      { appUrl: `postgres://nobody@127.0.0.1:${await closedPort()}/nothing`, drop: async () => {} },
+      { AUTH: 'open' },
+      { awaitReady: false },
+    )
+    for (const [method, path, body] of [
+      ['GET', '/subtasks', undefined],
+      ['POST', '/subtasks', { task: 'x' }],
+      ['POST', '/subtasks/claim', { worker_id: 'w', wait_seconds: 5 }],
+      ['GET', '/events', undefined],
+    ] as const) {
+      const answer = await api.call(method, path, { headers: LOCAL, ...(body === undefined ? {} : { body }) })
+      expect(answer.status).toBe(503)
+      expect(answer.headers['retry-after']).toBe('1')
+      expect(answer.body).toMatchObject({ code: 'unavailable', retryable: true })
+    }
+    expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'not_ready', reason: 'The database cannot be reached.' })
+    expect((await api.call('GET', '/healthz')).status).toBe(200)
+    await api.close()
+  })
+})
+
+describe('a server that stops', () => {
+  it('503: takes no further requests', async () => {
+    const api = await startApi(await testDatabase(), { AUTH: 'open' })
+    api.deps.beginStop()
+    const answer = await api.call('GET', '/subtasks', { headers: LOCAL })
+    expect(answer.body).toMatchObject({ status: 503, code: 'unavailable' })
+    expect((await api.call('GET', '/readyz')).status).toBe(503)
+    await api.close()
+  })
+})
+
+/** A port on which nobody listens. */
+function closedPort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}

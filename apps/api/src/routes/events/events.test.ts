@@ -1,0 +1,147 @@
+import { testDatabase } from '@muster/testing'
+import { cancelSubtask } from '@muster/usecases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { drainEvents, spawnExternal, startApi, type TestApi } from '../../testing.ts'
+
+/** What a stream has sent: each event's id and type. */
+interface Seen {
+  id: number
+  type: string
+  data: { id: number; type: string; subject: { id: string } }
+}
+
+describe('event streams', () => {
+  let api: TestApi
+  let address: string
+  let key: string
+
+  beforeAll(async () => {
+    api = await startApi(await testDatabase(), { SUBTASK_MAX_PENDING: '1000' })
+    address = await api.app.listen({ port: 0, host: '127.0.0.1' })
+    key = await api.key(['events:read', 'subtasks:read', 'subtasks:claim'])
+  })
+  afterAll(() => api.close())
+
+  const open = (path: string, headers: Record<string, string> = {}, token = key) =>
+    fetch(`${address}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } })
+
+  /** Reads a stream until it has sent enough, or has ended. */
+  const read = async (response: Response, isEnough: (seen: Seen[]) => boolean = () => false): Promise<Seen[]> => {
+    let text = ''
+    let seen: Seen[] = []
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true })
+      seen = [...text.matchAll(/^id: (\d+)\nevent: (.+)\ndata: (.+)\n\n/gm)].map(([, id, type, data]) => ({
+        id: Number(id),
+        type: type ?? '',
+        data: JSON.parse(data ?? ''),
+      }))
+      if (isEnough(seen)) break
+    }
+    return seen
+  }
+
+  describe('GET /subtasks/{id}/events', () => {
+    it('replays from the first event, follows, and closes after the last', async () => {
+      const { id } = await spawnExternal(api.ctx)
+      await drainEvents(api)
+      const response = await open(`/subtasks/${id}/events`)
+      expect(response.headers.get('content-type')).toContain('text/event-stream')
+      await cancelSubtask(api.ctx, id)
+      const seen = await read(response)
+      expect(seen.map(({ type }) => type)).toEqual(['subtask.created', 'subtask.cancelled'])
+      expect(seen.every(({ id: place, data }) => place === data.id && data.subject.id === id)).toBe(true)
+    })
+
+    it('replays and closes when it has ended already', async () => {
+      const { id } = await spawnExternal(api.ctx)
+      await cancelSubtask(api.ctx, id)
+      expect((await read(await open(`/subtasks/${id}/events`))).map(({ type }) => type)).toEqual(['subtask.created', 'subtask.cancelled'])
+    })
+
+    it('goes on after Last-Event-ID, and tells a reader that has all of it not to come again', async () => {
+      const { id } = await spawnExternal(api.ctx)
+      await cancelSubtask(api.ctx, id)
+      const [created, cancelled] = await read(await open(`/subtasks/${id}/events`))
+      const rest = await read(await open(`/subtasks/${id}/events?after=0`, { 'last-event-id': String(created?.id) }))
+      expect(rest).toEqual([cancelled])
+      expect((await open(`/subtasks/${id}/events`, { 'last-event-id': String(cancelled?.id) })).status).toBe(204)
+    })
+
+    it('hides the subtasks of others', async () => {
+      const { id } = await spawnExternal(api.ctx)
+      const strange = await api.key(['admin'], await api.stranger())
+      expect((await open(`/subtasks/${id}/events`, {}, strange)).status).toBe(404)
+    })
+  })
+
+  describe('GET /events', () => {
+    it('begins now, and hands on what happens in this project alone', async () => {
+      const response = await open('/events')
+      const { id } = await spawnExternal(api.ctx)
+      const stranger = await api.stranger()
+      const theirs = await open('/events?after=0', {}, await api.key(['events:read'], stranger))
+      await cancelSubtask(api.ctx, id)
+      const seen = await read(response, (events) => events.length >= 2)
+      expect(seen.slice(-2).map(({ type, data }) => [type, data.subject.id])).toEqual([
+        ['subtask.created', id],
+        ['subtask.cancelled', id],
+      ])
+      api.deps.feed.publish({
+        id: 1e9,
+        type: 'subtask.created',
+        subject: { kind: 'subtask', id },
+        data: {},
+        actor: { kind: 'key', id: 'k' },
+        at: new Date(0),
+        projectId: stranger.projectId,
+      })
+      expect(await read(theirs, (events) => events.length > 0)).toMatchObject([{ id: 1e9 }])
+    })
+
+    it('misses nothing and repeats nothing while much happens', async () => {
+      const before = await read(await open('/events?after=0'), (events) => events.length > 0)
+      const spawning = Promise.all(Array.from({ length: 60 }, (_, place) => spawnExternal(api.ctx, { agentId: `busy-${place % 7}` })))
+      const stream = await open(`/events?type=subtask.created`, { 'last-event-id': String(before.at(-1)?.id ?? 0) })
+      const wanted = new Set((await spawning).map(({ id }) => id))
+      const seen = await read(stream, (events) => events.filter(({ data }) => wanted.has(data.subject.id)).length === wanted.size)
+      const ids = seen.map(({ id }) => id)
+      expect(new Set(ids).size).toBe(ids.length)
+      expect(ids).toEqual([...ids].sort((left, right) => left - right))
+    })
+
+    it('shows a subtask’s own credential its own subtask alone', async () => {
+      const { id } = await spawnExternal(api.ctx, { agentId: 'own', priority: 'urgent' })
+      const other = await spawnExternal(api.ctx, { agentId: 'other' })
+      const claims = api.key(['subtasks:claim'])
+      let credential: string | undefined
+      while (credential === undefined) {
+        const claim = await api.call('POST', '/subtasks/claim', { key: await claims, body: { worker_id: 'w' } })
+        if (claim.body.subtask.id === id) credential = claim.body.credential
+      }
+      expect((await open(`/events?subject=${other.id}`, {}, credential)).status).toBe(404)
+      const seen = await read(await open('/events?after=0', {}, credential), (events) => events.length >= 2)
+      expect(seen.every(({ data }) => data.subject.id === id)).toBe(true)
+    })
+
+    it('ends with the server', async () => {
+      const other = await startApi(await testDatabase(), { AUTH: 'open' })
+      const response = await fetch(`${await other.app.listen({ port: 0, host: '127.0.0.1' })}/events`)
+      await other.close()
+      expect(await read(response)).toEqual([])
+    })
+
+    it.each([
+      ['a place that is none', { 'last-event-id': 'x' }, ''],
+      ['a place above the log', { 'last-event-id': '999999999' }, ''],
+    ])('400 cursor_invalid: %s', async (_, headers, query) => {
+      const response = await open(`/events${query}`, headers)
+      expect(await response.json()).toMatchObject({ status: 400, code: 'cursor_invalid' })
+    })
+
+    it('400: refuses a type that there is not', async () => {
+      expect((await open('/events?type=subtask.exploded')).status).toBe(400)
+    })
+  })
+})

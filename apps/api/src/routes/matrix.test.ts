@@ -1,0 +1,70 @@
+import { SCOPES } from '@muster/domain'
+import { testDatabase } from '@muster/testing'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { components } from '../schemas/components.ts'
+import { startApi, type TestApi } from '../testing.ts'
+import { endpoints } from './index.ts'
+
+/** What every endpoint refuses in the same way. A new one joins by itself. */
+const guarded = endpoints(new Registry()).filter(({ access, isPublicOnLoopback }) => access !== 'public' && isPublicOnLoopback !== true)
+const UNKNOWN = '01990000-0000-7000-8000-000000000000'
+const rows = guarded.map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, endpoint, path: endpoint.path.replaceAll(/\{\w+\}/g, UNKNOWN) }))
+
+describe('every endpoint that needs a key', () => {
+  let api: TestApi
+  let admin: string
+  let strange: string
+
+  beforeAll(async () => {
+    api = await startApi(await testDatabase())
+    admin = await api.key(['admin'])
+    strange = await api.key(['admin'], await api.stranger())
+  })
+  afterAll(() => api.close())
+
+  const body = (endpoint: (typeof guarded)[number]) => (endpoint.body === undefined ? {} : { body: components.get(endpoint.body)?.example })
+
+  it.each(rows)('401: $name needs a key', async ({ endpoint, path }) => {
+    for (const key of [undefined, 'mst_key_wrong', 'something else']) {
+      const answer = await api.call(endpoint.method, path, { key, ...body(endpoint) })
+      expect(answer.status).toBe(401)
+      expect(answer.body.code).toBe('unauthenticated')
+      expect(answer.headers['www-authenticate']).toContain('Bearer')
+    }
+  })
+
+  it.each(rows)('403: $name needs its scope, before anything of the request is looked at', async ({ endpoint, path }) => {
+    const key = await api.key(SCOPES.filter((scope) => scope !== endpoint.access && scope !== 'admin'))
+    const answer = await api.call(endpoint.method, path, { key, raw: '{' })
+    expect(answer.status).toBe(403)
+    expect(answer.body).toMatchObject({ code: 'forbidden', required_scope: endpoint.access })
+  })
+
+  it.each(rows.filter(({ endpoint }) => endpoint.path.includes('{id}') && !endpoint.path.startsWith('/sessions/{id}/inbox/claim')))(
+    '404: $name knows nothing by an unknown id, in whichever project',
+    async ({ endpoint, path }) => {
+      for (const key of [admin, strange])
+        expect((await api.call(endpoint.method, path, { key, ...body(endpoint) })).body).toMatchObject({ status: 404, code: 'not_found' })
+    },
+  )
+
+  it.each(rows.filter(({ endpoint }) => endpoint.body !== undefined))('400: $name refuses a body that it cannot read', async ({ endpoint, path }) => {
+    for (const raw of ['{', '"text"', '[1]', '{"no_such_field": 1}']) {
+      const answer = await api.call(endpoint.method, path, { key: admin, raw })
+      expect(answer.status).toBe(400)
+      expect(answer.body.code).toBe('validation_failed')
+    }
+  })
+
+  it.each(rows)('400: $name refuses a parameter that it does not know', async ({ endpoint, path }) => {
+    const answer = await api.call(endpoint.method, `${path}?no_such_parameter=1`, { key: admin, ...body(endpoint) })
+    expect(answer.status).toBe(400)
+    expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer: '?no_such_parameter' }))
+  })
+
+  it('declares each operation once', () => {
+    const ids = guarded.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})

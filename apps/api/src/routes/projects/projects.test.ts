@@ -1,0 +1,43 @@
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { testDatabase } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApi, type TestApi } from '../../testing.ts'
+
+describe('/projects/{id}', () => {
+  let api: TestApi
+  let key: string
+  const path = `/projects/${DEFAULT_PROJECT_ID}`
+
+  beforeAll(async () => {
+    api = await startApi(await testDatabase())
+    key = await api.key(['admin'])
+  })
+  afterAll(() => api.close())
+
+  it('GET 200: shows the project', async () => {
+    expect((await api.call('GET', path, { key })).body).toMatchObject({ id: DEFAULT_PROJECT_ID, name: 'default', settings: {} })
+  })
+
+  it('PATCH 200: sets limits, which hold for the next subtask', async () => {
+    const settings = { limits: { agents: { shy: { pending: 1 } } } }
+    expect((await api.call('PATCH', path, { key, body: { settings } })).body.settings).toEqual(settings)
+    const spawn = () => api.call('POST', '/subtasks', { key, body: { task: 'x', agent_id: 'shy' } })
+    expect([(await spawn()).status, (await spawn()).status]).toEqual([202, 429])
+  })
+
+  it('PATCH 200: changes the name alone', async () => {
+    const before = (await api.call('GET', path, { key })).body
+    expect((await api.call('PATCH', path, { key, body: { name: 'renamed' } })).body).toEqual({ ...before, name: 'renamed' })
+  })
+
+  it('PATCH 400: refuses settings that it does not know', async () => {
+    const answer = await api.call('PATCH', path, { key, body: { settings: { limits: { pending: 3 } } } })
+    expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings/limits/pending' })])
+  })
+
+  it('404: hides the project of others', async () => {
+    const strange = await api.key(['admin'], await api.stranger())
+    expect((await api.call('GET', path, { key: strange })).status).toBe(404)
+    expect((await api.call('PATCH', path, { key: strange, body: { name: 'mine' } })).status).toBe(404)
+  })
+})
