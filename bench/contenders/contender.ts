@@ -24,11 +24,13 @@ export interface Workers {
 export interface Contender {
   /** Null is us. */
   name: string | null
-  open(bench: Bench, workers: Workers): Promise<OpenContender>
+  /** A database in which it is installed. */
+  prepare(bench: Bench): Promise<BenchDatabase>
+  /** Starts its processes: workers, and one that produces jobs. They end with what is answered, the database stays. */
+  open(bench: Bench, database: BenchDatabase, workers: Workers): Promise<OpenContender>
 }
 
 export interface OpenContender extends AsyncDisposable {
-  database: BenchDatabase
   /** Starts jobs at a fixed schedule, from a process of their own. */
   load(perSecond: number, seconds: number): Promise<Load>
   /** Puts many jobs there at once, then wakes the workers. */

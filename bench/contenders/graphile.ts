@@ -20,15 +20,17 @@ export function startGraphileProducer(bench: Bench, database: BenchDatabase): Pr
 
 export const graphile: Contender = {
   name: GRAPHILE,
-  async open(bench: Bench, workers: Workers): Promise<OpenContender> {
+  async prepare(bench) {
     const database = await bench.server.emptyDatabase()
     await runMigrations({ connectionString: database.adminUrl })
+    return database
+  },
+  async open(bench, database, workers) {
     const worker = await startGraphileWorker(bench, database, workers)
     const producer = await startGraphileProducer(bench, database)
     const agents = agentNames(AGENTS)
     return keep(
       {
-        database,
         load: (perSecond: number, seconds: number) => producer.call<Awaited<ReturnType<OpenContender['load']>>>('load', { perSecond, seconds, agents }),
         preload: async (count: number) =>
           void (await database.admin`
@@ -40,7 +42,6 @@ export const graphile: Contender = {
       async () => {
         await producer[Symbol.asyncDispose]()
         await worker[Symbol.asyncDispose]()
-        await database[Symbol.asyncDispose]()
       },
     )
   },

@@ -18,7 +18,12 @@ export function musterEnvironment(bench: Bench, database: BenchDatabase, raised:
   return { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, ...raised }
 }
 
-export function startMusterWorker(bench: Bench, database: BenchDatabase, { slots, runMs }: Workers, raised: Record<string, string> = {}): Promise<ServingChild> {
+export function startMusterWorker(
+  bench: Bench,
+  database: BenchDatabase,
+  { slots, runMs }: Workers,
+  raised: Record<string, string> = {},
+): Promise<ServingChild> {
   return startServing(bench, 'worker', 'worker.ts', { slots, runMs }, musterEnvironment(bench, database, { SUBTASK_WORKERS: String(slots), ...raised }))
 }
 
@@ -26,14 +31,12 @@ export function startSpawner(bench: Bench, database: BenchDatabase, raised: Reco
   return startServing(bench, 'spawner', 'spawner.ts', null, musterEnvironment(bench, database, raised))
 }
 
-/** Opens ours in a database that is there already, and leaves it there. */
-export async function openMuster(bench: Bench, database: BenchDatabase, workers: Workers): Promise<OpenContender> {
+async function open(bench: Bench, database: BenchDatabase, workers: Workers): Promise<OpenContender> {
   const worker = await startMusterWorker(bench, database, workers)
   const spawner = await startSpawner(bench, database)
   const agents = agentNames(AGENTS)
   return keep(
     {
-      database,
       load: (perSecond: number, seconds: number) => spawner.call<Awaited<ReturnType<OpenContender['load']>>>('load', { perSecond, seconds, agents }),
       async preload(count: number) {
         await seedPending(database.admin, { count, agents: AGENTS, runner: 'noop', queue: 'run.noop' })
@@ -48,14 +51,4 @@ export async function openMuster(bench: Bench, database: BenchDatabase, workers:
   )
 }
 
-export const muster: Contender = {
-  name: null,
-  async open(bench, workers) {
-    const database = await bench.server.musterDatabase()
-    const opened = await openMuster(bench, database, workers)
-    return keep({ ...opened }, async () => {
-      await opened[Symbol.asyncDispose]()
-      await database[Symbol.asyncDispose]()
-    })
-  },
-}
+export const muster: Contender = { name: null, prepare: (bench) => bench.server.musterDatabase(), open }

@@ -4,16 +4,30 @@ import type { Bench } from '../instrument/figure.ts'
 import { keep } from '../instrument/live.ts'
 import type { BenchDatabase } from '../instrument/server.ts'
 import type { PgBossWorkers } from '../processes/peer-pg-boss.ts'
-import { AGENTS } from './muster.ts'
 import { agentNames } from './agents.ts'
-import type { Contender, OpenContender, Workers } from './contender.ts'
+import type { Contender, OpenContender } from './contender.ts'
 import { takeEntries } from './entries.ts'
+import { AGENTS } from './muster.ts'
 
 export const PG_BOSS_QUEUE = 'noop'
 
 /** `work()` at its fastest without notifications: it asks no more often than twice a second. */
 export const POLLING = { name: 'pg-boss work()', useListenNotify: false, work: { pollingIntervalSeconds: 0.5 } } as const
+/** The same, and while its statistics (taken every second here) say that more is waiting, it asks again after each job. */
+export const BURSTING = {
+  name: 'pg-boss work()',
+  useListenNotify: false,
+  work: { pollingIntervalSeconds: 0.5, burstWhenReadyExceeds: 1 },
+  superviseSeconds: 1,
+} as const
 export const NOTIFIED = { name: 'pg-boss notify', useListenNotify: true, work: {} } as const
+
+interface PgBossOptions {
+  name: string
+  useListenNotify: boolean
+  work: WorkOptions
+  superviseSeconds?: number
+}
 
 /** Installs pg-boss with one queue into an empty database. */
 export async function installPgBoss(database: BenchDatabase, queue: Partial<Queue> = {}): Promise<void> {
@@ -40,35 +54,33 @@ export async function seedPgBoss(database: BenchDatabase, count: number, agents:
     from generate_series(0, ${count - 1}::int) as n`
 }
 
-function pgBoss({ name, useListenNotify, work }: { name: string; useListenNotify: boolean; work: WorkOptions }): Contender {
+function pgBoss({ name, useListenNotify, work, ...more }: PgBossOptions): Contender {
   return {
     name,
-    async open(bench: Bench, workers: Workers): Promise<OpenContender> {
+    async prepare(bench) {
       const database = await bench.server.emptyDatabase()
       await installPgBoss(database, { notify: useListenNotify })
-      const worker = await startPgBossWorker(bench, database, { ...workers, useListenNotify, work })
+      return database
+    },
+    async open(bench, database, workers) {
+      const worker = await startPgBossWorker(bench, database, { ...workers, ...more, useListenNotify, work })
       const producer = await startPgBossProducer(bench, database)
       const agents = agentNames(AGENTS)
       return keep(
         {
-          database,
           load: (perSecond: number, seconds: number) => producer.call<Awaited<ReturnType<OpenContender['load']>>>('load', { perSecond, seconds, agents }),
-          async preload(count: number) {
-            await seedPgBoss(database, count, AGENTS)
-            // One small job that wakes the workers, which ask again at once while there is more.
-            if (useListenNotify) await producer.call('spawn', { count: 1, agents })
-          },
+          preload: (count: number) => seedPgBoss(database, count, AGENTS),
           entries: (count: number) => takeEntries([worker], count),
         },
         async () => {
           await producer[Symbol.asyncDispose]()
           await worker[Symbol.asyncDispose]()
-          await database[Symbol.asyncDispose]()
         },
       )
     },
   }
 }
 
+export const pgBossBursting = pgBoss(BURSTING)
 export const pgBossPolling = pgBoss(POLLING)
 export const pgBossNotified = pgBoss(NOTIFIED)

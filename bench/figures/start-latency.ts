@@ -39,7 +39,8 @@ export const startLatency: Figure = {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {
       for (const contender of CONTENDERS) {
-        await using opened = await contender.open(bench, WORKERS)
+        await using database = await contender.prepare(bench)
+        await using opened = await contender.open(bench, database, WORKERS)
         for (const rate of RATES) {
           const { fromCommitMs, fromDueMs } = await measureStarts(opened, rate, bench.size(10, 2), bench.size(2, 1))
           const add = (label: string, value: number, goal: ReturnType<typeof atMost> | null) =>
@@ -47,7 +48,9 @@ export const startLatency: Figure = {
           add('p50', percentile(fromCommitMs, 0.5), atMost(3, 'ms'))
           add('p99', percentile(fromCommitMs, 0.99), atMost(10, 'ms'))
           add('p99 from when it was due', percentile(fromDueMs, 0.99), null)
-          bench.log(`run ${run}, ${contender.name ?? 'muster'} at ${rate}/s: p50 ${percentile(fromCommitMs, 0.5).toFixed(1)} ms, p99 ${percentile(fromCommitMs, 0.99).toFixed(1)} ms`)
+          bench.log(
+            `run ${run}, ${contender.name ?? 'muster'} at ${rate}/s: p50 ${percentile(fromCommitMs, 0.5).toFixed(1)} ms, p99 ${percentile(fromCommitMs, 0.99).toFixed(1)} ms`,
+          )
         }
       }
     }

@@ -145,5 +145,5 @@ export async function startServing(bench: Bench, name: string, script: string, i
 }
 
 function lastLines(text: string): string {
-  return text.trimEnd().split('\n').slice(-8).join('\n')
+  return text.trimEnd().split('\n').slice(-20).join('\n')
 }

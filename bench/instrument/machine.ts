@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { cpus, loadavg, release, totalmem, type as systemType } from 'node:os'
 import { createRequire } from 'node:module'
+import { cpus, loadavg, release, type as systemType, totalmem } from 'node:os'
 import type postgres from 'postgres'
 import { machineMs } from './clock.ts'
 import { median, percentile } from './statistics.ts'

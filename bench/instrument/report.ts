@@ -32,7 +32,13 @@ export function renderTable(report: Report): string {
     for (const row of figure.rows) {
       const { ours, peers, ratios, met } = judge(row)
       const others = Object.entries(peers).map(([name, value]) => `${name} ${number(value)} (${ratio(ratios[name])})`)
-      lines.push([row.label, `${number(ours)}${row.unit === '' ? '' : ` ${row.unit}`}`, others.join(', ') || '–', row.goal?.text ?? '–', met === null ? '–' : met ? 'yes' : 'NO'])
+      lines.push([
+        row.label,
+        `${number(ours)}${row.unit === '' ? '' : ` ${row.unit}`}`,
+        others.join(', ') || '–',
+        row.goal?.text ?? '–',
+        met === null ? '–' : met ? 'yes' : 'NO',
+      ])
     }
     if (figure.error !== null) lines.push([figure.name, 'FAILED', firstLine(figure.error), '–', '–'])
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 import { removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
@@ -66,12 +67,21 @@ export async function openServer(folder: string, givenUrl: string | undefined, s
     {
       admin,
       async describe() {
-        const rows = await admin<{ name: string; setting: string }[]>`select name, current_setting(name) as setting from pg_settings where name = any(${SHOWN}) order by name`
+        const rows = await admin<
+          { name: string; setting: string }[]
+        >`select name, current_setting(name) as setting from pg_settings where name = any(${SHOWN}) order by name`
         return Object.fromEntries(rows.map((row) => [row.name, row.setting]))
       },
       musterDatabase: () => create(`${run}_template`),
       emptyDatabase: () => create('template0'),
       async transactions({ name }: BenchDatabase) {
+        // A session hands its counts in when it ends, and its process ends a little after its client.
+        for (;;) {
+          const [open] =
+            await admin`select from pg_stat_activity where datname = ${name} and backend_type = 'client backend' and application_name <> 'muster-bench'`
+          if (open === undefined) break
+          await sleep(20)
+        }
         const [row] = await admin<{ count: string }[]>`select xact_commit as count from pg_stat_database where datname = ${name}`
         return Number(row?.count)
       },
@@ -102,7 +112,7 @@ async function startEmbedded(folder: string, settings: Record<string, string>): 
     await server.stop('fast')
     await removeLocalPostgres(dataDir)
   })
-  return { adminUrl: server.adminUrl, stop: () => kept[Symbol.asyncDispose]() }
+  return { adminUrl: server.adminUrl, stop: async () => await kept[Symbol.asyncDispose]() }
 }
 
 function open(url: string): postgres.Sql {

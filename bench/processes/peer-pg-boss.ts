@@ -11,6 +11,7 @@ export interface PgBossWorkers extends Workers {
   work: WorkOptions
   /** Seconds between two looks of its supervision. */
   superviseSeconds?: number
+  connectionsMax?: number
 }
 
 interface JobData {
@@ -26,9 +27,10 @@ const boss = new PgBoss({
   schedule: false,
   migrate: false,
   createSchema: false,
+  ...(input.connectionsMax === undefined ? {} : { max: input.connectionsMax }),
   ...(input.superviseSeconds === undefined
     ? {}
-    : { superviseIntervalSeconds: input.superviseSeconds, monitorIntervalSeconds: input.superviseSeconds, maintenanceIntervalSeconds: input.superviseSeconds }),
+    : { superviseIntervalSeconds: input.superviseSeconds, monitorIntervalSeconds: input.superviseSeconds, queueCacheIntervalSeconds: input.superviseSeconds }),
 })
 boss.on('error', (error) => console.error(error))
 boss.on('warning', () => {})

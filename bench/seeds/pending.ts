@@ -26,7 +26,12 @@ export async function seedPending(sql: postgres.Sql, seed: PendingSeed): Promise
   const startMs = Date.now() - seed.count
   const rows = Array.from({ length: seed.count }, (_, index) => {
     const hasSlot = index < slots * seed.agents
-    return { id: uuidAt(startMs + index), at: new Date(startMs + index), agent: `${seed.agentPrefix ?? 'agent-'}${index % seed.agents}`, jobId: hasSlot ? randomUUID() : null }
+    return {
+      id: uuidAt(startMs + index),
+      at: new Date(startMs + index),
+      agent: `${seed.agentPrefix ?? 'agent-'}${index % seed.agents}`,
+      jobId: hasSlot ? randomUUID() : null,
+    }
   })
   // In one transaction: a worker that looked in between would find jobs without rows.
   await sql.begin(async (transaction) => {

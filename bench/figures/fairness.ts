@@ -1,0 +1,75 @@
+import { takeEntries } from '../contenders/entries.ts'
+import { startMusterWorker, startSpawner } from '../contenders/muster.ts'
+import { installPgBoss, seedPgBoss, startPgBossProducer, startPgBossWorker } from '../contenders/pg-boss.ts'
+import type { ServingChild } from '../instrument/child.ts'
+import { atMost, type Bench, type Figure, Rows } from '../instrument/figure.ts'
+import type { Load } from '../instrument/open-loop.ts'
+import { percentile } from '../instrument/statistics.ts'
+import { seedPending } from '../seeds/pending.ts'
+
+const PEER = 'pg-boss groupConcurrency'
+const WORKERS = { slots: 50, runMs: 20 }
+const PER_SECOND = 20
+/** The shipped limit of an agent. */
+const LIMIT = 3
+const OTHERS = Array.from({ length: 20 }, (_, index) => `other-${index}`)
+
+/** How long the subtasks of other agents take to start while the full one's run on. */
+async function measureOthers(bench: Bench, producer: ServingChild, worker: ServingChild, more: object): Promise<number[]> {
+  const load = async (seconds: number) => {
+    const { ids, committedMs } = await producer.call<Load>('load', { perSecond: PER_SECOND, seconds, agents: OTHERS, ...more })
+    const others = new Map<string, number>()
+    // The full agent's runs are among the entries, and there is no telling how many.
+    while (others.size < ids.length) {
+      for (const entry of await takeEntries([worker], 1)) if (entry.agent.startsWith('other-')) others.set(entry.id, entry.enteredMs)
+    }
+    return ids.map((id, place) => (others.get(id) as number) - (committedMs[place] as number))
+  }
+  await load(1)
+  return await load(bench.size(10, 3))
+}
+
+async function measureOurs(bench: Bench): Promise<number[]> {
+  await using database = await bench.server.musterDatabase()
+  await seedPending(database.admin, { count: bench.size(100_000, 10_000), agents: 1, agentPrefix: 'full-', runner: 'noop', queue: 'run.noop' })
+  await database.admin`vacuum (analyze) subtasks, pgboss.job`
+  await using worker = await startMusterWorker(bench, database, WORKERS)
+  await using spawner = await startSpawner(bench, database)
+  return await measureOthers(bench, spawner, worker, {})
+}
+
+async function measurePeer(bench: Bench): Promise<number[]> {
+  await using database = await bench.server.emptyDatabase()
+  await installPgBoss(database, { notify: true })
+  await seedPgBoss(database, bench.size(100_000, 10_000), 1, true)
+  await database.admin`vacuum (analyze) pgboss.job`
+  const work = { groupConcurrency: LIMIT, pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 }
+  await using worker = await startPgBossWorker(bench, database, { ...WORKERS, useListenNotify: true, work })
+  await using producer = await startPgBossProducer(bench, database)
+  return await measureOthers(bench, producer, worker, { isGrouped: true })
+}
+
+export const fairness: Figure = {
+  name: 'fairness',
+  title: 'commit → runner entered for other agents, while one agent at its limit has 100,000 subtasks pending',
+  raised: 'SUBTASK_WORKERS=50',
+  async measure(bench) {
+    const rows = new Rows()
+    for (let run = 1; run <= bench.runs; run += 1) {
+      const ours = await measureOurs(bench)
+      const peer = await measurePeer(bench)
+      for (const [label, share, goal] of [
+        ['p50', 0.5, null],
+        ['p99', 0.99, atMost(15, 'ms')],
+      ] as const) {
+        const row = { label: `start behind 100,000 of a full agent, ${label}`, unit: 'ms', better: 'lower', goal } as const
+        rows.add(row, null, percentile(ours, share))
+        rows.add(row, PEER, percentile(peer, share))
+      }
+      bench.log(
+        `run ${run}: p50 ${percentile(ours, 0.5).toFixed(1)} ms, p99 ${percentile(ours, 0.99).toFixed(1)} ms; peer ${percentile(peer, 0.5).toFixed(1)} and ${percentile(peer, 0.99).toFixed(1)} ms`,
+      )
+    }
+    return rows.list()
+  },
+}
