@@ -59,8 +59,13 @@ export function createEventSink(response: ServerResponse, stopping: AbortSignal,
     drained() {
       if (!response.writableNeedDrain || closing.signal.aborted) return Promise.resolve()
       return new Promise((resolve) => {
-        response.once('drain', resolve)
-        closing.signal.addEventListener('abort', () => resolve())
+        const done = () => {
+          response.off('drain', done)
+          closing.signal.removeEventListener('abort', done)
+          resolve()
+        }
+        response.on('drain', done)
+        closing.signal.addEventListener('abort', done)
       })
     },
     end,

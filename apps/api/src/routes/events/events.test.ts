@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { testDatabase } from '@muster/testing'
 import { cancelSubtask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +12,7 @@ interface Seen {
 }
 
 describe('event streams', () => {
+  let place = 2e9
   let api: TestApi
   let address: string
   let key: string
@@ -123,6 +125,36 @@ describe('event streams', () => {
       expect((await open(`/events?subject=${other.id}`, {}, credential)).status).toBe(404)
       const seen = await read(await open('/events?after=0', {}, credential), (events) => events.length >= 2)
       expect(seen.every(({ data }) => data.subject.id === id)).toBe(true)
+    })
+
+    it('disconnects a reader that takes nothing in, so that it costs no memory', async () => {
+      const reader = connect(Number(new URL(address).port), '127.0.0.1')
+      const gone = new Promise((resolve) => reader.on('close', resolve))
+      reader.on('error', () => {})
+      reader.pause()
+      // The readers of other tests are gone first.
+      await expect.poll(() => api.deps.feed.size()).toBe(0)
+      reader.write(`GET /events?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+      await expect.poll(() => api.deps.feed.size()).toBe(1)
+      const big = {
+        type: 'subtask.progress',
+        subject: { kind: 'subtask', id: 's' },
+        data: { text: 'x'.repeat(500_000) },
+        actor: { kind: 'key', id: 'k' },
+      } as const
+      // What the kernel takes for it comes on top of what the server keeps.
+      await expect
+        .poll(
+          () => {
+            place += 1
+            api.deps.feed.publish({ ...big, id: place, at: new Date(0), projectId: api.ctx.actor.projectId })
+            return api.deps.feed.size()
+          },
+          { interval: 5, timeout: 15_000 },
+        )
+        .toBe(0)
+      reader.resume()
+      await gone
     })
 
     it('ends with the server', async () => {

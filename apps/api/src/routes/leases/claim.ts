@@ -1,7 +1,10 @@
+import { DomainError } from '@muster/domain'
 import { type ClaimedSubtask, claimSubtask } from '@muster/usecases'
 import { endpoint } from '../../endpoint.ts'
 import { claimedSubtaskSchema, claimSchema, presentClaim } from '../../schemas/lease.ts'
 
+/** The one runner whose queue holds the work of a single project. Those of our own workers hold everybody's. */
+const EXTERNAL = 'external'
 /** A bell may be lost; work is found within this time all the same. */
 const LOOK_EVERY_MS = 500
 
@@ -19,9 +22,12 @@ export const claimSubtaskEndpoint = endpoint({
     200: { description: 'A subtask, its brief, and the lease that makes it yours.', schema: claimedSubtaskSchema },
     204: { description: 'There is nothing to do.' },
   },
-  errors: ['subtasks_disabled'],
+  errors: ['runner_unavailable'],
   deadlineMs: 70_000,
   async handle({ ctx, deps, body, gone }) {
+    if (body.runner !== EXTERNAL) {
+      throw new DomainError('runner_unavailable', `Outside workers claim from the runner ${EXTERNAL}. The others are served by the workers of this server.`)
+    }
     const deadline = performance.now() + body.wait_seconds * 1000
     const input = { runner: body.runner, workerId: body.worker_id, leaseSeconds: body.lease_seconds }
     const left = gone()

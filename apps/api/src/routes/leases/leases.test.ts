@@ -63,6 +63,10 @@ describe('outside workers', () => {
       expect((await claim()).body.subtask.id).toBe(id)
     })
 
+    it.each([['scout'], ['nobody']])('422: lets nobody take the work of %s from the workers of the server', async (runner) => {
+      expect((await claim({ runner })).body).toMatchObject({ status: 422, code: 'runner_unavailable' })
+    })
+
     it('400: says what a claim needs', async () => {
       const answer = await api.call('POST', '/subtasks/claim', { key, body: { lease_seconds: 601, wait_seconds: 61 } })
       expect(answer.body.errors.map((each: { pointer: string }) => each.pointer)).toEqual(['/worker_id', '/lease_seconds', '/wait_seconds'])
