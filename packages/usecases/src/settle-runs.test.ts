@@ -235,6 +235,16 @@ describe('a settlement', () => {
     expect(await harness.admin`select from inbox where subtask_id = ${run.id}`).toHaveLength(1)
   })
 
+  it('that is told twice in one batch is written once, and an older attempt beside it changes nothing', async () => {
+    const first = await running({ parentSessionId: 'told-twice' })
+    await settleOne(harness.ctx, first, { kind: 'released' })
+    const run = await claimOne(harness.ctx)
+    const end = { subtaskId: run.id, attempt: run.attempt, end: completed('Done.') }
+    const settlements = await settleRuns(harness.ctx, run.projectId, [end, { ...end, attempt: 1, end: { kind: 'lost' } }, end])
+    expect([...settlements]).toEqual([[run.id, 'settled']])
+    expect((await getSubtask(harness.ctx, run.id)).result).toBe('Done.')
+  })
+
   it('that fails leaves every row of its batch as it was', async () => {
     const runs = [await running(), await running()]
     const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, complete: () => Promise.reject(new Error('the queue is gone')) } }

@@ -41,9 +41,11 @@ export async function settleRuns(deps: Deps, projectId: string, ends: readonly R
 }
 
 /** The same in a caller's transaction. Takes row locks, then lane locks. */
-export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, Settlement>> {
+export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string, reported: readonly RunEnd[]): Promise<Map<string, Settlement>> {
+  // One end a subtask: of several attempts only the last can be the current one, and one end told twice must not be written twice.
+  const byId = new Map(reported.toSorted((one, other) => one.attempt - other.attempt).map((end) => [end.subtaskId, end]))
+  const ends = [...byId.values()]
   const settlements = new Map<string, Settlement>(ends.map((end) => [end.subtaskId, 'fenced']))
-  const byId = new Map(ends.map((end) => [end.subtaskId, end]))
   const locked = await settle.lockEnding(tx, ends)
   const rows = locked.filter((row) => byId.get(row.id)?.onlyIfLapsed !== true || row.leaseLapsed)
   if (rows.length < ends.length) {
@@ -55,8 +57,8 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   const returned: (ReturnRow & { row: EndingRow })[] = []
   const events: NewEvent[] = []
   for (const row of rows) {
-    const { end: reported, usage: used } = byId.get(row.id) as RunEnd
-    const end = storableEnd(row.timedOut && reported.kind === 'lost' ? { kind: 'timed_out', partialResult: null } : reported)
+    const { end: told, usage: used } = byId.get(row.id) as RunEnd
+    const end = storableEnd(row.timedOut && told.kind === 'lost' ? { kind: 'timed_out', partialResult: null } : told)
     const decision = decideEnd(row, end)
     const usage = { ...NO_USAGE, ...used }
     const actor = { kind: 'worker', id: row.workerId }

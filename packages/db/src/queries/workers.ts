@@ -61,10 +61,13 @@ export async function findLostAttempts(tx: Tx, limits: { silentMs: number; lease
             and l.classid = ${LOCK_CLASS} and l.objid = w.lock_key::bigint::oid and l.objsubid = 2 and l.granted
         )
     )
-    select project_id, id, attempt, false as is_worker_gone from subtasks, moment
-    where status = 'running' and lease_expires_at < moment.now and moment.server_started_at + ${limits.leaseSeconds} * interval '1 second' < moment.now
-    union all
-    select s.project_id, s.id, s.attempt, true from subtasks s where s.status = 'running' and s.worker_id in (select id from gone)
+    select project_id, id, attempt, bool_or(is_worker_gone) as is_worker_gone from (
+      select project_id, id, attempt, false as is_worker_gone from subtasks, moment
+      where status = 'running' and lease_expires_at < moment.now and moment.server_started_at + ${limits.leaseSeconds} * interval '1 second' < moment.now
+      union all
+      select s.project_id, s.id, s.attempt, true from subtasks s where s.status = 'running' and s.worker_id in (select id from gone)
+    ) as lost
+    group by project_id, id, attempt
     limit ${limits.limit}`
   return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id, attempt: row.attempt, isWorkerGone: row.is_worker_gone }))
 }

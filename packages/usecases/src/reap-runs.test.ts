@@ -1,0 +1,242 @@
+import {
+  advanceClock,
+  allEvents,
+  claimAll,
+  claimOne,
+  completed,
+  drain,
+  drainOutbox,
+  type Harness,
+  invariants,
+  readSubtaskRow,
+  resetClock,
+  settleOne,
+  spawn,
+  startHarness,
+} from '@muster/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beatWorker, cancelSubtask, getSubtask, holdWorkerLock, passIdleSlots, reapRuns, removeWorker, renewLeases } from './index.ts'
+
+let harness: Harness
+let names = 0
+
+beforeAll(async () => {
+  harness = await startHarness({ settings: { SUBTASK_LEASE_SECONDS: '2' } })
+  // Lapsed leases count only once the server has been up for a whole lease.
+  await vi.waitFor(async () => {
+    const [row] = await harness.admin<{ up: boolean }[]>`select clock_timestamp() - pg_postmaster_start_time() > interval '2.1 seconds' as up`
+    expect(row?.up).toBe(true)
+  }, 5_000)
+})
+
+afterEach(async () => {
+  await resetClock(harness.admin)
+  await drain(harness.ctx)
+  await drainOutbox(harness.deps)
+  expect(await invariants(harness.admin)).toEqual([])
+})
+
+afterAll(() => harness.close())
+
+function newName(): string {
+  names += 1
+  return `name-${names}`
+}
+
+async function running(input: Parameters<typeof spawn>[1] = {}, workerId = 'outside') {
+  await spawn(harness.ctx, { agentId: newName(), ...input })
+  return await claimOne(harness.ctx, { workerId })
+}
+
+describe('a lapsed lease', () => {
+  it('returns its subtask to the queue as a failure, and the late holder changes nothing', async () => {
+    const run = await running()
+    await advanceClock(harness.admin, '29 seconds')
+    expect(await reapRuns(harness.deps)).toBe(0)
+    await advanceClock(harness.admin, '2 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+
+    expect(await readSubtaskRow(harness.admin, run.id)).toMatchObject({ status: 'pending', slot: true, failures: 1, worker_id: null })
+    expect(await settleOne(harness.ctx, run, completed('too late'))).toBe('fenced')
+    const again = await claimOne(harness.ctx)
+    expect(again).toMatchObject({ id: run.id, attempt: 2, feedback: null })
+    await settleOne(harness.ctx, again)
+  })
+
+  it('is no longer taken once it has been renewed, even after it had lapsed', async () => {
+    const run = await running()
+    await advanceClock(harness.admin, '31 seconds')
+    expect(await renewLeases(harness.deps, [{ subtaskId: run.id, attempt: 1 }])).toEqual([
+      { subtaskId: run.id, attempt: 1, cancelRequested: false, updateSeq: 0 },
+    ])
+    expect(await reapRuns(harness.deps)).toBe(0)
+    expect(await settleOne(harness.ctx, run)).toBe('settled')
+  })
+
+  it('cannot be renewed by whoever has lost it', async () => {
+    const run = await running()
+    await advanceClock(harness.admin, '31 seconds')
+    await reapRuns(harness.deps)
+    expect(await renewLeases(harness.deps, [{ subtaskId: run.id, attempt: 1 }])).toEqual([])
+  })
+
+  it('counts for nothing until the server has been up for a whole lease', async () => {
+    const run = await running()
+    await advanceClock(harness.admin, '31 seconds')
+    const patient = { ...harness.deps, settings: { ...harness.deps.settings, SUBTASK_LEASE_SECONDS: 86_400 } }
+    expect(await reapRuns(patient)).toBe(0)
+    expect(await settleOne(harness.ctx, run)).toBe('settled')
+  })
+
+  it('ends a subtask as cancelled that was to be cancelled', async () => {
+    const run = await running()
+    await cancelSubtask(harness.ctx, run.id)
+    await advanceClock(harness.admin, '31 seconds')
+    await reapRuns(harness.deps)
+    expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ status: 'cancelled', finalOutcome: 'cancelled' })
+  })
+
+  it('ends a subtask as timed out that has had its time, and tries it no more', async () => {
+    const run = await running({ timeoutSeconds: 10 })
+    await advanceClock(harness.admin, '11 seconds')
+    expect(await reapRuns(harness.deps)).toBe(0)
+    await advanceClock(harness.admin, '5 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ finalOutcome: 'timed_out', failures: 0, attempt: 1 })
+  })
+
+  it('cannot be renewed beyond what the attempt may take', async () => {
+    const run = await running({ timeoutSeconds: 10 })
+    await advanceClock(harness.admin, '14 seconds')
+    await renewLeases({ ...harness.deps, settings: { ...harness.deps.settings, SUBTASK_LEASE_SECONDS: 3600 } }, [{ subtaskId: run.id, attempt: 1 }])
+    await advanceClock(harness.admin, '2 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect((await getSubtask(harness.ctx, run.id)).finalOutcome).toBe('timed_out')
+  })
+
+  it('fails a subtask for good that loses every worker it is given', async () => {
+    const run = await running({ maxAttempts: 3, parentSessionId: 'lost' })
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await advanceClock(harness.admin, '31 seconds')
+      expect(await reapRuns(harness.deps)).toBe(1)
+      if (attempt < 3) expect((await claimOne(harness.ctx)).attempt).toBe(attempt + 1)
+    }
+    expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ status: 'failed', finalOutcome: 'worker_lost', failures: 3, attempt: 3 })
+    expect(await claimAll(harness.ctx)).toEqual([])
+  })
+})
+
+/** A worker of ours: registered, with its session's lock. */
+async function registeredWorker() {
+  const id = newName()
+  const connection = await harness.deps.dispatchDb.sql.reserve()
+  const beat = () => beatWorker(connection, { id, runners: ['own'], slots: 2 })
+  const { lockKey } = await beat()
+  expect(await holdWorkerLock(connection, lockKey)).toBe(true)
+  return {
+    id,
+    beat,
+    /** As when its process dies: the session's lock is free at once. */
+    async die() {
+      await connection`select pg_advisory_unlock_all()`
+      connection.release()
+    },
+  }
+}
+
+describe('a worker that is gone', () => {
+  it('loses its subtasks within two seconds, long before their leases lapse', async () => {
+    const worker = await registeredWorker()
+    const run = await running({}, worker.id)
+    await worker.die()
+    expect(await reapRuns(harness.deps)).toBe(0)
+    await advanceClock(harness.admin, '1.3 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect(await readSubtaskRow(harness.admin, run.id)).toMatchObject({ status: 'pending', failures: 1 })
+    await removeWorker(harness.deps, worker.id)
+  })
+
+  it('keeps them while its session lives, however long it was silent', async () => {
+    const worker = await registeredWorker()
+    const run = await running({}, worker.id)
+    await advanceClock(harness.admin, '20 seconds')
+    expect(await reapRuns(harness.deps)).toBe(0)
+    expect(await settleOne(harness.ctx, run)).toBe('settled')
+    await worker.die()
+    await removeWorker(harness.deps, worker.id)
+  })
+
+  it('keeps them while it was seen lately, although its connection broke', async () => {
+    const worker = await registeredWorker()
+    const run = await running({}, worker.id)
+    await advanceClock(harness.admin, '20 seconds')
+    await worker.beat()
+    await worker.die()
+    expect(await reapRuns(harness.deps)).toBe(0)
+    expect(await settleOne(harness.ctx, run)).toBe('settled')
+    await removeWorker(harness.deps, worker.id)
+  })
+
+  it('keeps them when it was PostgreSQL that went: nobody was seen since its start', async () => {
+    const worker = await registeredWorker()
+    const run = await running({}, worker.id)
+    await worker.die()
+    await harness.admin`update muster_system.workers set seen_at = pg_postmaster_start_time() - interval '1 second' where id = ${worker.id}`
+    expect(await reapRuns(harness.deps)).toBe(0)
+    expect(await settleOne(harness.ctx, run)).toBe('settled')
+    await removeWorker(harness.deps, worker.id)
+  })
+
+  it('loses each of them once, although their leases have lapsed as well', async () => {
+    const worker = await registeredWorker()
+    const ending = await running({ maxAttempts: 1, parentSessionId: 'twice' }, worker.id)
+    const returning = await running({ maxAttempts: 2 }, worker.id)
+    await worker.die()
+    await advanceClock(harness.admin, '31 seconds')
+    // Seen since the server started, as far as a clock that was moved can tell.
+    await harness.admin`update muster_system.workers set seen_at = muster_now() - interval '2 seconds' where id = ${worker.id}`
+    expect(await reapRuns(harness.deps)).toBe(2)
+
+    await drainOutbox(harness.deps)
+    expect((await allEvents(harness.ctx, ending.id)).map((event) => event.type)).toEqual(['subtask.created', 'subtask.started', 'subtask.failed'])
+    expect((await allEvents(harness.ctx, returning.id)).map((event) => event.type)).toEqual(['subtask.created', 'subtask.started', 'subtask.retrying'])
+    expect(await invariants(harness.admin)).toEqual([])
+    await removeWorker(harness.deps, worker.id)
+  })
+})
+
+describe('several reapers at once', () => {
+  it('take each lost subtask once', async () => {
+    for (let lane = 0; lane < 10; lane += 1) await running()
+    await advanceClock(harness.admin, '31 seconds')
+    const reaped = await Promise.all(Array.from({ length: 8 }, () => reapRuns(harness.deps)))
+    expect(reaped.reduce((sum, count) => sum + count, 0)).toBe(10)
+  })
+})
+
+describe('a slot that nobody claims', () => {
+  it('passes to the best waiting subtask of another runner after five seconds, and can come back', async () => {
+    const agentId = newName()
+    const unserved = []
+    for (let place = 0; place < 3; place += 1) unserved.push(await spawn(harness.ctx, { agentId, runner: 'external' }))
+    const [low, normal] = [await spawn(harness.ctx, { agentId, priority: 'low' }), await spawn(harness.ctx, { agentId })]
+    expect(await passIdleSlots(harness.deps)).toBe(0)
+    expect(await claimAll(harness.ctx)).toEqual([])
+
+    await advanceClock(harness.admin, '6 seconds')
+    const passed = await passIdleSlots(harness.deps)
+    expect(passed).toBe(2)
+    expect(await invariants(harness.admin)).toEqual([])
+    const runs = await claimAll(harness.ctx)
+    expect(runs.map((run) => run.id)).toEqual([normal.id, low.id])
+    for (const run of runs) await settleOne(harness.ctx, run)
+    expect((await claimAll(harness.ctx, { runners: ['external'] })).map((run) => run.id).sort()).toEqual(unserved.map((subtask) => subtask.id).sort())
+  })
+
+  it('stays where it is when only its own runner waits', async () => {
+    const agentId = newName()
+    for (let place = 0; place < 5; place += 1) await spawn(harness.ctx, { agentId, runner: 'external' })
+    await advanceClock(harness.admin, '6 seconds')
+    expect(await passIdleSlots(harness.deps)).toBe(0)
+  })
+})
