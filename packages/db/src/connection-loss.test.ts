@@ -1,0 +1,83 @@
+import { createServer } from 'node:net'
+import { type TestDatabase, testDatabase } from '@muster/testing'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect, type Database, isDatabaseUnavailable, transaction } from './client.ts'
+
+/** What the driver does when a connection breaks at a bad moment: patches/postgres@3.4.9.patch, docs/adr/0006-a-patched-driver.md. */
+describe('a connection that is lost', () => {
+  let database: TestDatabase
+  let admin: postgres.Sql
+  let db: Database
+  beforeAll(async () => {
+    database = await testDatabase()
+    admin = postgres(database.adminUrl, { max: 1, onnotice: () => {} })
+    db = connect(database.appUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
+  })
+  afterAll(async () => {
+    await db.close()
+    await admin.end()
+    await database.drop()
+  })
+
+  /** Ends the one session of the pool, and waits until the server has let go of it. */
+  const cut = async (pid: number) => {
+    await admin`select pg_terminate_backend(${pid}, 5000)`
+  }
+  const pidOf = async (sql: postgres.Sql) => ((await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0] as { pid: number }).pid
+
+  it('fails the transaction as unavailable and leaves the pool whole, also many times over', async () => {
+    for (let round = 1; round <= 5; round += 1) {
+      const lost = transaction(db, null, async (tx) => {
+        await cut(await pidOf(tx.sql))
+        await tx.sql`select 1`
+      })
+      await expect(lost).rejects.toSatisfy(isDatabaseUnavailable)
+      await expect(pidOf(db.sql)).resolves.toBeGreaterThan(0)
+    }
+  })
+
+  it('never lets a transaction go on in the session of the one after it', async () => {
+    const next = Promise.withResolvers<void>()
+    const straggler = Promise.withResolvers<unknown>()
+    const lost = transaction(db, null, async (tx) => {
+      await cut(await pidOf(tx.sql))
+      await tx.sql`select 1`.catch(() => {})
+      // By now the pool has connected anew, and somebody else works there.
+      await next.promise
+      await pidOf(tx.sql).then(straggler.resolve, straggler.reject)
+    })
+    await expect(lost).rejects.toSatisfy(isDatabaseUnavailable)
+    await transaction(db, null, async (tx) => {
+      const before = await pidOf(tx.sql)
+      next.resolve()
+      await expect(straggler.promise).rejects.toSatisfy(isDatabaseUnavailable)
+      expect(await pidOf(tx.sql)).toBe(before)
+    })
+  })
+
+  it('gives a reserved connection back that was lost meanwhile', async () => {
+    const reserved = await db.sql.reserve()
+    await cut(await pidOf(reserved))
+    await expect(reserved`select 1`).rejects.toSatisfy(isDatabaseUnavailable)
+    await expect(reserved`select 1`).rejects.toSatisfy(isDatabaseUnavailable)
+    reserved.release()
+    await expect(pidOf(db.sql)).resolves.toBeGreaterThan(0)
+  })
+
+  it('fails at once where the server hangs up before it has said anything', async () => {
+    let calls = 0
+    const server = createServer((socket) => {
+      calls += 1
+      socket.destroy()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = new URL(database.appUrl)
+    url.port = String((server.address() as { port: number }).port)
+    const nowhere = connect(url.href, { role: 'muster_app', connectionsMax: 1, applicationName: 'connection-loss' })
+    await expect(nowhere.sql`select 1`).rejects.toSatisfy(isDatabaseUnavailable)
+    expect(calls).toBe(1)
+    await nowhere.close()
+    await new Promise((resolve) => server.close(resolve))
+  })
+})
