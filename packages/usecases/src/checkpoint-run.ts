@@ -1,6 +1,5 @@
-import { checkpoints, outbox, type Tx, type Update, updates } from '@muster/db'
+import { checkpoints, outbox, type Tx, transaction, type Update, updates } from '@muster/db'
 import { cutToCodePoints, type NewEvent, type StepKind, toStorableJson, type Usage } from '@muster/domain'
-import { transaction } from '@muster/db'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'

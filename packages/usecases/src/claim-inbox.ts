@@ -17,12 +17,14 @@ export async function claimInbox(
   requireScope(ctx.actor, 'sessions:write')
   const claimId = ctx.newId()
   const items = await inProject(ctx, (tx) =>
-    inbox.claimInboxItems(tx, ctx.actor.projectId, {
-      sessionId,
-      claimId,
-      limit: request.limit,
-      leaseSeconds: request.ack === 'manual' ? MANUAL_LEASE_SECONDS : null,
-    }).then((claimed) => ({ claimId: claimed.length > 0 && request.ack === 'manual' ? claimId : null, items: claimed })),
+    inbox
+      .claimInboxItems(tx, ctx.actor.projectId, {
+        sessionId,
+        claimId,
+        limit: request.limit,
+        leaseSeconds: request.ack === 'manual' ? MANUAL_LEASE_SECONDS : null,
+      })
+      .then((claimed) => ({ claimId: claimed.length > 0 && request.ack === 'manual' ? claimId : null, items: claimed })),
   )
   return items
 }

@@ -2,7 +2,9 @@
  * What can be done with Muster: one verb a function, `(ctx, input) → result`, one transaction each. The doors (HTTP, jobs) parse,
  * call one of these, and answer. They never talk to the database themselves.
  */
-export { type NewApiKey, createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
+
+export { type ApiKey, type InboxItem, isDatabaseUnavailable, type Step, type Update } from '@muster/db'
+export { createApiKey, listApiKeys, type NewApiKey, revokeApiKey } from './api-keys.ts'
 export { authenticate, openActor } from './authenticate.ts'
 export { briefRun, type RunBrief } from './brief-run.ts'
 export { cancelSubtask } from './cancel-subtask.ts'
@@ -31,4 +33,3 @@ export { relayOutbox } from './relay-outbox.ts'
 export { type RunEnd, type Settlement, settleRuns } from './settle-runs.ts'
 export { type NewSubtaskUpdate, steerSubtask } from './steer-subtask.ts'
 export { beatWorker, holdWorkerLock, lookAtRuns, type RunNews, removeWorker, renewLeases } from './worker-presence.ts'
-export { type ApiKey, type InboxItem, isDatabaseUnavailable, type Step, type Update } from '@muster/db'
