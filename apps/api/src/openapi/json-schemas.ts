@@ -55,18 +55,19 @@ function convert(registry: ReturnType<typeof z.registry<{ id: string }>>, io: 'i
 
 /** Makes what zod writes fit for a reader, and for generators of clients. */
 function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _, $id: __, id: ___, ...rest } = schema
-  const tidied: JsonSchema = {}
+  const { $schema: _, $id: __, id: ___, type, description, ...rest } = schema
+  const tidied: JsonSchema = { ...(type === undefined ? {} : { type }), ...(description === undefined ? {} : { description }) }
   for (const [key, value] of Object.entries(rest)) {
     if (key === 'properties') {
       tidied[key] = Object.fromEntries(Object.entries(value as Record<string, JsonSchema>).map(([name, property]) => [name, tidyProperty(property, io)]))
-    } else if (key === 'items' || key === 'propertyNames') tidied[key] = tidy(value as JsonSchema, io)
+    } else if (key === 'items') tidied[key] = tidy(value as JsonSchema, io)
     else if (key === 'additionalProperties') {
       // Answers may gain fields; requests are refused for any that is not known.
       if (value === false) {
         if (io === 'input') tidied[key] = false
       } else tidied[key] = typeof value === 'object' && value !== null ? tidy(value as JsonSchema, io) : value
     } else if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') tidied[key] = (value as JsonSchema[]).map((each) => tidy(each, io))
+    else if (key === 'propertyNames' && (value as JsonSchema).pattern === undefined && (value as JsonSchema).maxLength === undefined) continue
     else if (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) continue
     else if (key === 'minimum' && value === Number.MIN_SAFE_INTEGER) continue
     else if (key === 'pattern' && typeof schema.format === 'string') continue

@@ -17,9 +17,9 @@ export function component<Schema extends z.ZodType>(id: string, schema: Schema, 
   return schema
 }
 
-/** Names the schema of a request's body. */
-export function requestComponent<Schema extends z.ZodType>(id: string, schema: Schema, example: z.input<Schema>): Schema {
-  components.add(schema, { id, io: 'input', example })
+/** Names the schema of a request's body, or of a part of one. */
+export function requestComponent<Schema extends z.ZodType>(id: string, schema: Schema, example?: z.input<Schema>): Schema {
+  components.add(schema, { id, io: 'input', ...(example === undefined ? {} : { example }) })
   return schema
 }
 

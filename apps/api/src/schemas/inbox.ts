@@ -1,8 +1,8 @@
-import { FINAL_OUTCOMES } from '@muster/domain'
 import type { InboxItem } from '@muster/usecases'
 import { z } from 'zod'
 import { component, requestComponent } from './components.ts'
 import { time, toTime } from './fields.ts'
+import { finalOutcomeSchema, recommendationSchema } from './subtask.ts'
 
 const ackSchema = component(
   'InboxAck',
@@ -18,6 +18,8 @@ export const inboxClaimSchema = requestComponent(
   { limit: 10 },
 )
 
+const terminalStatusSchema = component('TerminalStatus', z.enum(['completed', 'failed', 'cancelled']))
+
 const inboxItemSchema = component(
   'InboxItem',
   z.object({
@@ -25,10 +27,10 @@ const inboxItemSchema = component(
     subtask_id: z.uuid(),
     task_id: z.uuid().nullable(),
     task: z.string(),
-    status: z.enum(['completed', 'failed', 'cancelled']),
-    final_outcome: z.enum(FINAL_OUTCOMES),
+    status: terminalStatusSchema,
+    final_outcome: finalOutcomeSchema,
     score: z.number().nullable(),
-    recommendation: z.enum(['approve', 'review', 'request_revision']).nullable(),
+    recommendation: recommendationSchema.nullable(),
     result: z.string().nullable(),
     summary: z.string().nullable(),
     error: z.string().nullable().describe('Why it did not complete.'),

@@ -6,18 +6,18 @@ import { prioritySchema } from './subtask.ts'
 
 const outputName = text(128)
 
-const newRequiredOutput = z.union([
-  outputName,
+const newRequiredOutput = requestComponent(
+  'NewRequiredOutput',
   z.strictObject({
     name: outputName,
     description: text(2_000).nullish(),
     schema: z.record(z.string(), z.unknown()).nullish().describe('JSON Schema 2020-12 that the value has to satisfy.'),
   }),
-])
+)
 
 /** Names of what has to be there at the end, each once. */
 const requiredOutputs = z
-  .array(newRequiredOutput)
+  .array(z.union([outputName, newRequiredOutput]))
   .max(50)
   .check((context) => {
     const seen = new Set<string>()
@@ -29,13 +29,16 @@ const requiredOutputs = z
   })
   .describe('What the result has to contain before it counts as complete: at most 50, each a name or an object.')
 
-const newBudget = z
-  .strictObject({
-    max_steps: z.int().min(1).max(100_000).default(50),
-    max_tokens: z.int().min(1).max(1_000_000_000_000).nullish(),
-    max_cost_usd: z.number().min(0.000001).max(1_000_000).nullish(),
-  })
-  .describe('What all attempts together may use. A subtask that reaches it ends `budget_exceeded` with what it has.')
+const newBudget = requestComponent(
+  'NewBudget',
+  z
+    .strictObject({
+      max_steps: z.int().min(1).max(100_000).default(50),
+      max_tokens: z.int().min(1).max(1_000_000_000_000).nullish(),
+      max_cost_usd: z.number().min(0.000001).max(1_000_000).nullish(),
+    })
+    .describe('What all attempts together may use. A subtask that reaches it ends `budget_exceeded` with what it has.'),
+)
 
 export const newSubtaskSchema = requestComponent(
   'NewSubtask',

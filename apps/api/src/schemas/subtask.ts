@@ -5,7 +5,7 @@ import { time, toTime, toTimeOrNull, toUsd } from './fields.ts'
 
 export const prioritySchema = component('Priority', z.enum(PRIORITIES).describe('Earlier first; every minute of waiting is worth one step.'))
 export const subtaskStatusSchema = component('SubtaskStatus', z.enum(SUBTASK_STATUSES).describe('completed, failed and cancelled are final.'))
-const finalOutcomeSchema = component('FinalOutcome', z.enum(FINAL_OUTCOMES).describe('How a subtask ended.'))
+export const finalOutcomeSchema = component('FinalOutcome', z.enum(FINAL_OUTCOMES).describe('How a subtask ended.'))
 
 export const requiredOutputSchema = component(
   'RequiredOutput',
@@ -42,10 +42,9 @@ const budgetSchema = component(
 
 const subagentRefSchema = component('SubagentRef', z.object({ name: z.string(), version: z.int() }))
 
-const evaluationRefSchema = component(
-  'EvaluationRef',
-  z.object({ id: z.uuid(), score: z.number(), recommendation: z.enum(['approve', 'review', 'request_revision']) }),
-)
+export const recommendationSchema = component('Recommendation', z.enum(['approve', 'review', 'request_revision']).describe('What the evaluation advises.'))
+
+const evaluationRefSchema = component('EvaluationRef', z.object({ id: z.uuid(), score: z.number(), recommendation: recommendationSchema }))
 
 const EXAMPLE_ID = '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47'
 

@@ -2,11 +2,13 @@ import { z } from 'zod'
 import { endpoint } from '../../endpoint.ts'
 import { component } from '../../schemas/components.ts'
 
-const healthSchema = component('Health', z.object({ status: z.enum(['ok']) }), { status: 'ok' })
+const healthSchema = component('Health', z.object({ status: z.literal('ok') }), { status: 'ok' })
+
+const readinessStatusSchema = component('ReadinessStatus', z.enum(['ready', 'not_ready']))
 
 const readinessSchema = component(
   'Readiness',
-  z.object({ status: z.enum(['ready', 'not_ready']), reason: z.string().nullable().describe('What is missing; null when it is ready.') }),
+  z.object({ status: readinessStatusSchema, reason: z.string().nullable().describe('What is missing; null when it is ready.') }),
   { status: 'ready', reason: null },
 )
 
