@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Answer, Client } from './harness/client.ts'
-import { type System, startSystem } from './harness/system.ts'
+import { type Api, type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
 import type { Problem, Subtask } from './harness/wire.ts'
 
