@@ -1,6 +1,6 @@
-import { type Loop, runQueue, startLoop } from '@muster/jobs'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
-import { claimRuns, isDatabaseUnavailable, keepHouse, lookAtRuns, passIdleSlots, reapRuns, relayOutbox, renewLeases, type RunNews } from '@muster/usecases'
+import { type Loop, runQueue, startLoop } from '@muster/jobs'
+import { claimRuns, isDatabaseUnavailable, keepHouse, lookAtRuns, passIdleSlots, type RunNews, reapRuns, relayOutbox, renewLeases } from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startPresence } from './presence.ts'

@@ -1,5 +1,6 @@
 import { DomainError } from '@muster/domain'
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import { drizzle, PostgresJsDatabase, PostgresJsSession } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 
 /** The roles of the migrations: one project at a time, or the tables that dispatching takes across projects. */
@@ -19,7 +20,6 @@ export interface ConnectOptions {
 export interface Database {
   readonly role: DatabaseRole
   readonly sql: postgres.Sql
-  readonly orm: PostgresJsDatabase
   close(): Promise<void>
 }
 
@@ -33,6 +33,7 @@ export interface Tx {
   afterCommit(action: () => void): void
 }
 
+const DIALECT = new PgDialect({ casing: 'snake_case' })
 const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => String(value), parse: (text: string) => Number(text) }
 
 /** Opens a pool. Connections are made when first needed, and made again after they broke. */
@@ -55,24 +56,21 @@ export function connect(url: string, options: ConnectOptions): Database {
       idle_in_transaction_session_timeout: 10_000,
     },
   } as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as postgres.Sql
-  const orm = drizzle(prepared(sql), { casing: 'snake_case' })
+  // Teaches the pool how drizzle wants times and JSON: as text.
+  drizzle(sql)
   return {
     role: options.role,
     sql,
-    orm,
     close: () => sql.end({ timeout: 5 }),
   }
 }
 
 /** Drizzle sends everything through `unsafe`, which does not prepare unless it is told to; our statements all repeat. */
-function prepared<T extends postgres.Sql>(sql: T): T {
+function prepared(sql: postgres.Sql): postgres.Sql {
   return new Proxy(sql, {
     get(target, property, receiver) {
-      if (property === 'unsafe') return (text: string, parameters?: never[]) => target.unsafe(text, parameters, { prepare: true })
-      if (property === 'begin') {
-        return (use: (transaction: postgres.Sql) => Promise<unknown>) => target.begin((transaction) => use(prepared(transaction as unknown as postgres.Sql)))
-      }
-      return Reflect.get(target, property, receiver)
+      if (property !== 'unsafe') return Reflect.get(target, property, receiver)
+      return (text: string, parameters?: never[]) => target.unsafe(text, parameters, { prepare: true })
     },
   })
 }
@@ -80,17 +78,26 @@ function prepared<T extends postgres.Sql>(sql: T): T {
 /** Runs one transaction. With a project, row-level security shows that project alone; without, the pool's role must see across. */
 export async function transaction<T>(database: Database, projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> {
   const actions: (() => void)[] = []
-  const result = await database.orm.transaction(async (orm) => {
-    const sql = (orm as unknown as { _: { session: { client: postgres.Sql } } })._.session.client
-    // Not awaited before the work: the first statement of the work travels in the same packet.
+  const result = await database.sql.begin(async (begun) => {
+    const sql = begun as unknown as postgres.Sql
+    let orm: PostgresJsDatabase | undefined
+    // Not awaited before the work: the first statement of the work travels in the same packet. If this one fails, so does that.
     const scoped = projectId === null ? null : sql`select set_config('muster.project_id', ${projectId}, true)`.execute()
     scoped?.catch(() => {})
-    const value = await work({ orm: orm as unknown as PostgresJsDatabase, sql, afterCommit: (action) => actions.push(action) })
+    const value = await work({
+      sql,
+      // Made when it is needed: the hottest transactions never are in need of it.
+      get orm() {
+        orm ??= new PostgresJsDatabase(DIALECT, new PostgresJsSession(prepared(sql), DIALECT, undefined), undefined) as PostgresJsDatabase
+        return orm
+      },
+      afterCommit: (action) => actions.push(action),
+    })
     await scoped
     return value
   })
   for (const action of actions) action()
-  return result
+  return result as T
 }
 
 const GONE = new Set([

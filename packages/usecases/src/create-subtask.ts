@@ -67,11 +67,15 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
     ])
     if (inserted === null) {
       const limit = await subtasks.pendingLimit(tx, projectId, row.agentId, defaults.pending)
-      throw new DomainError('pending_limit_reached', `Agent ${row.agentId} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`, {
-        retryAfterSeconds: 1,
-        limit,
-        agent_id: row.agentId,
-      })
+      throw new DomainError(
+        'pending_limit_reached',
+        `Agent ${row.agentId} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`,
+        {
+          retryAfterSeconds: 1,
+          limit,
+          agent_id: row.agentId,
+        },
+      )
     }
     let hasSlot = inserted.slot
     if (inserted.outranksHolder) {

@@ -22,6 +22,12 @@ export function subtaskEvent(
 }
 
 /** What happened to an update. Its subject is the subtask, so that whoever follows a subtask sees its receipts too. */
-export function updateEvent(type: NewEvent['type'], updateId: string, subtaskId: string, actor: NewEvent['actor'], more: Record<string, unknown> = {}): NewEvent {
+export function updateEvent(
+  type: NewEvent['type'],
+  updateId: string,
+  subtaskId: string,
+  actor: NewEvent['actor'],
+  more: Record<string, unknown> = {},
+): NewEvent {
   return { type, subject: { kind: 'subtask', id: subtaskId }, data: { update_id: updateId, subtask_id: subtaskId, ...more }, actor }
 }

@@ -1,4 +1,4 @@
-import type { Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
+import type { NewEvent, Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
 import { PRIORITY_RANKS } from '@muster/domain'
 import { and, desc, eq, lt } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
@@ -40,9 +40,15 @@ export interface InsertedSubtask {
 
 /**
  * Inserts a subtask if its lane may hold one more, with a slot if one is free; null when the lane is full. The lane must be
- * locked by an earlier statement. Pending rows are counted up to the limit only.
+ * locked by an earlier statement. Pending rows are counted up to the limit only. Its event goes out with it, in the same statement.
  */
-export async function insertSubtask(tx: Tx, row: NewSubtaskRow, defaults: LaneDefaults, ageingSeconds: number): Promise<InsertedSubtask | null> {
+export async function insertSubtask(
+  tx: Tx,
+  row: NewSubtaskRow,
+  created: NewEvent,
+  defaults: LaneDefaults,
+  ageingSeconds: number,
+): Promise<InsertedSubtask | null> {
   const rankSeconds = PRIORITY_RANKS[row.priority] * ageingSeconds
   const [inserted] = await tx.sql<{ slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean }[]>`
     with moment as materialized (select muster_now() as now),
@@ -80,6 +86,12 @@ export async function insertSubtask(tx: Tx, row: NewSubtaskRow, defaults: LaneDe
       from moment, lane, used
       where used.pending < lane.pending_max
       returning slot, created_at, rank_at
+    ),
+    announced as (
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
+      select ${row.projectId}, ${created.type}, ${created.subject.kind}, ${created.subject.id}, ${JSON.stringify(created.data)}::jsonb,
+        ${created.actor.kind}, ${created.actor.id}
+      from inserted
     )
     select slot, created_at, rank_at,
       not slot and exists (select from holders where holders.status = 'pending' and holders.rank_at > inserted.rank_at) as outranks_holder
