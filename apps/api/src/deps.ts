@@ -1,11 +1,12 @@
 import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, unavailable } from '@muster/db'
-import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { DEFAULT_PROJECT_ID, DomainError } from '@muster/domain'
 import { createBell, createBoss, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners } from '@muster/runners'
 import { type Deps, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox } from '@muster/usecases'
 import { v7 } from 'uuid'
 import type { ApiDeps } from './api-deps.ts'
 import type { ApiConfig } from './config.ts'
+import { within } from './deadline.ts'
 import { createEventFeed, type EventFeed } from './events/feed.ts'
 import { createWaiters, type Waiters } from './waiters.ts'
 
@@ -13,6 +14,10 @@ const RELAY_EVERY_MS = 100
 const TAIL_EVERY_MS = 500
 const TAIL_PAGE = 1_000
 const RETRY_MS = 500
+/** Longest time the database may take to answer before the process counts as not ready. */
+const READY_MS = 2_000
+/** Longest time to wait for work in the background when the process ends. All of it may be cut short. */
+const LOOPS_END_MS = 1_000
 const RUNNERS_REMEMBERED_MS = 1_000
 /** Relay and tailer, and one for the rest. Bells listen on a connection of their own. */
 const DISPATCH_POOL_SIZE = 3
@@ -52,8 +57,8 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     unavailable,
     stopping: stopping.signal,
     async notReadyReason() {
-      const reason = await missingFromDatabase(db).catch((error: unknown) => {
-        if (isDatabaseUnavailable(error)) return 'The database cannot be reached.'
+      const reason = await within(READY_MS, missingFromDatabase(db)).catch((error: unknown) => {
+        if (isDatabaseUnavailable(error) || error instanceof DomainError) return 'The database cannot be reached.'
         throw error
       })
       return reason ?? (isPrepared ? null : 'The server is still starting.')
@@ -76,7 +81,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     beginStop: () => stopping.abort(),
     async close() {
       stopping.abort()
-      await Promise.all(loops.map((loop) => loop.stop()))
+      await within(LOOPS_END_MS, Promise.all(loops.map((loop) => loop.stop()))).catch(() => log.warn({}, 'the database did not answer at the end'))
       await Promise.all([db.close(), dispatchDb.close()])
     },
   }

@@ -1,5 +1,6 @@
 import { DomainError } from '@muster/domain'
 import { type ClaimedSubtask, claimSubtask } from '@muster/usecases'
+import { within } from '../../deadline.ts'
 import { endpoint } from '../../endpoint.ts'
 import { claimedSubtaskSchema, claimSchema, presentClaim } from '../../schemas/lease.ts'
 
@@ -7,6 +8,8 @@ import { claimedSubtaskSchema, claimSchema, presentClaim } from '../../schemas/l
 const EXTERNAL = 'external'
 /** A bell may be lost; work is found within this time all the same. */
 const LOOK_EVERY_MS = 500
+/** Longest time one look may take. */
+const LOOK_MS = 5_000
 
 export const claimSubtaskEndpoint = endpoint({
   operationId: 'claimSubtask',
@@ -33,7 +36,7 @@ export const claimSubtaskEndpoint = endpoint({
     const left = gone()
     for (;;) {
       // Each look is a transaction of its own: waiting holds none open.
-      const claim = await claimSubtask(ctx, input)
+      const claim = await within(LOOK_MS, claimSubtask(ctx, input))
       const leftMs = deadline - performance.now()
       if (claim !== null || leftMs <= 0) return claim
       await deps.runWaiters.wait(Math.min(leftMs, LOOK_EVERY_MS), left, deps.stopping)

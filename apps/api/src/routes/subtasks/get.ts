@@ -2,6 +2,7 @@ import { isTerminal, isTerminalSubtaskEvent, type Subtask } from '@muster/domain
 import { type Ctx, getSubtask } from '@muster/usecases'
 import { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
+import { within } from '../../deadline.ts'
 import { endpoint } from '../../endpoint.ts'
 import { idParams } from '../../schemas/fields.ts'
 import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
@@ -10,6 +11,10 @@ import { createWaiters } from '../../waiters.ts'
 const WAIT_SECONDS_MAX = 60
 /** The end of a subtask is heard of by its event. This is for events that are held up. */
 const LOOK_EVERY_MS = 1_000
+/** Longest time one look may take. */
+const LOOK_MS = 5_000
+
+const look = (ctx: Ctx, id: string): Promise<Subtask> => within(LOOK_MS, getSubtask(ctx, id))
 
 export const getSubtaskEndpoint = endpoint({
   operationId: 'getSubtask',
@@ -27,7 +32,7 @@ export const getSubtaskEndpoint = endpoint({
   errors: ['not_found'],
   deadlineMs: (WAIT_SECONDS_MAX + 10) * 1000,
   async handle({ ctx, deps, params, query, gone }) {
-    const subtask = await getSubtask(ctx, params.id)
+    const subtask = await look(ctx, params.id)
     if (query.wait_seconds === 0 || isTerminal(subtask.status)) return subtask
     return waitForEnd(ctx, deps, subtask, query.wait_seconds * 1000, gone())
   },
@@ -44,12 +49,12 @@ async function waitForEnd(ctx: Ctx, deps: ApiDeps, subtask: Subtask, waitMs: num
     ending.wake()
   })
   try {
-    let current = await getSubtask(ctx, subtask.id)
+    let current = await look(ctx, subtask.id)
     for (;;) {
       const leftMs = deadline - performance.now()
       if (isTerminal(current.status) || leftMs <= 0 || gone.aborted || deps.stopping.aborted) return current
       if (!hasEnded) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
-      current = await getSubtask(ctx, subtask.id)
+      current = await look(ctx, subtask.id)
     }
   } finally {
     unsubscribe()
