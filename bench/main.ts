@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { figures } from './figures/index.ts'
@@ -27,6 +27,7 @@ async function measureAll(options: Options): Promise<Report> {
     server,
     runs: options.runs,
     isQuick: options.isQuick,
+    withPeers: options.withPeers,
     size: (full, quick) => (options.isQuick ? quick : full),
     log: (line) => console.log(`  ${line}`),
     folder,
@@ -50,6 +51,7 @@ async function measureOne(bench: Bench, figure: Figure, server: BenchServer): Pr
   }
   if (bench.profileFolder !== undefined) {
     await writeFile(join(bench.profileFolder, `${figure.name}.statements.json`), JSON.stringify(await takeStatements(server.admin), null, 2))
+    if (server.logFile !== null) await copyFile(server.logFile, join(bench.profileFolder, 'postgres.log'))
   }
   report.seconds = Math.round((performance.now() - startMs) / 100) / 10
   console.log(`  took ${report.seconds} s`)

@@ -50,7 +50,7 @@ export const crashToRerun: Figure = {
       bench.log(`run ${run}: ${ours.toFixed(0)} ms`)
     }
     // Once is enough to see it, and there is no time for it in a quick run.
-    if (!bench.isQuick) rows.add(row, PEER, await measurePeer(bench))
+    if (bench.withPeers && !bench.isQuick) rows.add(row, PEER, await measurePeer(bench))
     return rows.list()
   },
 }

@@ -47,6 +47,7 @@ export const lifecycle: Figure = {
     const [many, first] = [bench.size(20_000, 3_000), bench.size(2_000, 500)]
     for (let run = 1; run <= bench.runs; run += 1) {
       for (const contender of CONTENDERS) {
+        if (contender.name !== null && !bench.withPeers) continue
         await using database = await contender.prepare(bench)
         const idle = await countTransactions(bench, contender, database, () => sleep(bench.size(5_000, 1_500)))
         const idlePerSecond = idle.transactions / idle.seconds

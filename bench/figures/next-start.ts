@@ -76,17 +76,17 @@ export const nextStart: Figure = {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {
       const ours = await measureOurs(bench)
-      const [bossRetryMs, graphileFreedMs] = [await measurePgBossRetry(bench), await measureGraphileFreed(bench)]
+      const [bossRetryMs, graphileFreedMs] = bench.withPeers ? [await measurePgBossRetry(bench), await measureGraphileFreed(bench)] : [null, null]
       for (const [label, share, goal] of [
         ['p50', 0.5, null],
         ['p99', 0.99, atMost(20, 'ms')],
       ] as const) {
         const retry = { label: `failed attempt → retry, ${label}`, unit: 'ms', better: 'lower', goal } as const
         rows.add(retry, null, percentile(ours.retryMs, share))
-        rows.add(retry, PG_BOSS, percentile(bossRetryMs, share))
+        if (bossRetryMs !== null) rows.add(retry, PG_BOSS, percentile(bossRetryMs, share))
         const freed = { label: `freed slot → next start, ${label}`, unit: 'ms', better: 'lower', goal } as const
         rows.add(freed, null, percentile(ours.freedMs, share))
-        rows.add(freed, GRAPHILE, percentile(graphileFreedMs, share))
+        if (graphileFreedMs !== null) rows.add(freed, GRAPHILE, percentile(graphileFreedMs, share))
       }
       bench.log(`run ${run}: retry p99 ${percentile(ours.retryMs, 0.99).toFixed(1)} ms, freed slot p99 ${percentile(ours.freedMs, 0.99).toFixed(1)} ms`)
     }

@@ -35,7 +35,8 @@ async function measureOurs(bench: Bench, database: BenchDatabase, agents: number
   })
 }
 
-async function measureBare(bench: Bench, database: BenchDatabase) {
+async function measureBare(bench: Bench) {
+  await using database = await bench.server.emptyDatabase()
   await installPgBoss(database, { notify: true })
   await using server = await startServing(bench, 'bare-fastify', 'bare-fastify.ts', { url: database.adminUrl, queue: PG_BOSS_QUEUE })
   return await measure(bench, { url: await server.call<string>('address'), request: (index) => ({ ...newSubtask(index, AGENTS), path: '/jobs' }) })
@@ -55,14 +56,15 @@ export const postSubtasks: Figure = {
       const ours = await measureOurs(bench, ourDatabase, AGENTS)
       rows.add(rate, null, ours.perSecond)
       rows.add(late, null, ours.p99)
-      await using bareDatabase = await bench.server.emptyDatabase()
-      const bare = await measureBare(bench, bareDatabase)
-      rows.add(rate, BARE, bare.perSecond)
-      rows.add(late, BARE, bare.p99)
+      const bare = bench.withPeers ? await measureBare(bench) : null
+      if (bare !== null) {
+        rows.add(rate, BARE, bare.perSecond)
+        rows.add(late, BARE, bare.p99)
+      }
       await using singleDatabase = await bench.server.musterDatabase()
       const one = await measureOurs(bench, singleDatabase, 1, { SUBTASK_MAX_PENDING: '1000000', SUBTASK_MAX_CONCURRENT: '1000000' })
       rows.add(single, null, one.perSecond)
-      bench.log(`run ${run}: ours ${Math.round(ours.perSecond)}/s, bare ${Math.round(bare.perSecond)}/s, one agent ${Math.round(one.perSecond)}/s`)
+      bench.log(`run ${run}: ours ${Math.round(ours.perSecond)}/s, bare ${Math.round(bare?.perSecond ?? 0)}/s, one agent ${Math.round(one.perSecond)}/s`)
     }
     return rows.list()
   },

@@ -18,6 +18,8 @@ export interface Bench {
   /** How often everything is repeated. */
   runs: number
   isQuick: boolean
+  /** Whether others are measured beside us. */
+  withPeers: boolean
   /** A size that depends on whether there is time. */
   size(full: number, quick: number): number
   log(line: string): void

@@ -35,6 +35,8 @@ export async function sendHttpLoad(load: HttpLoad): Promise<{ perSecond: number;
     ],
   })
   if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${result.non2xx} of ${result.requests.total} answers were not 2xx, and ${result.errors} requests failed`)
+    throw new Error(
+      `${result.non2xx} of ${result.requests.total} answers were not 2xx (${JSON.stringify(result.statusCodeStats)}), and ${result.errors} requests failed`,
+    )
   return { perSecond: result['2xx'] / result.duration, p50: result.latency.p50, p99: result.latency.p99 }
 }

@@ -5,6 +5,7 @@ export interface Options {
   figures: Figure[]
   runs: number
   isQuick: boolean
+  withPeers: boolean
   /** Fail when a goal is missed, not only when something could not be measured. */
   isStrict: boolean
   json: string | undefined
@@ -23,9 +24,10 @@ ${figures.map((figure) => `  ${figure.name.padEnd(width)}  ${figure.title}`).joi
   --quick           small sizes, one run: under two minutes for all figures
   --runs <n>        repetitions, of which the table shows medians (3; with --quick 1)
   --only <figures>  the same as naming them, separated by commas
+  --ours            leave the peers out: while something is being changed, not for comparing
   --json <file>     also write machine, versions and the values of all runs
   --strict          exit with 1 when a goal is missed; otherwise the exit code only says whether all could be measured
-  --profile <dir>   leave CPU profiles of all processes and the statements that took longest; slows everything down
+  --profile <dir>   leave CPU profiles of all processes, the statements that took longest and the plans of slow ones; slows everything down
   --help
 
 An embedded PostgreSQL with the settings of npm start is used, in a temporary folder. Another one: MIGRATE_DATABASE_URL or DATABASE_URL,
@@ -46,6 +48,7 @@ export function readOptions(argv: string[], figures: readonly Figure[]): Options
       runs: { type: 'string' },
       only: { type: 'string' },
       json: { type: 'string' },
+      ours: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
       profile: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -61,6 +64,7 @@ export function readOptions(argv: string[], figures: readonly Figure[]): Options
     figures: names.length === 0 ? [...figures] : figures.filter((figure) => names.includes(figure.name)),
     runs,
     isQuick: values.quick,
+    withPeers: !values.ours,
     isStrict: values.strict,
     json: values.json,
     profile: values.profile,

@@ -19,6 +19,8 @@ export interface BenchServer extends AsyncDisposable {
   /** Transactions that were committed in a database by sessions that have ended. */
   transactions(database: BenchDatabase): Promise<number>
   admin: postgres.Sql
+  /** Where an embedded server writes its log. */
+  logFile: string | null
 }
 
 export interface BenchDatabase extends AsyncDisposable {
@@ -39,7 +41,7 @@ const SHOWN = ['server_version', 'fsync', 'synchronous_commit', 'full_page_write
  * @param settings settings of the embedded server on top of its own, for profiles
  */
 export async function openServer(folder: string, givenUrl: string | undefined, settings: Record<string, string>): Promise<BenchServer> {
-  const server = givenUrl === undefined ? await startEmbedded(folder, settings) : { adminUrl: givenUrl, stop: async () => {} }
+  const server = givenUrl === undefined ? await startEmbedded(folder, settings) : { adminUrl: givenUrl, logFile: null, stop: async () => {} }
   const run = `muster_bench_${randomBytes(4).toString('hex')}`
   const admin = open(server.adminUrl)
   const login = new URL(server.adminUrl)
@@ -66,6 +68,7 @@ export async function openServer(folder: string, givenUrl: string | undefined, s
   const bench = keep(
     {
       admin,
+      logFile: server.logFile,
       async describe() {
         const rows = await admin<
           { name: string; setting: string }[]
@@ -101,7 +104,7 @@ export async function openServer(folder: string, givenUrl: string | undefined, s
   return bench
 }
 
-async function startEmbedded(folder: string, settings: Record<string, string>): Promise<{ adminUrl: string; stop: () => Promise<void> }> {
+async function startEmbedded(folder: string, settings: Record<string, string>): Promise<{ adminUrl: string; logFile: string; stop: () => Promise<void> }> {
   const dataDir = join(folder, 'postgres')
   await mkdir(dataDir)
   // The server may have to run as another user, who must be able to enter.
@@ -112,7 +115,7 @@ async function startEmbedded(folder: string, settings: Record<string, string>): 
     await server.stop('fast')
     await removeLocalPostgres(dataDir)
   })
-  return { adminUrl: server.adminUrl, stop: async () => await kept[Symbol.asyncDispose]() }
+  return { adminUrl: server.adminUrl, logFile: server.logFile, stop: async () => await kept[Symbol.asyncDispose]() }
 }
 
 function open(url: string): postgres.Sql {
