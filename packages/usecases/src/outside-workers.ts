@@ -12,6 +12,8 @@ import { settleInTransaction } from './settle-runs.ts'
 /** Leases of outside workers: whoever claims over HTTP runs the subtask, and proves it by the lease token. */
 
 const HEARTBEAT_LEASE_SECONDS = 60
+/** The one runner whose queue holds the work of a single project. */
+const EXTERNAL = 'external'
 
 export interface ClaimRequest {
   runner: string
@@ -32,10 +34,16 @@ export interface ClaimedSubtask {
  *
  * Repeated with the same `Idempotency-Key` while the lease is still held, it answers with the same subtask and new secrets:
  * secrets are never stored, and the worker that asks again has lost the first ones.
+ *
+ * @throws DomainError `runner_unavailable` for a runner that our own workers serve, `lease_lost` when what it repeats has ended
  */
 export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<ClaimedSubtask | null> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
+  // Every other queue holds the jobs of all projects, and a job whose row cannot be seen from this one would be discarded.
+  if (request.runner !== EXTERNAL) {
+    throw new DomainError('runner_unavailable', `Outside workers claim from the runner ${EXTERNAL}. The others are served by the workers of this server.`)
+  }
   if (!ctx.settings.SUBTASK_ENABLED) return null
   try {
     return await inProject(
@@ -43,7 +51,7 @@ export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<Cla
       async (tx) => {
         const [run] = await claimInTransaction(ctx, tx, {
           workerId: request.workerId,
-          queues: [runQueue(request.runner, ctx.actor.projectId)],
+          queues: [runQueue(EXTERNAL, ctx.actor.projectId)],
           limit: 1,
           leaseSeconds: request.leaseSeconds,
           withLeaseToken: true,
