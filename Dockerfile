@@ -18,4 +18,4 @@ COPY --from=install /app .
 USER node
 VOLUME /data
 EXPOSE 7300
-CMD ["node", "apps/api/src/main.ts"]
+CMD ["node", "--max-semi-space-size=8", "apps/api/src/main.ts"]

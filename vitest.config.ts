@@ -15,7 +15,7 @@ export default defineConfig({
       },
       {
         // The repository about itself: documents, generated files, import rules.
-        test: { name: 'repository', include: ['tests/repository/**/*.test.ts'], testTimeout: 60_000, sequence: { groupOrder: 0 } },
+        test: { name: 'repository', include: ['tests/repository/**/*.test.ts', 'scripts/*/**/*.test.ts', 'scripts/docker.test.ts'], testTimeout: 60_000, sequence: { groupOrder: 0 } },
       },
       {
         test: {
@@ -32,7 +32,7 @@ export default defineConfig({
         // The whole system as real processes. One file at a time: they fill the machine by themselves.
         test: {
           name: 'system',
-          include: ['tests/**/*.test.ts'],
+          include: ['tests/**/*.test.ts', 'scripts/start.test.ts'],
           exclude: [...configDefaults.exclude, 'tests/repository/**'],
           globalSetup: [POSTGRES],
           testTimeout: 60_000,

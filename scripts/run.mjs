@@ -89,7 +89,9 @@ function findNode() {
 
 function runTarget(node, argv) {
   const path = [join(ROOT, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter)
-  const child = spawn(node, argv, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, PATH: path } })
+  // TypeScript with its types already taken out: the second start of everything is quicker, and smaller.
+  const NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? join(ROOT, 'node_modules', '.cache', 'node')
+  const child = spawn(node, argv, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE, PATH: path } })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) {
     process.on(signal, () => {
       // Ctrl-C in a terminal has reached the child already; a second one would mean "at once" to it.

@@ -3,6 +3,9 @@ import { createInterface } from 'node:readline'
 import { BrokenOffError, ExplainedError } from './errors.ts'
 import { parseLogLine } from './log-lines.ts'
 
+/** A new generation of the usual 16 MiB a half makes an idle process twice as large, and these gain nothing from it. */
+const LEAN = ['--max-semi-space-size=8']
+
 /** A process that is started again when it crashes. */
 export type SupervisedOptions = {
   name: string
@@ -101,7 +104,7 @@ export class SupervisedProcess {
   #spawn(onLine: (line: string) => void, onEnd: (how: string) => void): void {
     const { script, environment } = this.#options
     // A process group of its own: Ctrl-C in a terminal reaches the starter alone, which then ends everything in order.
-    const child = spawn(process.execPath, [script], { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
+    const child = spawn(process.execPath, [...LEAN, script], { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
     this.#child = child
     this.#options.onPid(child.pid)
     for (const stream of [child.stdout, child.stderr]) {
