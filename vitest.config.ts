@@ -15,7 +15,12 @@ export default defineConfig({
       },
       {
         // The repository about itself: documents, generated files, import rules.
-        test: { name: 'repository', include: ['tests/repository/**/*.test.ts', 'scripts/*/**/*.test.ts', 'scripts/docker.test.ts'], testTimeout: 60_000, sequence: { groupOrder: 0 } },
+        test: {
+          name: 'repository',
+          include: ['tests/repository/**/*.test.ts', 'scripts/*/**/*.test.ts', 'scripts/docker.test.ts'],
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         test: {
