@@ -1,8 +1,8 @@
-import { lanes, outbox, subtasks, updates } from '@muster/db'
+import { outbox, subtasks, updates } from '@muster/db'
 import { DomainError, isTerminal, notFound, requireOwnSubtask, requireScope, type Subtask } from '@muster/domain'
-import { laneDefaults } from './create-subtask.ts'
 import type { Ctx } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
+import { grantFreeSlots } from './grant-free-slots.ts'
 import { inProject } from './in-project.ts'
 
 /**
@@ -39,13 +39,7 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
       tx.afterCommit(() => ctx.bell.ring('outbox'))
       if (row.jobId !== null) {
         await ctx.runJobs.deleteWaiting(tx, [row.jobId])
-        await lanes.lockLanes(tx, projectId, [row.agentId])
-        const granted = await lanes.grantSlots(tx, projectId, [row.agentId], laneDefaults(ctx))
-        await ctx.runJobs.insert(
-          tx,
-          granted.map((grant) => ({ ...grant, projectId })),
-        )
-        if (granted.length > 0) tx.afterCommit(() => ctx.bell.ring('run'))
+        await grantFreeSlots(ctx, tx, projectId, [row.agentId])
       }
     }
     return { subtask: (await subtasks.findSubtask(tx, id)) as Subtask, cancelled: row.status === 'pending' }

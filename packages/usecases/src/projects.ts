@@ -1,7 +1,7 @@
-import { lanes, projects, type Tx, transaction } from '@muster/db'
+import { lanes, projects, transaction } from '@muster/db'
 import { notFound, type Project, type ProjectSettings, requireScope } from '@muster/domain'
-import { laneDefaults } from './create-subtask.ts'
 import { type Ctx, type Deps, reading } from './ctx.ts'
+import { grantFreeSlots } from './grant-free-slots.ts'
 import { inProject } from './in-project.ts'
 
 /** @throws DomainError `not_found`, also for projects of others */
@@ -19,24 +19,14 @@ export async function updateProject(ctx: Ctx, id: string, change: { name?: strin
   if (name === undefined && settings === undefined) return await getProject(ctx, id)
   const project = await inProject(ctx, async (tx) => {
     const changed = await projects.changeProject(tx, id, { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { settings }) })
-    if (changed !== null && settings !== undefined) await grantUnderNewLimits(ctx, tx, id)
+    if (changed === null || settings === undefined) return changed
+    // A raised limit frees slots without anything having ended, and nothing else would ever give them to what waits.
+    const agentIds = await lanes.findWaitingLanes(tx, id)
+    if (agentIds.length > 0) await grantFreeSlots(ctx, tx, id, agentIds)
     return changed
   })
   if (project === null) throw notFound('project')
   return project
-}
-
-/** A raised limit frees slots without anything having ended, and nothing else would ever give them to what waits. */
-async function grantUnderNewLimits(ctx: Ctx, tx: Tx, projectId: string): Promise<void> {
-  const agentIds = await lanes.findWaitingLanes(tx, projectId)
-  if (agentIds.length === 0) return
-  await lanes.lockLanes(tx, projectId, agentIds)
-  const granted = await lanes.grantSlots(tx, projectId, agentIds, laneDefaults(ctx))
-  await ctx.runJobs.insert(
-    tx,
-    granted.map((grant) => ({ ...grant, projectId })),
-  )
-  tx.afterCommit(() => ctx.bell.ring('run'))
 }
 
 /** Makes a project. Its queues are the caller's to make (`ensureRunQueues`), before the first subtask. For operators, not for a door. */

@@ -1,4 +1,19 @@
-import { allEvents, claimOne, drain, drainOutbox, type Harness, holdRow, invariants, settleOne, spawn, startHarness, waitUntilBlocked } from '@muster/testing'
+import {
+  allEvents,
+  claimAll,
+  claimOne,
+  drain,
+  drainOutbox,
+  type Harness,
+  holdRow,
+  invariants,
+  readSubtaskRow,
+  settleOne,
+  spawn,
+  spawnMany,
+  startHarness,
+  waitUntilBlocked,
+} from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { briefRun, type ClaimedRun, checkpointRun, listSteps, listUpdates, lookAtRuns, steerSubtask } from './index.ts'
 
@@ -62,6 +77,26 @@ describe('a note to a pending subtask', () => {
     expect(text).toContain(`Update id: ${first.updateId}`)
     expect(await receipts(made.id)).toEqual(['delivered', 'delivered'])
     expect(contents(await checkpoint(run))).toEqual([])
+  })
+})
+
+describe('a note to a waiting subtask', () => {
+  it('does not cost it the slot that becomes free at that moment', async () => {
+    const [first, ...others] = await spawnMany(harness.ctx, 4, { agentId: 'quiet-lane' })
+    const [run] = await claimAll(harness.ctx)
+    const waiting = others.at(-1)?.id as string
+    expect([run?.id, (await readSubtaskRow(harness.admin, waiting)).slot]).toEqual([first?.id, false])
+
+    const connection = await harness.admin.reserve()
+    await connection`begin`
+    await connection`lock table updates in share row exclusive mode`
+    const steering = steer(waiting, 'meanwhile')
+    await waitUntilBlocked(harness.admin, 1)
+    await settleOne(harness.ctx, run as ClaimedRun)
+    await connection`commit`
+    connection.release()
+    await steering
+    expect((await claimOne(harness.ctx)).id).toBe(waiting)
   })
 })
 

@@ -2,6 +2,7 @@ import { outbox, subtasks, type Update, updates } from '@muster/db'
 import { DomainError, isTerminal, notFound, requireScope } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
 import { updateEvent } from './event-data.ts'
+import { grantFreeSlots } from './grant-free-slots.ts'
 import { inProject } from './in-project.ts'
 
 export interface NewSubtaskUpdate {
@@ -37,6 +38,8 @@ export async function steerSubtask(ctx: Ctx, id: string, input: NewSubtaskUpdate
       delivery: 'next_step',
     })
     await outbox.publish(tx, ctx.actor.projectId, [updateEvent('update.queued', update.updateId, id, ctx.actor)])
+    // While its row was locked here, a slot that became free passed it by, and no other may ever become free in its lane.
+    if (row.status === 'pending' && !row.slot) await grantFreeSlots(ctx, tx, ctx.actor.projectId, [row.agentId])
     tx.afterCommit(() => {
       ctx.bell.ring('outbox')
       if (row.status === 'running') ctx.bell.ring('cancel', id)
