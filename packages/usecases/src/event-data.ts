@@ -17,7 +17,7 @@ export function subtaskEvent(
     parent_session: subtask.parentSessionId,
     ...more,
   }
-  if (typeof more.result === 'string') data['result'] = cutToCodePoints(more.result, RESULT_SHOWN_POINTS)
+  if (typeof more.result === 'string') data.result = cutToCodePoints(more.result, RESULT_SHOWN_POINTS)
   return { type, subject: { kind: 'subtask', id: subtask.id }, data, actor }
 }
 
