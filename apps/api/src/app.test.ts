@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi, type TestApi } from './testing.ts'
@@ -138,6 +138,15 @@ describe('a server that stops', () => {
     expect(answer.body).toMatchObject({ status: 503, code: 'unavailable' })
     expect((await api.call('GET', '/readyz')).status).toBe(503)
     await api.close()
+  })
+
+  it('does not wait for connections that were opened and never used', async () => {
+    const api = await startApi(await testDatabase())
+    const socket = connect(Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port), '127.0.0.1')
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    await new Promise<void>((resolve) => socket.once('connect', () => resolve()))
+    await api.close()
+    await closed
   })
 })
 

@@ -73,15 +73,23 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
 
 /**
  * Lets the server close as soon as the last answer is out. A connection that was kept alive would hold it open for as long as its
- * client likes to keep it.
+ * client likes to keep it, and so would one that was opened and never used, as load balancers and browsers have in reserve: to Node,
+ * that is not an idle one.
  */
 function closeConnections(app: FastifyInstance, stopping: AbortSignal): void {
   app.addHook('onSend', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close')
   })
+  const unused = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  app.server.on('request', ({ socket }) => unused.delete(socket))
   let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
     timer = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+    for (const socket of unused) socket.destroy()
   })
   app.addHook('onClose', async () => clearInterval(timer))
 }
