@@ -6,7 +6,7 @@
 const npm = (...names) => names.map((name) => `(^|node_modules/)${name}(/|$)`)
 
 /** What is not shipped: test files beside the code, the tests of the whole system, and what they share. */
-const TESTS = ['[.]test[.]ts$', '^tests/', '^packages/testing/', '^chaos/']
+const TESTS = ['[.]test[.]ts$', '^tests/', '^packages/testing/', '^chaos/', '^bench/']
 
 /** What the code of each package may import of ours. Its tests may also use packages/testing. */
 const MAY_IMPORT = {
@@ -49,8 +49,8 @@ module.exports = {
       name: 'doors-are-thin',
       severity: 'error',
       comment:
-        'A route, a tool, a hook or a handler calls a use-case; it never sees how things are stored, queued or run. Types of the runner port and of jobs are fine.',
-      from: { path: '^apps/[^/]+/src/', pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$'] },
+        'A route, a tool, a hook or a handler calls a use-case; it never sees how things are stored, queued or run. Types of the runner port and of jobs are fine. The two files of the worker that are its loops take them from jobs.',
+      from: { path: '^apps/[^/]+/src/', pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$', '^apps/worker/src/(worker|presence)[.]ts$'] },
       to: { path: '^packages/(jobs|runners)/', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -76,8 +76,9 @@ module.exports = {
     {
       name: 'only-tests-import-apps',
       severity: 'error',
-      comment: 'Packages never import apps. tests/ and packages/testing start them in-process; scripts/check generates openapi.yaml from one.',
-      from: { pathNot: ['^apps/', '^tests/', '^packages/testing/', '^scripts/check/'] },
+      comment:
+        'Packages never import apps. tests/ and packages/testing start them in-process, bench/ with runners of its own; scripts/check generates openapi.yaml from one.',
+      from: { pathNot: ['^apps/', '^tests/', '^packages/testing/', '^bench/', '^scripts/check/'] },
       to: { path: '^apps/' },
     },
     {
@@ -100,12 +101,12 @@ module.exports = {
       to: { path: '^(packages|apps)/', dependencyTypes: ['local'] },
     },
     onlyIn('drizzle-only-in-db-and-jobs', ['packages/db/', 'packages/jobs/'], ['drizzle-orm']),
-    onlyIn('pg-boss-only-in-jobs', ['packages/jobs/'], ['pg-boss']),
+    onlyIn('pg-boss-only-in-jobs', ['packages/jobs/', 'bench/'], ['pg-boss'], 'bench/ measures it beside ours.'),
     {
-      ...onlyIn('postgres-only-near-the-database', ['packages/(db|local-postgres|testing)/', 'tests/', 'chaos/'], ['postgres']),
-      from: { pathNot: ['^packages/(db|local-postgres|testing)/', '^(tests|chaos)/', '[.]test[.]ts$'] },
+      ...onlyIn('postgres-only-near-the-database', ['packages/(db|local-postgres|testing)/', 'tests/', 'chaos/', 'bench/'], ['postgres']),
+      from: { pathNot: ['^packages/(db|local-postgres|testing)/', '^(tests|chaos|bench)/', '[.]test[.]ts$'] },
     },
-    onlyIn('fastify-only-in-api', ['apps/api/'], ['fastify', '@fastify', 'fastify-[^/]+']),
+    onlyIn('fastify-only-in-api', ['apps/api/', 'bench/'], ['fastify', '@fastify', 'fastify-[^/]+']),
     onlyIn('mcp-only-in-api', ['apps/api/', 'tests/'], ['@modelcontextprotocol'], 'tests/ speaks to the server as a client does.'),
     onlyIn('model-sdks-only-in-runners', ['packages/runners/'], ['ai', '@ai-sdk', '@anthropic-ai', 'openai', '@google/genai', '@openrouter', 'ollama[^/]*']),
     {
