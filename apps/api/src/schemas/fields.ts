@@ -37,13 +37,20 @@ export const uuid = (description: string) => z.uuid().describe(description)
 /** A point in time, as answers carry it: RFC 3339, UTC, milliseconds. */
 export const time = (description: string) => z.iso.datetime({ precision: 3 }).describe(description)
 
+/** Refuses what PostgreSQL cannot keep, in every text and every key of a JSON value. */
+export function storable<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.check((context) => {
+    const reason = unstorableJsonReason(context.value)
+    if (reason !== null) context.issues.push({ code: 'custom', message: reason, input: context.value })
+  })
+}
+
 /** Any JSON object of the caller's own, kept as it is. */
-export const metadata = z
-  .record(z.string(), z.unknown())
+export const metadata = storable(z.record(z.string(), z.unknown()))
   .check((context) => {
     const bytes = Buffer.byteLength(JSON.stringify(context.value))
-    const reason = unstorableJsonReason(context.value) ?? (bytes > METADATA_BYTES_MAX ? `must be at most 16 KiB as JSON, and is ${bytes} bytes` : null)
-    if (reason !== null) context.issues.push({ code: 'custom', message: reason, input: context.value })
+    if (bytes > METADATA_BYTES_MAX)
+      context.issues.push({ code: 'custom', message: `must be at most 16 KiB as JSON, and is ${bytes} bytes`, input: context.value })
   })
   .describe('Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.')
 

@@ -1,8 +1,11 @@
-import type { RequiredOutput } from '@muster/domain'
+import { checkOutputSchema, type RequiredOutput } from '@muster/domain'
 import { z } from 'zod'
 import { requestComponent } from './components.ts'
-import { metadata, printableId, text } from './fields.ts'
+import { metadata, printableId, storable, text } from './fields.ts'
 import { prioritySchema } from './subtask.ts'
+
+/** Longest time that all schemas of one request may take to compile. What is meant well takes milliseconds. */
+const SCHEMAS_MS_MAX = 1_000
 
 const outputName = text(128)
 
@@ -11,21 +14,41 @@ const newRequiredOutput = requestComponent(
   z.strictObject({
     name: outputName,
     description: text(2_000).nullish(),
-    schema: z.record(z.string(), z.unknown()).nullish().describe('JSON Schema 2020-12 that the value has to satisfy.'),
+    schema: storable(z.record(z.string(), z.unknown())).nullish().describe('JSON Schema 2020-12 that the value has to satisfy.'),
   }),
 )
+
+type GivenOutput = string | z.output<typeof newRequiredOutput>
+
+const nameOf = (output: GivenOutput): string => (typeof output === 'string' ? output : output.name)
+
+/** What is wrong with the first schema that cannot be held against an output; later ones are not looked at. */
+function firstSchemaProblem(outputs: GivenOutput[]): { index: number; schema: unknown; reason: string } | null {
+  const startedAt = performance.now()
+  for (const [index, output] of outputs.entries()) {
+    if (typeof output === 'string' || output.schema == null) continue
+    const { schema } = output
+    const reason = checkOutputSchema(schema)
+    if (reason !== null) return { index, schema, reason }
+    // Each may be just fast enough to compile; many of those would still keep everybody else waiting.
+    if (performance.now() - startedAt > SCHEMAS_MS_MAX) return { index, schema, reason: 'takes too long to compile, together with those before it' }
+  }
+  return null
+}
 
 /** Names of what has to be there at the end, each once. */
 const requiredOutputs = z
   .array(z.union([outputName, newRequiredOutput]))
   .max(50)
   .check((context) => {
-    const seen = new Set<string>()
     for (const [index, output] of context.value.entries()) {
-      const name = typeof output === 'string' ? output : output.name
-      if (seen.has(name)) context.issues.push({ code: 'custom', message: `names ${name} a second time`, input: output, path: [index] })
-      seen.add(name)
+      const name = nameOf(output)
+      if (context.value.slice(0, index).some((earlier) => nameOf(earlier) === name)) {
+        context.issues.push({ code: 'custom', message: `names ${name} a second time`, input: output, path: [index] })
+      }
     }
+    const problem = firstSchemaProblem(context.value)
+    if (problem !== null) context.issues.push({ code: 'custom', message: problem.reason, input: problem.schema, path: [problem.index, 'schema'] })
   })
   .describe('What the result has to contain before it counts as complete: at most 50, each a name or an object.')
 

@@ -1,11 +1,11 @@
 import { type Project, projectSettingsSchema } from '@muster/domain'
 import { z } from 'zod'
 import { component, requestComponent } from './components.ts'
-import { text, time, toTime } from './fields.ts'
+import { storable, text, time, toTime } from './fields.ts'
 
 const settingsSchema = component(
   'ProjectSettings',
-  projectSettingsSchema.describe('Limits of the project. Absent ones fall back to the settings of the server.'),
+  storable(projectSettingsSchema).describe('Limits of the project. Absent ones fall back to the settings of the server.'),
 )
 
 export const projectSchema = component(

@@ -1,11 +1,8 @@
-import { DomainError } from '@muster/domain'
 import { type ClaimedSubtask, claimSubtask } from '@muster/usecases'
 import { within } from '../../deadline.ts'
 import { endpoint } from '../../endpoint.ts'
 import { claimedSubtaskSchema, claimSchema, presentClaim } from '../../schemas/lease.ts'
 
-/** The one runner whose queue holds the work of a single project. Those of our own workers hold everybody's. */
-const EXTERNAL = 'external'
 /** A bell may be lost; work is found within this time all the same. */
 const LOOK_EVERY_MS = 500
 /** Longest time one look may take. */
@@ -28,9 +25,6 @@ export const claimSubtaskEndpoint = endpoint({
   errors: ['runner_unavailable'],
   deadlineMs: 70_000,
   async handle({ ctx, deps, body, gone }) {
-    if (body.runner !== EXTERNAL) {
-      throw new DomainError('runner_unavailable', `Outside workers claim from the runner ${EXTERNAL}. The others are served by the workers of this server.`)
-    }
     const deadline = performance.now() + body.wait_seconds * 1000
     const input = { runner: body.runner, workerId: body.worker_id, leaseSeconds: body.lease_seconds }
     const left = gone()

@@ -35,6 +35,11 @@ describe('/projects/{id}', () => {
     expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings/limits/pending' })])
   })
 
+  it('PATCH 400: refuses what cannot be stored', async () => {
+    const answer = await api.call('PATCH', path, { key, body: { settings: { limits: { agents: { 'a\0': { pending: 1 } } } } } })
+    expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings', reason: 'must not contain the character U+0000' })])
+  })
+
   it('404: hides the project of others', async () => {
     const strange = await api.key(['admin'], await api.stranger())
     expect((await api.call('GET', path, { key: strange })).status).toBe(404)
