@@ -1,5 +1,6 @@
 import { outbox, subtasks, updates } from '@muster/db'
 import { DomainError, isTerminal, notFound, requireOwnSubtask, requireScope, type Subtask } from '@muster/domain'
+import { runQueue } from '@muster/jobs'
 import type { Ctx } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
 import { grantFreeSlots } from './grant-free-slots.ts'
@@ -38,7 +39,7 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
       ])
       tx.afterCommit(() => ctx.bell.ring('outbox'))
       if (row.jobId !== null) {
-        await ctx.runJobs.deleteWaiting(tx, [row.jobId])
+        await ctx.runJobs.deleteWaiting(tx, runQueue(row.runner, projectId), [row.jobId])
         await grantFreeSlots(ctx, tx, projectId, [row.agentId])
       }
     }

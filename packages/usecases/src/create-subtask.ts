@@ -1,5 +1,6 @@
 import { lanes, subtasks } from '@muster/db'
 import { DomainError, type Priority, type RequiredOutput, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
+import { runQueue } from '@muster/jobs'
 import type { Ctx } from './ctx.ts'
 import { subtaskEvent } from './event-data.ts'
 import { inProject } from './in-project.ts'
@@ -81,7 +82,7 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
     if (inserted.outranksHolder) {
       const taken = await lanes.takeSlotFromLater(tx, projectId, row.agentId, inserted.rankAt)
       if (taken !== null) {
-        await ctx.runJobs.deleteWaiting(tx, [taken.jobId])
+        await ctx.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
         await lanes.giveSlot(tx, row.id, row.jobId)
         hasSlot = true
       }

@@ -19,23 +19,24 @@ export async function readEvents(ctx: Ctx, query: EventQuery): Promise<LoggedEve
   const own = ctx.actor.lineage?.subtaskId
   if (own !== undefined && query.subjectId !== undefined && query.subjectId !== own) throw notFound('subtask')
   const subjectId = own ?? query.subjectId
-  return await reading(ctx, async (tx) => {
-    if (query.afterSeq > 0) {
-      const { oldestSeq } = await events.logBounds(tx)
-      if (query.afterSeq < oldestSeq - 1) {
-        throw new DomainError('cursor_pruned', `Events up to ${oldestSeq - 1} are no longer kept. Start again with after=0, the oldest that is kept.`, {
-          oldest: oldestSeq,
-        })
-      }
+  if (query.afterSeq > 0) {
+    // The log is pruned as a whole: its beginning, not that of the project, says what is no longer kept.
+    const { oldestSeq } = await transaction(ctx.dispatchDb, null, (tx) => events.logBounds(tx))
+    if (query.afterSeq < oldestSeq - 1) {
+      throw new DomainError('cursor_pruned', `Events up to ${oldestSeq - 1} are no longer kept. Start again with after=0, the oldest that is kept.`, {
+        oldest: oldestSeq,
+      })
     }
-    return await events.readEvents(tx, {
+  }
+  return await reading(ctx, (tx) =>
+    events.readEvents(tx, {
       projectId: ctx.actor.projectId,
       afterSeq: query.afterSeq,
       types: query.types,
       subjectIds: subjectId === undefined ? undefined : [subjectId],
       limit: query.limit,
-    })
-  })
+    }),
+  )
 }
 
 /** The last place of the log, over all projects. */

@@ -1,4 +1,5 @@
 import { lanes, transaction, workers } from '@muster/db'
+import { runQueue } from '@muster/jobs'
 import type { Deps } from './ctx.ts'
 import { settleRuns } from './settle-runs.ts'
 
@@ -40,7 +41,7 @@ export async function passIdleSlots(deps: Deps): Promise<number> {
       await lanes.lockLanes(tx, projectId, [holder.agentId])
       const granted = await lanes.passSlot(tx, projectId, { subtaskId, ...holder })
       if (granted === null) return 0
-      await deps.runJobs.deleteWaiting(tx, [holder.jobId])
+      await deps.runJobs.deleteWaiting(tx, runQueue(holder.runner, projectId), [holder.jobId])
       await deps.runJobs.insert(tx, [{ ...granted, projectId }])
       tx.afterCommit(() => deps.bell.ring('run'))
       return 1

@@ -123,6 +123,17 @@ describe('reading events', () => {
     expect(paged).toEqual(all)
   })
 
+  it('lets a project that has no events yet go on from the end of the log', async () => {
+    const newcomer = await harness.projectCtx()
+    const end = await latestEventSeq(harness.deps)
+    await spawnMany(harness.ctx, 2, { agentId: 'in-between' })
+    const [first] = await spawnMany(newcomer, 1)
+    await drainOutbox(harness.deps)
+    expect((await readEvents(newcomer, { afterSeq: end, limit: 10 })).map((event) => event.subject.id)).toEqual([first?.id])
+    await drain(harness.ctx, newcomer)
+    await drainOutbox(harness.deps)
+  })
+
   it('says so when what comes after a cursor has been dropped', async () => {
     const [oldest] = await harness.admin<{ seq: number }[]>`select min(seq) as seq from events`
     await harness.admin`delete from events where seq < ${(oldest?.seq ?? 0) + 5}`
