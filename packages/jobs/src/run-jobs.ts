@@ -37,7 +37,7 @@ export interface RunJobs {
    * hands is left to it: the claim waits for our row lock, finds the row gone, and discards the job itself. Waiting for it here
    * instead would be a deadlock.
    */
-  deleteWaiting(tx: Tx, jobIds: readonly string[]): Promise<void>
+  deleteWaiting(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
 }
 
 export function createRunJobs(boss: PgBoss): RunJobs {
@@ -68,12 +68,12 @@ export function createRunJobs(boss: PgBoss): RunJobs {
     async discard(tx, queue, jobIds) {
       if (jobIds.length > 0) await boss.deleteJob(queue, [...jobIds], insideTransaction(tx))
     },
-    async deleteWaiting(tx, jobIds) {
+    async deleteWaiting(tx, queue, jobIds) {
       if (jobIds.length === 0) return
       await tx.sql`
         delete from pgboss.job
-        where (name, id) in (
-          select name, id from pgboss.job where id = any(${jobIds as string[]}::uuid[]) and state < 'active' for update skip locked
+        where name = ${queue} and id in (
+          select id from pgboss.job where name = ${queue} and id = any(${jobIds as string[]}::uuid[]) and state < 'active' for update skip locked
         )`
     },
   }

@@ -66,16 +66,16 @@ export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly s
  * Takes the slot of the lane's least urgent holder that nobody has claimed yet, if it ranks after `rankAt`. The lane must be
  * locked; the holder's job has to be deleted in the same transaction.
  */
-export async function takeSlotFromLater(tx: Tx, projectId: string, agentId: string, rankAt: Date): Promise<{ jobId: string } | null> {
-  const [row] = await tx.sql<{ job_id: string }[]>`
+export async function takeSlotFromLater(tx: Tx, projectId: string, agentId: string, rankAt: Date): Promise<{ jobId: string; runner: string } | null> {
+  const [row] = await tx.sql<{ job_id: string; runner: string }[]>`
     with holder as (
-      select id, job_id from subtasks
+      select id, job_id, runner from subtasks
       where project_id = ${projectId} and agent_id = ${agentId} and slot and status = 'pending' and rank_at > ${rankAt.toISOString()}::timestamptz
       order by rank_at desc, id desc limit 1 for update skip locked
     )
     update subtasks s set slot = false, slot_at = null, job_id = null from holder where s.id = holder.id
-    returning holder.job_id`
-  return row === undefined ? null : { jobId: row.job_id }
+    returning holder.job_id, holder.runner`
+  return row === undefined ? null : { jobId: row.job_id, runner: row.runner }
 }
 
 export async function giveSlot(tx: Tx, subtaskId: string, jobId: string): Promise<void> {
