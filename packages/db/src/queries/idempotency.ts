@@ -32,7 +32,7 @@ export async function insertIdempotencyKey(tx: Tx, projectId: string, actorId: s
 export async function deleteOldIdempotencyKeys(tx: Tx, limit: number): Promise<number> {
   const rows = await tx.sql`
     delete from idempotency_keys where ctid in (
-      select ctid from idempotency_keys where created_at < (select muster_now()) - interval '25 hours' limit ${limit}
+      select ctid from idempotency_keys where created_at < (select muster_now()) - interval '25 hours' order by created_at limit ${limit}
     ) returning 1`
   return rows.length
 }

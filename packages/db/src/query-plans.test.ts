@@ -1,0 +1,207 @@
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { claimAll, claimOne, completed, drainOutbox, type Harness, settleOne, spawn, spawnMany, startHarness } from '@muster/testing'
+import {
+  acknowledgeInbox,
+  authenticate,
+  briefRun,
+  type Ctx,
+  cancelSubtask,
+  checkpointRun,
+  claimInbox,
+  claimSubtask,
+  createApiKey,
+  getSubtask,
+  heartbeat,
+  keepHouse,
+  listApiKeys,
+  listSteps,
+  listSubtasks,
+  listUpdates,
+  lookAtRuns,
+  passIdleSlots,
+  readEvents,
+  reapRuns,
+  renewLeases,
+  revokeApiKey,
+  settleRuns,
+  steerSubtask,
+  updateProject,
+} from '@muster/usecases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect, type Database, type DatabaseRole } from './index.ts'
+
+interface Statement {
+  text: string
+  parameters: unknown[]
+  role: DatabaseRole
+}
+
+interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  Plans?: PlanNode[]
+}
+
+const ROWS = 20_000
+
+let harness: Harness
+let ctx: Ctx
+const statements = new Map<string, Statement>()
+const pools: Database[] = []
+
+/** A pool like those of a process, that also notes what it is asked. */
+function noting(role: DatabaseRole): Database {
+  const pool = connect(harness.database.appUrl, { role, connectionsMax: 5, applicationName: 'test' })
+  const options = pool.sql.options as { debug: unknown }
+  options.debug = (_connection: number, text: string, parameters: unknown[]) => {
+    const key = `${role} ${text.replaceAll(/\s+/g, ' ')}`
+    if (!statements.has(key)) statements.set(key, { text, parameters, role })
+  }
+  pools.push(pool)
+  return pool
+}
+
+/** Past work, in several projects: what a server has after some months, in small. */
+async function fill(): Promise<void> {
+  const { admin } = harness
+  await admin`
+    insert into subtasks (project_id, id, agent_id, parent_session_id, task, priority, runner, timeout_seconds, max_attempts, budget_max_steps, notify,
+      status, final_outcome, completed_at, rank_at, attempt)
+    select case when n % 2 = 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 50)::text, 12, '0'))::uuid end,
+      gen_random_uuid(), 'agent-' || n % 40, 'session-' || n % 500, 'task', 'normal', 'own', 120, 2, 50, true, 'completed', 'completed', now(), now(), 1
+    from generate_series(1, ${ROWS}) as n`
+  await admin`insert into attempts (project_id, subtask_id, attempt, worker_id, ended_at) select project_id, id, 1, 'w', now() from subtasks`
+  await admin`insert into inbox (project_id, id, session_id, subtask_id, delivered_at) select project_id, gen_random_uuid(), parent_session_id, id, now() from subtasks`
+  await admin`insert into steps (project_id, subtask_id, seq, attempt, kind) select project_id, id, 1, 1, 'message' from subtasks`
+  await admin`
+    insert into updates (project_id, id, subtask_id, seq, update_type, content, sender_kind, sender_id, status)
+    select project_id, gen_random_uuid(), id, 1, 'note', 'x', 'key', 'k', 'acknowledged' from subtasks`
+  await admin`
+    insert into events (project_id, seq, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
+    select project_id, nextval('muster_system.event_seq'), 'subtask.completed', 'subtask', id, '{}', 'worker', 'w', now() from subtasks`
+  await admin`
+    insert into idempotency_keys (project_id, actor_id, key, request_hash, status, headers) select project_id, 'open', id::text, '', 200, '{}' from subtasks`
+  await admin`
+    insert into api_keys (project_id, id, name, key_hash, key_prefix, scopes) select project_id, gen_random_uuid(), 'x', sha256(id::text::bytea), 'x', '{admin}' from subtasks`
+  await admin`insert into bodies (project_id, id, sha256, bytes) select project_id, gen_random_uuid(), '', '' from subtasks`
+  await admin`
+    insert into pgboss.job (name, state, data, completed_on, priority)
+    select 'run.' || (array['own', 'other'])[1 + n % 2], (case when n % 4 = 0 then 'created' else 'completed' end)::pgboss.job_state, '{}', now(), -n from generate_series(1, ${ROWS}) as n`
+  await admin`vacuum analyze`
+}
+
+/** Every use-case once or twice, so that every statement has been asked. */
+async function everything(): Promise<void> {
+  const projectId = ctx.actor.projectId
+  const idempotency = { key: 'a key', requestHash: Buffer.alloc(32), toAnswer: () => ({ status: 200, headers: {}, body: {} }) }
+  const [first, second, third] = await spawnMany(ctx, 6, { agentId: 'busy', parentSessionId: 'chat', priority: 'low', runner: 'external' })
+  await spawn({ ...ctx, idempotency }, { agentId: 'busy', priority: 'urgent', runner: 'external' })
+  await steerSubtask(ctx, first?.id ?? '', { content: 'note', delivery: 'next_step', steerable: () => true })
+  await cancelSubtask(ctx, third?.id ?? '')
+  const claim = await claimSubtask(ctx, { runner: 'external', workerId: 'outside', leaseSeconds: 60 })
+  const token = {
+    leaseToken: claim?.lease.token ?? '',
+    ackUpdateIds: [ctx.newId()],
+    steps: [{ kind: 'message' as const, content: 'x' }],
+    usage: { inputTokens: 1 },
+  }
+  await heartbeat(ctx, claim?.subtask.id ?? '', token)
+  await authenticate(ctx, claim?.credential ?? '')
+  const run = await claimOne(ctx, { runners: ['external'] })
+  await briefRun(ctx, { ...run, updateSeq: 1 })
+  await steerSubtask(ctx, run.id, { content: 'note', delivery: 'next_step', steerable: () => true })
+  await checkpointRun(ctx, projectId, {
+    ...run,
+    subtaskId: run.id,
+    workerId: 'w',
+    steps: [],
+    usage: {},
+    acknowledgedIds: [],
+    takesUpdates: true,
+    leaseSeconds: 30,
+    repeatUnacknowledged: true,
+  })
+  await renewLeases(ctx, [{ subtaskId: run.id, attempt: run.attempt }])
+  await lookAtRuns(ctx, [{ subtaskId: run.id, attempt: run.attempt }])
+  await settleOne(ctx, run, completed('ä'.repeat(40_000)))
+  await settleRuns(ctx, projectId, [{ subtaskId: run.id, attempt: run.attempt, end: completed() }])
+  for (const each of await claimAll(ctx, { runners: ['external'] })) await settleOne(ctx, each, { kind: 'lost' })
+  await getSubtask(ctx, run.id)
+  await getSubtask(ctx, second?.id ?? '')
+  const cursor = ctx.newId()
+  for (const filter of [{}, { status: 'completed' as const }, { agentId: 'agent-1' }, { session: 'session-1' }, { taskId: cursor }, { scheduleId: cursor }]) {
+    await listSubtasks(ctx, { ...filter, limit: 20 })
+    await listSubtasks(ctx, { ...filter, limit: 20, cursor })
+  }
+  await listSteps(ctx, run.id, { limit: 20 })
+  await listUpdates(ctx, run.id, { limit: 20 })
+  await readEvents(ctx, { afterSeq: ROWS - 10, limit: 20 })
+  await readEvents(ctx, { afterSeq: 0, limit: 20, subjectId: run.id })
+  const inbox = await claimInbox(ctx, 'chat', { limit: 10, ack: 'manual' })
+  await acknowledgeInbox(ctx, 'chat', inbox.claimId ?? '')
+  const { apiKey, secret } = await createApiKey(ctx, { name: 'x', scopes: ['admin'] })
+  await authenticate(ctx, secret)
+  await listApiKeys(ctx, { limit: 20 })
+  await revokeApiKey(ctx, apiKey.id)
+  await updateProject(ctx, projectId, { settings: {} })
+  await reapRuns(ctx)
+  await passIdleSlots(ctx)
+  await keepHouse(ctx)
+  await drainOutbox(ctx)
+}
+
+beforeAll(async () => {
+  harness = await startHarness({ settings: { SUBTASK_MAX_PENDING: '20' } })
+  await fill()
+  ctx = { ...harness.ctx, db: noting('muster_app'), dispatchDb: noting('muster_dispatch') }
+  await everything()
+})
+
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.close()))
+  await harness.close()
+})
+
+/** Tables that a plan reads from end to end. */
+function scanned(node: PlanNode): string[] {
+  const own = node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== undefined ? [node['Relation Name']] : []
+  return [...own, ...(node.Plans ?? []).flatMap(scanned)]
+}
+
+async function planOf({ text, parameters, role }: Statement): Promise<PlanNode> {
+  const { sql } = role === 'muster_app' ? harness.deps.db : harness.deps.dispatchDb
+  let plan: PlanNode | undefined
+  await sql
+    .begin(async (tx) => {
+      await tx`select set_config('muster.project_id', ${DEFAULT_PROJECT_ID}, true)`
+      const [row] = await tx.unsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(`explain (format json) ${text}`, parameters as never[])
+      plan = row?.['QUERY PLAN'][0]?.Plan
+      throw new Error('explained')
+    })
+    .catch((error: Error) => {
+      if (error.message !== 'explained') throw new Error(`${error.message}: ${text}`)
+    })
+  return plan as PlanNode
+}
+
+/** Tables that are small or empty wherever they are, so that reading them whole is right. */
+const SMALL = new Set(['clock', 'workers', 'projects', 'outbox', 'queue', 'pg_database', 'pg_roles'])
+
+// Calls of functions; the driver's own look at types; and what deletes a good part of a table at once, which may read it whole.
+const NOT_JUDGED = /pg_notify|set_config|advisory|pg_catalog|delete from idempotency_keys/
+
+describe('every statement', () => {
+  it('finds its rows by an index, however much has been stored', async () => {
+    const asked = [...statements.values()].filter(({ text }) => /^\s*(select|insert|update|delete|with)\b/i.test(text) && !NOT_JUDGED.test(text))
+    expect(asked.length).toBeGreaterThan(50)
+    // Partitions made ahead of time, for example.
+    const unused = await harness.admin<{ name: string }[]>`select relname as name from pg_class where relkind = 'r' and reltuples = 0`
+    const empty = new Set(unused.map(({ name }) => name))
+    const slow: string[] = []
+    for (const statement of asked) {
+      const tables = scanned(await planOf(statement)).filter((table) => !SMALL.has(table) && !empty.has(table))
+      if (tables.length > 0) slow.push(`${tables.join(', ')} for ${statement.text.replaceAll(/\s+/g, ' ').slice(0, 1200)}`)
+    }
+    expect(slow).toEqual([])
+  })
+})
