@@ -1,0 +1,55 @@
+import { type Harness, startHarness } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { installQueues } from './index.ts'
+
+let harness: Harness
+
+beforeAll(async () => {
+  harness = await startHarness()
+})
+
+afterAll(() => harness.close())
+
+describe('a bell', () => {
+  it('brings every payload to every listener, in few notifications', async () => {
+    const heard: string[][] = []
+    const unlisten = await harness.deps.bell.listen('cancel', (payloads) => heard.push(payloads))
+    const ids = Array.from({ length: 450 }, () => harness.deps.newId())
+    for (const id of ids) harness.deps.bell.ring('cancel', id)
+    await vi.waitFor(() => expect(new Set(heard.flat())).toEqual(new Set(ids)))
+    // One when listening began, one for the first, and the rest in lots that a notification can carry.
+    expect(heard.length).toBeLessThanOrEqual(5)
+    await unlisten()
+  })
+
+  it('rings without payloads too', async () => {
+    const heard = vi.fn()
+    const unlisten = await harness.deps.bell.listen('run', heard)
+    await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1))
+    for (let time = 0; time < 100; time += 1) harness.deps.bell.ring('run')
+    await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2))
+    expect(heard).toHaveBeenLastCalledWith([])
+    await unlisten()
+  })
+
+  it('calls again when its connection was cut and is back', async () => {
+    const heard = vi.fn()
+    const unlisten = await harness.deps.bell.listen('outbox', heard)
+    await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1))
+    await harness.admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen %'`
+    await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2), { timeout: 10_000 })
+    await unlisten()
+  })
+})
+
+describe('the queues', () => {
+  it('can be installed again and again', async () => {
+    await installQueues(harness.database.adminUrl)
+    await installQueues(harness.database.adminUrl)
+  })
+
+  it('never move a run job by themselves', async () => {
+    const queues = await harness.admin`select distinct retry_limit, expire_seconds, notify from pgboss.queue where name like 'run.%'`
+    expect(queues).toEqual([{ retry_limit: 0, expire_seconds: 86_400, notify: false }])
+  })
+})

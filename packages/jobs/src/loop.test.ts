@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { startLoop } from './index.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Work whose every run waits to be let go on. */
+function gatedWork() {
+  const runs: PromiseWithResolvers<boolean | undefined>[] = []
+  let started = Promise.withResolvers<void>()
+  let mostAtOnce = 0
+  let atOnce = 0
+  return {
+    runs,
+    mostAtOnce: () => mostAtOnce,
+    async nextRun() {
+      await started.promise
+      started = Promise.withResolvers()
+      return runs.at(-1) as PromiseWithResolvers<boolean | undefined>
+    },
+    async work() {
+      const run = Promise.withResolvers<boolean | undefined>()
+      runs.push(run)
+      atOnce += 1
+      mostAtOnce = Math.max(mostAtOnce, atOnce)
+      started.resolve()
+      try {
+        return await run.promise
+      } finally {
+        atOnce -= 1
+      }
+    },
+  }
+}
+
+describe('a loop', () => {
+  it('runs at once, and once more when it was woken meanwhile, however often', async () => {
+    const gated = gatedWork()
+    const loop = startLoop(gated.work, { everyMs: HOUR_MS, onError: () => {} })
+    const first = await gated.nextRun()
+    for (let time = 0; time < 5; time += 1) loop.wake()
+    first.resolve(undefined)
+    ;(await gated.nextRun()).resolve(undefined)
+    await loop.stop()
+    expect(gated.runs).toHaveLength(2)
+    expect(gated.mostAtOnce()).toBe(1)
+  })
+
+  it('goes on at once while there is more to do', async () => {
+    const gated = gatedWork()
+    const loop = startLoop(gated.work, { everyMs: HOUR_MS, onError: () => {} })
+    for (let time = 0; time < 4; time += 1) (await gated.nextRun()).resolve(true)
+    ;(await gated.nextRun()).resolve(undefined)
+    await loop.stop()
+    expect(gated.runs).toHaveLength(5)
+  })
+
+  it('runs without being woken', async () => {
+    const gated = gatedWork()
+    const loop = startLoop(gated.work, { everyMs: 1, onError: () => {} })
+    for (let time = 0; time < 3; time += 1) (await gated.nextRun()).resolve(undefined)
+    await gated.nextRun().then((run) => run.resolve(undefined))
+    await loop.stop()
+  })
+
+  it('reports what goes wrong and goes on', async () => {
+    const gated = gatedWork()
+    const errors: unknown[] = []
+    const loop = startLoop(gated.work, { everyMs: 1, onError: (error) => errors.push(error) })
+    ;(await gated.nextRun()).reject(new Error('gone'))
+    ;(await gated.nextRun()).resolve(undefined)
+    await loop.stop()
+    expect(errors).toEqual([new Error('gone')])
+  })
+
+  it('stops after the run that is under way', async () => {
+    const gated = gatedWork()
+    const loop = startLoop(gated.work, { everyMs: HOUR_MS, onError: () => {} })
+    const run = await gated.nextRun()
+    let isStopped = false
+    const stopping = loop.stop().then(() => {
+      isStopped = true
+    })
+    expect(isStopped).toBe(false)
+    run.resolve(true)
+    await stopping
+    loop.wake()
+    expect(gated.runs).toHaveLength(1)
+  })
+})
