@@ -10,6 +10,8 @@ import { type FigureReport, isAnyMissed, type Report, renderTable, reportJson } 
 import { type BenchServer, openServer } from './instrument/server.ts'
 import { STATEMENT_SETTINGS, takeStatements } from './instrument/statements.ts'
 
+let isEnding = false
+
 async function measureAll(options: Options): Promise<Report> {
   const startedAt = new Date()
   const machine = describeMachine()
@@ -46,6 +48,8 @@ async function measureOne(bench: Bench, figure: Figure, server: BenchServer): Pr
   try {
     report.rows = await figure.measure(bench)
   } catch (error) {
+    // What was under way fails when everything is ended, and that says nothing. The end comes from elsewhere.
+    if (isEnding) return await new Promise<never>(() => {})
     report.error = error instanceof Error ? error.message : String(error)
     console.error(`  failed: ${error instanceof Error ? error.stack : error}`)
   }
@@ -74,7 +78,6 @@ async function main(): Promise<number> {
   return options.isStrict && isAnyMissed(report) ? 1 : 0
 }
 
-let isEnding = false
 async function end(code: number): Promise<void> {
   if (isEnding) return
   isEnding = true

@@ -31,10 +31,11 @@ async function measureOthers(bench: Bench, producer: ServingChild, worker: Servi
 
 async function measureOurs(bench: Bench): Promise<number[]> {
   await using database = await bench.server.musterDatabase()
+  // The first to start makes the queue.
+  await using spawner = await startSpawner(bench, database)
   await seedPending(database.admin, { count: bench.size(100_000, 10_000), agents: 1, agentPrefix: 'full-', runner: 'noop', queue: 'run.noop' })
   await database.admin`vacuum (analyze) subtasks, pgboss.job`
   await using worker = await startMusterWorker(bench, database, WORKERS)
-  await using spawner = await startSpawner(bench, database)
   return await measureOthers(bench, spawner, worker, {})
 }
 

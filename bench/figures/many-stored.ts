@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { startApi } from '../contenders/api.ts'
 import { AGENTS, muster } from '../contenders/muster.ts'
 import { atMost, type Bench, type Figure, Rows, withinPeer } from '../instrument/figure.ts'
@@ -49,7 +50,9 @@ async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly 
   const reads = { ...target, connections: READERS, perSecond: READS_PER_SECOND }
   const get = (index: number) => ({ method: 'GET', path: `/subtasks/${ids[(index * 7_919) % ids.length]}` }) as const
   const list = (index: number) => ({ method: 'GET', path: `/subtasks${lists[index % lists.length]}` }) as const
-  const post = (index: number) => newSubtask(index, NEW_AGENTS)
+  // For outside workers too: what is left of it must not be in the way of the next run. And new agents each time, for their limits' sake.
+  const prefix = `new-${randomBytes(4).toString('hex')}-`
+  const post = (index: number) => newSubtask(index, { agents: NEW_AGENTS, prefix, runner: 'external' })
   const readSeconds = bench.size(10, 2)
   await sendHttpLoad({ ...reads, seconds: 1, request: (index) => (index % 2 === 0 ? get(index) : list(index)) })
   return {

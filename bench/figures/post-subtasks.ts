@@ -10,9 +10,13 @@ const BARE = 'bare Fastify + send'
 /** Enough that each subtask finds a free slot, and is given a job: without one there would be less to do. */
 const AGENTS = 50_000
 
-export function newSubtask(index: number, agents: number): ReturnType<HttpLoad['request']> {
-  const agent = `agent-${index % agents}`
-  const body = { task: 'Do nothing, and say so.', agent_id: agent, parent_session_id: `session-${agent}`, runner: 'noop' }
+/** The request that spawns a subtask of one of so many agents. */
+export function newSubtask(
+  index: number,
+  { agents, prefix = 'agent-', runner = 'noop' }: { agents: number; prefix?: string; runner?: string },
+): ReturnType<HttpLoad['request']> {
+  const agent = `${prefix}${index % agents}`
+  const body = { task: 'Do nothing, and say so.', agent_id: agent, parent_session_id: `session-${agent}`, runner }
   return { method: 'POST', path: '/subtasks', body: JSON.stringify(body) }
 }
 
@@ -30,7 +34,7 @@ async function measureOurs(bench: Bench, database: BenchDatabase, agents: number
     headers: api.headers,
     request: () => {
       sent += 1
-      return newSubtask(sent, agents)
+      return newSubtask(sent, { agents })
     },
   })
 }
@@ -39,7 +43,7 @@ async function measureBare(bench: Bench) {
   await using database = await bench.server.emptyDatabase()
   await installPgBoss(database, { notify: true })
   await using server = await startServing(bench, 'bare-fastify', 'bare-fastify.ts', { url: database.adminUrl, queue: PG_BOSS_QUEUE })
-  return await measure(bench, { url: await server.call<string>('address'), request: (index) => ({ ...newSubtask(index, AGENTS), path: '/jobs' }) })
+  return await measure(bench, { url: await server.call<string>('address'), request: (index) => ({ ...newSubtask(index, { agents: AGENTS }), path: '/jobs' }) })
 }
 
 export const postSubtasks: Figure = {

@@ -3,6 +3,7 @@
  * until it is closed, so that Ctrl-C and a failed figure leave nothing behind.
  */
 const live = new Set<AsyncDisposable>()
+let isClosing = false
 
 /** Keeps something until its `close` was called, by whoever opened it or by `closeAll`. */
 export function keep<T extends object>(thing: T, close: () => Promise<void>): T & AsyncDisposable {
@@ -14,11 +15,14 @@ export function keep<T extends object>(thing: T, close: () => Promise<void>): T 
     },
   })
   live.add(kept)
+  // Whatever was being opened when all was closed comes too late to be of use.
+  if (isClosing) void kept[Symbol.asyncDispose]().then(undefined, () => {})
   return kept
 }
 
 /** Closes what is still open, the latest first. What cannot be closed does not keep the rest from it. */
 export async function closeAll(onError: (error: unknown) => void): Promise<void> {
+  isClosing = true
   for (const thing of [...live].reverse()) {
     try {
       await thing[Symbol.asyncDispose]()

@@ -19,7 +19,8 @@ export async function produceAtRate(perSecond: number, seconds: number, produce:
   const load: Load = { ids: new Array(total), dueMs: new Array(total), committedMs: new Array(total) }
   const open: Promise<void>[] = []
   const startMs = machineMs() + 20
-  for (let index = 0; index < total; ) {
+  let failure: { error: unknown } | undefined
+  for (let index = 0; index < total && failure === undefined; ) {
     const dueMs = startMs + (index * 1_000) / perSecond
     const earlyMs = dueMs - machineMs()
     // Not a busy wait for the last fraction of a millisecond: it would take a core from what is measured.
@@ -30,13 +31,19 @@ export async function produceAtRate(perSecond: number, seconds: number, produce:
     const place = index
     load.dueMs[place] = dueMs
     open.push(
-      produce(place).then((id) => {
-        load.committedMs[place] = machineMs()
-        load.ids[place] = id
-      }),
+      produce(place).then(
+        (id) => {
+          load.committedMs[place] = machineMs()
+          load.ids[place] = id
+        },
+        (error: unknown) => {
+          failure ??= { error }
+        },
+      ),
     )
     index += 1
   }
   await Promise.all(open)
+  if (failure !== undefined) throw failure.error
   return load
 }

@@ -19,6 +19,7 @@ export async function takeStatements(sql: postgres.Sql): Promise<unknown[]> {
   await sql`create extension if not exists pg_stat_statements`
   const rows = await sql`
     select d.datname as database, s.toplevel, s.calls, round(s.total_exec_time::numeric, 1) as total_ms, round(s.mean_exec_time::numeric, 4) as mean_ms,
+      round(s.min_exec_time::numeric, 4) as min_ms,
       s.rows, s.shared_blks_hit, s.shared_blks_read, s.wal_bytes, regexp_replace(s.query, '\\s+', ' ', 'g') as query
     from pg_stat_statements s left join pg_database d on d.oid = s.dbid
     order by s.total_exec_time desc limit ${MOST}`
