@@ -41,8 +41,12 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
 const FASTIFY_ERRORS: Record<string, () => DomainError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('payload_too_large', 'The body is larger than this endpoint takes: 1 MiB, or 8 MiB to hand in a result.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new DomainError('unsupported_media_type', 'This endpoint reads JSON: send Content-Type: application/json.'),
-  FST_ERR_HANDLER_TIMEOUT: () =>
-    new DomainError('unavailable', 'The request took longer than the server waits. It may still take effect; repeat it with the same Idempotency-Key.'),
+  FST_ERR_HANDLER_TIMEOUT: tooLate,
+}
+
+/** For a handler that has not ended in its time. */
+export function tooLate(): DomainError {
+  return new DomainError('unavailable', 'The request took longer than the server waits. It may still take effect; repeat it with the same Idempotency-Key.')
 }
 
 /** What a caller is told about anything that was thrown. */

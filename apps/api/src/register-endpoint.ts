@@ -4,6 +4,7 @@ import { authenticate, type Ctx, Replay } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiDeps } from './api-deps.ts'
 import type { Answer, Endpoint, RawCall } from './endpoint.ts'
+import { tooLate } from './errors.ts'
 import { createEventSink } from './events/sink.ts'
 import { readIdempotency } from './idempotency.ts'
 import { bearerToken } from './plugins/auth.ts'
@@ -42,11 +43,24 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest,
     return sendStream(deps, request, reply, opened.stream)
   }
   try {
-    return send(reply, (await endpoint.serve(call)).answer)
+    return send(reply, (await inTime(endpoint.serve(call), (endpoint.deadlineMs ?? DEADLINE_MS) - reply.elapsedTime)).answer)
   } catch (error) {
     if (!(error instanceof Replay)) throw error
     const { status, headers, body } = error.answer
     return send(reply.header('idempotent-replayed', 'true'), { status, headers, ...(body === null ? {} : { body }) })
+  }
+}
+
+/** Fastify's own `handlerTimeout` covers what comes before the body, and all of a request without one: reading a body to its end clears it. */
+async function inTime<T>(work: Promise<T>, leftMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooLate()), Math.max(0, leftMs))
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
