@@ -99,12 +99,15 @@ export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number,
   return row === undefined ? null : { ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }
 }
 
-/** Whose lease a token is, or null when it is nobody's: unknown, ended, or given to somebody else since. */
+/**
+ * Whose lease a subtask's is, or null when there is no such subtask. Locks its row: what the lease proves must hold until the end of
+ * the transaction, or an end by the reaper in between would be taken for the caller's own.
+ */
 export async function findLease(
   tx: Tx,
   subtaskId: string,
 ): Promise<{ attempt: number; status: string; tokenHash: Buffer | null; workerId: string | null } | null> {
   const [row] = await tx.sql<{ attempt: number; status: string; lease_token_hash: Buffer | null; worker_id: string | null }[]>`
-    select attempt, status, lease_token_hash, worker_id from subtasks where id = ${subtaskId}`
+    select attempt, status, lease_token_hash, worker_id from subtasks where id = ${subtaskId} for update`
   return row === undefined ? null : { attempt: row.attempt, status: row.status, tokenHash: row.lease_token_hash, workerId: row.worker_id }
 }
