@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { AttemptEnd } from '@muster/domain'
 import { renderUpdate } from '@muster/domain'
 import type { Runner, RunOutcome, StopReason } from '@muster/runners'
-import { briefRun, type CheckpointAnswer, type ClaimedRun, type RunNews } from '@muster/usecases'
+import { briefRun, type CheckpointAnswer, type ClaimedRun, isDatabaseUnavailable, type RunNews } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 import { RunFeed } from './run-feed.ts'
 import { RunJournal } from './run-journal.ts'
@@ -61,8 +61,14 @@ export class ActiveRun {
     try {
       end = toAttemptEnd(await this.#run(), this.#stopReason())
     } catch (error) {
-      log.error({ ...fields, err: error }, 'run threw')
-      end = { kind: 'errored', error: error instanceof Error ? error.message : String(error), retryable: true, partialResult: null }
+      if (isDatabaseUnavailable(error)) {
+        // It never began, and an outage is no failure of its own.
+        log.warn({ ...fields, err: error }, 'run given back: its brief could not be read')
+        end = { kind: 'released' }
+      } else {
+        log.error({ ...fields, err: error }, 'run threw')
+        end = { kind: 'errored', error: error instanceof Error ? error.message : String(error), retryable: true, partialResult: null }
+      }
     } finally {
       clearTimeout(timer)
       this.#feed.end()
