@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EventStream } from './harness/event-stream.ts'
 import { type System, startSystem } from './harness/system.ts'
 import { isAlive, until, within } from './harness/until.ts'
-import type { Subtask } from './harness/wire.ts'
+import type { ClaimedSubtask, Problem, Subtask } from './harness/wire.ts'
 
 const LEASE_SECONDS = 2
 const TERMINAL = ['subtask.completed', 'subtask.failed', 'subtask.cancelled']
@@ -116,6 +116,29 @@ describe('a worker that is stopped beyond its lease and wakes up', () => {
     const { items } = await system.client.ok<{ items: { content: unknown }[] }>('GET', `/subtasks/${id}/steps`)
     return items.map(({ content }) => content)
   }
+})
+
+describe('an outside worker whose lease has lapsed', () => {
+  it('is told so at every call, and changes nothing', async () => {
+    const { id } = await system.client.spawn({ task: 'Work outside.', runner: 'external', agent_id: 'outside', parent_session_id: 'lapsed' })
+    const late = (await system.client.claim('late', { lease_seconds: 1 })) as ClaimedSubtask
+    const next = await until('the subtask is there again', () => system.client.claim('next', { wait_seconds: 5 }))
+    expect([next.subtask.id, next.lease.attempt, next.subtask.failures]).toEqual([id, 2, 1])
+    const stored = () => system.admin`select to_jsonb(s) from subtasks s where id = ${id}`
+    const before = await stored()
+
+    const token = { lease_token: late.lease.token }
+    const calls = { heartbeat: { steps: [{ kind: 'message', content: 'Still here.' }] }, complete: { result: 'Late.' }, fail: { error: 'Late.' }, release: {} }
+    for (const [verb, body] of Object.entries(calls)) {
+      const answer = await system.client.call<Problem>('POST', `/subtasks/${id}/${verb}`, { body: { ...token, ...body } })
+      expect([verb, answer.status, answer.body.code]).toEqual([verb, 412, 'lease_lost'])
+    }
+    expect((await system.client.as(late.credential).call('GET', `/subtasks/${id}`)).status).toBe(401)
+    expect(await stored()).toEqual(before)
+    await system.client.complete(next, 'In time.')
+    expect(await system.client.get(id)).toMatchObject({ status: 'completed', result: 'In time.', attempt: 2 })
+    await expectOneEnd(id, 'lapsed')
+  })
 })
 
 describe('an API that is killed', () => {

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { StopMode } from '@muster/local-postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type OwnPostgres, startOwnPostgres } from './harness/own-postgres.ts'
@@ -88,6 +90,15 @@ async function expectNothingLost({ accepted, refusals, slowestMs }: Seen): Promi
   expect(await system.invariants()).toEqual([])
 }
 
+/** A process of the server may have ended by itself meanwhile. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
 const isUnavailable = (seen: Seen) => (seen.refusals.get('503 unavailable') ?? 0) > 0
 
 describe('PostgreSQL under load', () => {
@@ -118,6 +129,22 @@ describe('PostgreSQL under load', () => {
     await until('the API is back', async () => (await system.client.call('GET', '/readyz')).status === 200)
     expect(await system.client.ended(id)).toMatchObject({ status: 'completed', attempt: 1, failures: 0 })
     expect(await system.client.inbox('restart')).toMatchObject([{ subtask_id: id }])
+  })
+
+  it('that answers nothing any more, without being gone: 503 within the deadline, back by itself, nothing lost, nothing twice', async () => {
+    const load = startLoad()
+    await until('there is work going on', async () => load.seen.accepted.length > 20)
+    const before = load.seen.accepted.length
+    const { stdout } = await promisify(execFile)('pgrep', ['-P', String(postgres.server.pid)])
+    const pids = [postgres.server.pid, ...stdout.trim().split('\n').map(Number)]
+    try {
+      for (const pid of pids) signal(pid, 'SIGSTOP')
+      await until('clients are told to come again', () => isUnavailable(load.seen))
+    } finally {
+      for (const pid of pids) signal(pid, 'SIGCONT')
+    }
+    await until('clients are served again', () => load.seen.accepted.length > before + 5)
+    await expectNothingLost(await load.stop())
   })
 
   it('whose connections are cut again and again: nothing lost, nothing twice', async () => {
