@@ -44,19 +44,23 @@ describe('the log', () => {
       while (!isPublished) await relayOutbox(harness.deps)
     }
     const seen: LoggedEvent[] = []
+    let isRelayed = false
     const follow = async () => {
       for (;;) {
-        const wasPublished = isPublished
-        if (wasPublished) await drainOutbox(harness.deps)
+        const wasRelayed = isRelayed
         const page = await readEventsAcrossProjects(harness.deps, seen.at(-1)?.id ?? 0, 37)
         seen.push(...page)
-        if (wasPublished && page.length === 0) return
+        if (wasRelayed && page.length === 0) return
       }
     }
-    const following = [follow(), relay(), relay(), relay()]
+    const following = follow()
+    const relaying = [relay(), relay(), relay()]
     await Promise.all(Array.from({ length: publishers }, (_, place) => publish(place)))
     isPublished = true
-    await Promise.all(following)
+    await Promise.all(relaying)
+    await drainOutbox(harness.deps)
+    isRelayed = true
+    await following
 
     expect(seen).toHaveLength(publishers * rounds * 2)
     expect(seen.every((event, place) => place === 0 || event.id > (seen[place - 1]?.id ?? 0))).toBe(true)
