@@ -1,6 +1,17 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type Loop, runQueue, startLoop } from '@muster/jobs'
-import { claimRuns, isDatabaseUnavailable, keepHouse, lookAtRuns, passIdleSlots, type RunNews, reapRuns, relayOutbox, renewLeases } from '@muster/usecases'
+import {
+  claimRuns,
+  grantMissedSlots,
+  isDatabaseUnavailable,
+  keepHouse,
+  lookAtRuns,
+  passIdleSlots,
+  type RunNews,
+  reapRuns,
+  relayOutbox,
+  renewLeases,
+} from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startPresence } from './presence.ts'
@@ -11,6 +22,7 @@ const LOOK_EVERY_MS = 1_000
 const RELAY_EVERY_MS = 100
 const REAP_EVERY_MS = 250
 const IDLE_SLOTS_EVERY_MS = 1_000
+const MISSED_SLOTS_EVERY_MS = 2_000
 const HOUSE_EVERY_MS = 600_000
 
 export interface Worker {
@@ -94,6 +106,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const sweeps: Loop[] = [
     startLoop(async () => void (await reapRuns(deps)), { everyMs: REAP_EVERY_MS, onError: onError('take subtasks from lost workers') }),
     startLoop(async () => void (await passIdleSlots(deps)), { everyMs: IDLE_SLOTS_EVERY_MS, onError: onError('pass idle slots on') }),
+    startLoop(async () => void (await grantMissedSlots(deps)), { everyMs: MISSED_SLOTS_EVERY_MS, onError: onError('give missed slots') }),
     startLoop(() => keepHouse(deps).then(() => undefined), { everyMs: HOUSE_EVERY_MS, onError: onError('keep house') }),
   ]
   const silences = await Promise.all([

@@ -33,6 +33,37 @@ export async function findWaitingLanes(tx: Tx, projectId: string): Promise<strin
   return rows.map((row) => row.agent_id)
 }
 
+/** Projects in which anything waits for a slot: one look into the index for each of them. Across projects. */
+export async function findWaitingProjects(tx: Tx): Promise<string[]> {
+  const rows = await tx.sql<{ project_id: string }[]>`
+    with recursive waiting as (
+      (select project_id from subtasks where status = 'pending' and not slot order by project_id limit 1)
+      union all
+      select following.project_id from waiting cross join lateral (
+        select project_id from subtasks where status = 'pending' and not slot and project_id > waiting.project_id order by project_id limit 1
+      ) as following
+    )
+    select project_id from waiting`
+  return rows.map((row) => row.project_id)
+}
+
+/** Agents of a project for which something waits although a slot is free. One look into the index for each agent that waits. */
+export async function findUnderusedLanes(tx: Tx, projectId: string, defaults: LaneDefaults): Promise<string[]> {
+  const rows = await tx.sql<{ agent_id: string }[]>`
+    with recursive waiting as (
+      (select agent_id from subtasks where project_id = ${projectId} and status = 'pending' and not slot order by agent_id limit 1)
+      union all
+      select following.agent_id from waiting cross join lateral (
+        select agent_id from subtasks
+        where project_id = ${projectId} and status = 'pending' and not slot and agent_id > waiting.agent_id order by agent_id limit 1
+      ) as following
+    )
+    select w.agent_id from waiting w left join projects p on p.id = ${projectId}
+    where (select count(*) from subtasks s where s.project_id = ${projectId} and s.agent_id = w.agent_id and s.slot) < coalesce(
+      (p.settings #>> array['limits', 'agents', w.agent_id, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running})`
+  return rows.map((row) => row.agent_id)
+}
+
 /** Gives every free slot of these lanes to the best waiting rows. The lanes must be locked. */
 export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults): Promise<GrantedRow[]> {
   const rows = await tx.sql<{ id: string; job_id: string; runner: string; rank_at: string }[]>`
