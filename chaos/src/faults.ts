@@ -37,7 +37,8 @@ export async function runFaults(system: System, client: Client, plan: readonly F
     else await stopPostgres(system, fault.kind === 'postgres-fast' ? 'fast' : 'immediate')
     await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
     await system.postgres.restart('fast')
-    for (const api of system.apis) client.onRecovery(api, (ms) => run.apiRecoveriesMs.push(ms))
+    for (const api of system.apis.filter((each) => each.excused.every(({ toMs }) => toMs < Date.now())))
+      client.onRecovery(api, (ms) => run.apiRecoveriesMs.push(ms))
     run.outages.push({ fromMs, toMs: Date.now() })
     isPostgresBusy = false
     return `for ${((Date.now() - fromMs) / 1000).toFixed(1)} s`
@@ -54,10 +55,15 @@ export async function runFaults(system: System, client: Client, plan: readonly F
       log(`fault ${fault.number} ${fault.kind}: ${record.what}`)
     }
     const work = fault.kind.startsWith('postgres-') ? breakPostgres(fault) : breakOther(system, fault, record, stop)
-    underWay.push(work.then(done, (error: Error) => done(`failed: ${error.message}`)))
+    // Sessions cannot be ended while there is no server.
+    underWay.push(work.then(done, (error: { code?: string }) => (isAway(error) ? done(null) : Promise.reject(error))))
   }
   await Promise.all(underWay)
   return run
+}
+
+function isAway({ code }: { code?: string }): boolean {
+  return /^(CONN|ECONN|57P0)/.test(code ?? '')
 }
 
 async function stopPostgres(system: System, mode: 'fast' | 'immediate'): Promise<void> {

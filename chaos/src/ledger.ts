@@ -34,7 +34,7 @@ export interface OutsideClaim {
   claimKey: string | null
   /** Unique part of the results that this claim hands in. */
   nonce: string
-  /** How the last write of its end was answered: `settled` is 2xx, `refused` 409. */
+  /** How the last write of its end was answered: `settled` is 2xx, `refused` 412. */
   end: 'settled' | 'refused' | 'unknown' | 'none'
   did: string
 }

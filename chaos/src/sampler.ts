@@ -10,6 +10,15 @@ const SIZES_EVERY_MS = 1_000
 const INVARIANTS_EVERY_MS = 4_000
 const PAGE_BYTES = 4_096
 
+/**
+ * Two things may be out of step for a moment and are put right by the next look of a worker, so that they count only where they last.
+ * A cancel or a change of slots leaves a job to the claim that has it in its hands; should that claim be rolled back by a fault, the
+ * job stays, leads nowhere, and is removed by whoever fetches it next. And a waiting row that is locked while a slot is given on is
+ * passed over.
+ */
+const TRANSIENT = ['a waiting job has a pending subtask with that job', 'nothing waits while its lane has a free slot']
+const TRANSIENT_LOOKS_MAX = 4
+
 /** What is seen of the system while it works. */
 export interface Sampler {
   readonly counts: { pending: number; running: number; ended: number }
@@ -77,11 +86,20 @@ export function startSampler(system: System, findings: Findings): Sampler {
     Object.assign(counts, { pending: row.pending, running: row.running, ended: row.ended })
   }
 
+  const lasting = new Map<string, number>()
   const lookAtInvariants = async () => {
     const problems = await invariants(admin, { runningPerAgent: SERVER_LIMITS.running })
     state.invariantLooks += 1
     findings.looked('the invariants hold between any two commits', 1)
-    for (const problem of problems) findings.broke('the invariants hold between any two commits', `${new Date().toISOString()}: ${problem}`)
+    for (const problem of problems) {
+      const transient = TRANSIENT.find((claim) => problem.startsWith(claim))
+      const looks = (lasting.get(transient ?? '') ?? 0) + 1
+      if (transient !== undefined) lasting.set(transient, looks)
+      if (transient === undefined || looks > TRANSIENT_LOOKS_MAX) {
+        findings.broke('the invariants hold between any two commits', `${new Date().toISOString()}: ${problem}`)
+      }
+    }
+    for (const claim of TRANSIENT) if (!problems.some((problem) => problem.startsWith(claim))) lasting.delete(claim)
   }
 
   let expectedAt = performance.now()

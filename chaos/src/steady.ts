@@ -8,7 +8,8 @@ const WARM_UP_SHARE = 0.3
 
 /** Growth of resident memory between the first and the last third that counts as noise of the garbage collector. */
 const MEMORY_NOISE_MIB = 25
-const CONNECTIONS_NOISE = 3
+/** Pools open their connections one by one, when first needed: growth counts only beyond what they may have. */
+const CONNECTIONS_NOISE = 8
 /** Dead rows beyond what autovacuum leaves to gather: its threshold and its share, twice. */
 const DEAD_NOISE = 2_000
 const DEAD_SHARE = 0.5

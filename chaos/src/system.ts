@@ -82,7 +82,7 @@ export async function startSystem({ workers, apis, findings, inherited, log }: S
     const shared = {
       ...Object.fromEntries(
         Object.entries(inherited).filter(
-          (entry): entry is [string, string] => entry[1] !== undefined && ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ'].includes(entry[0]),
+          (entry): entry is [string, string] => entry[1] !== undefined && ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ', 'NODE_OPTIONS'].includes(entry[0]),
         ),
       ),
       HOST: '127.0.0.1',

@@ -25,7 +25,7 @@ export async function checkAttempts(evidence: Evidence): Promise<void> {
   const nonces = new Map(rows.flatMap((row) => (row.nonce === null ? [] : [[row.nonce, row] as const])))
   const refused = ledger.claims.filter((claim) => claim.end === 'refused')
   findings.none(
-    'what an outside worker was refused (409) left no result',
+    'what an outside worker was refused (412) left no result',
     refused.length,
     refused.filter((claim) => nonces.has(claim.nonce)).map((claim) => `${claim.subtaskId}#${claim.attempt} ${claim.nonce} (${claim.did})`),
   )

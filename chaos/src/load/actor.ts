@@ -48,7 +48,7 @@ export async function askUntilAnswered<Body>(
     }
     // Also a 503 may have taken effect: a commit whose answer never came.
     onLost()
-    await pause(outcome.kind === 'unavailable' ? Math.min(outcome.retryAfterMs, 1_000) : random.whole(50, 500), scene.over)
+    await pause(outcome.kind === 'unavailable' ? Math.min(outcome.retryAfterMs, 1_000) : random.whole(200, 1_500), scene.over)
   }
   return null
 }

@@ -109,9 +109,9 @@ async function heartbeat(
     body: { lease_token: token, ack_update_ids: received, steps: [{ kind: 'message', content: `beat of ${entry.nonce}` }] },
   })
   if (outcome.kind !== 'answered') return 'on'
-  if (outcome.status === 409) return 'lost'
+  if (outcome.status === 412) return 'lost'
   if (outcome.status !== 200) {
-    scene.findings.broke('an outside worker is answered 200 or 409', `heartbeat: ${outcome.status} ${JSON.stringify(outcome.body).slice(0, 200)}`)
+    scene.findings.broke('an outside worker is answered 200 or 412', `heartbeat: ${outcome.status} ${JSON.stringify(outcome.body).slice(0, 200)}`)
     return 'lost'
   }
   for (const update of outcome.body.updates) {
@@ -141,6 +141,6 @@ async function end(scene: Scene, tenant: Tenant, random: Random, entry: OutsideC
   if (answer === null) return
   if (answer.status === 200) entry.end = 'settled'
   // Without a key, the first of two requests may have taken effect although only the second was answered.
-  else if (answer.status === 409 && answer.body.code === 'lease_lost') entry.end = wasLost ? 'unknown' : 'refused'
-  else scene.findings.broke('an outside worker is answered 200 or 409', `${verb}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
+  else if (answer.status === 412 && answer.body.code === 'lease_lost') entry.end = wasLost ? 'unknown' : 'refused'
+  else scene.findings.broke('an outside worker is answered 200 or 412', `${verb}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
 }

@@ -11,6 +11,8 @@ const AGENT_WEIGHTS: Record<AgentName, number> = { wide: 5, small: 3, narrow: 2,
 export const SESSIONS = ['alpha', 'beta', 'gamma'] as const
 /** So many may be unfinished; beyond that the load waits for the system. */
 const UNFINISHED_MAX = 160
+/** So many requests of one spawner may be under way, or be repeated until they are answered. */
+const ASKING_MAX = 12
 
 interface SpawnAnswer {
   id: string
@@ -23,14 +25,19 @@ interface SpawnAnswer {
 /** Asks for subtasks of all kinds, with and without an `Idempotency-Key`. */
 export async function runSpawner(scene: Scene, tenant: Tenant, number: number, perSecond: number, unfinished: () => number): Promise<void> {
   const random = createRandom(scene.seed, 'spawner', tenant.name, number)
+  const asking = new Set<Promise<void>>()
   let count = 0
   while (!scene.closing.aborted) {
     await pause((random.next() * 2_000) / perSecond, scene.closing)
-    if (scene.closing.aborted) return
-    if (unfinished() > UNFINISHED_MAX) continue
+    if (scene.closing.aborted) break
+    if (unfinished() > UNFINISHED_MAX || asking.size >= ASKING_MAX) continue
     count += 1
-    await spawnOne(scene, tenant, random, `${tenant.name}-${number}-${count}`)
+    const marker = `${tenant.name}-${number}-${count}`
+    const asked = spawnOne(scene, tenant, createRandom(scene.seed, 'spawn', marker), marker)
+    asking.add(asked)
+    void asked.finally(() => asking.delete(asked))
   }
+  await Promise.all(asking)
 }
 
 async function spawnOne(scene: Scene, tenant: Tenant, random: Random, marker: string): Promise<void> {
