@@ -11,7 +11,7 @@ import { takeEntries } from './entries.ts'
 export const AGENTS = 500
 
 /** The API's program, for figures that speak HTTP. */
-export const NOOP_RUNNER = JSON.stringify({ noop: { argv: [process.execPath, '--version'] } })
+const NOOP_RUNNER = JSON.stringify({ noop: { argv: [process.execPath, '--version'] } })
 
 /** What our processes are given in a measurement; everything else is as shipped. */
 export function musterEnvironment(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): Record<string, string> {

@@ -12,15 +12,15 @@ import { AGENTS } from './muster.ts'
 export const PG_BOSS_QUEUE = 'noop'
 
 /** `work()` at its fastest without notifications: it asks no more often than twice a second. */
-export const POLLING = { name: 'pg-boss work()', useListenNotify: false, work: { pollingIntervalSeconds: 0.5 } } as const
+const POLLING = { name: 'pg-boss work()', useListenNotify: false, work: { pollingIntervalSeconds: 0.5 } } as const
 /** The same, and while its statistics (taken every second here) say that more is waiting, it asks again after each job. */
-export const BURSTING = {
+const BURSTING = {
   name: 'pg-boss work()',
   useListenNotify: false,
   work: { pollingIntervalSeconds: 0.5, burstWhenReadyExceeds: 1 },
   superviseSeconds: 1,
 } as const
-export const NOTIFIED = { name: 'pg-boss notify', useListenNotify: true, work: {} } as const
+const NOTIFIED = { name: 'pg-boss notify', useListenNotify: true, work: {} } as const
 
 interface PgBossOptions {
   name: string
