@@ -1,4 +1,4 @@
-import { idempotency, maintenance, transaction } from '@muster/db'
+import { idempotency, maintenance, transaction, workers } from '@muster/db'
 import type { Deps } from './ctx.ts'
 
 const BATCH = 5_000
@@ -7,4 +7,5 @@ const BATCH = 5_000
 export async function keepHouse(deps: Deps): Promise<void> {
   await transaction(deps.dispatchDb, null, (tx) => maintenance.ensurePartitions(tx))
   await transaction(deps.dispatchDb, null, (tx) => idempotency.deleteOldIdempotencyKeys(tx, BATCH))
+  await transaction(deps.dispatchDb, null, (tx) => workers.removeOldWorkers(tx))
 }
