@@ -1,6 +1,6 @@
 import type { Findings } from './findings.ts'
 import type { Random } from './random.ts'
-import type { Supervised } from './supervised.ts'
+import type { Life, Supervised } from './supervised.ts'
 
 /** What came of a request. `lost`: nobody knows whether it took effect. */
 export type Outcome<Body> =
@@ -28,7 +28,7 @@ export class Client {
   readonly #findings: Findings
   readonly statuses = new Map<string, number>()
   /** When each API first answered 2xx after a moment, for whoever waits for its recovery. */
-  readonly #waiting = new Set<{ api: Supervised; sinceMs: number; done: (ms: number) => void }>()
+  readonly #waiting = new Set<{ api: Supervised; life: Life | undefined; sinceMs: number; done: (ms: number) => void }>()
   lagMs = 0
 
   constructor(apis: readonly Supervised[], findings: Findings) {
@@ -42,7 +42,7 @@ export class Client {
 
   /** Calls back once with how long it took from now on until this API answers 2xx to a request of after now. */
   onRecovery(api: Supervised, done: (ms: number) => void): void {
-    this.#waiting.add({ api, sinceMs: Date.now(), done })
+    this.#waiting.add({ api, life: api.life, sinceMs: Date.now(), done })
   }
 
   async ask<Body>(api: Supervised, ask: Ask): Promise<Outcome<Body>> {
@@ -112,7 +112,8 @@ export class Client {
     for (const waiting of this.#waiting) {
       if (waiting.api !== api || startedMs < waiting.sinceMs) continue
       this.#waiting.delete(waiting)
-      waiting.done(Date.now() - waiting.sinceMs)
+      // One that was killed meanwhile took its time for another reason.
+      if (waiting.life === api.life && !this.#isExcused(api, waiting.sinceMs)) waiting.done(Date.now() - waiting.sinceMs)
     }
   }
 
