@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { createServer, connect as dial } from 'node:net'
 import { type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -78,6 +78,31 @@ describe('a connection that is lost', () => {
     await expect(nowhere.sql`select 1`).rejects.toSatisfy(isDatabaseUnavailable)
     expect(calls).toBe(1)
     await nowhere.close()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  it('leaves the pool whole when a reservation could not be had', async () => {
+    const target = Number(new URL(database.appUrl).port)
+    let isDown = true
+    const server = createServer((near) => {
+      if (isDown) return near.destroy()
+      const far = dial(target, '127.0.0.1')
+      near.pipe(far).pipe(near)
+      near.on('error', () => far.destroy())
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = new URL(database.appUrl)
+    url.port = String((server.address() as { port: number }).port)
+    const single = connect(url.href, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
+    // One that connects, and one that waits in line behind it.
+    const [first, second] = await Promise.allSettled([single.sql.reserve(), single.sql.reserve()])
+    expect([first.status, second.status]).toEqual(['rejected', 'rejected'])
+    isDown = false
+    await expect(pidOf(single.sql)).resolves.toBeGreaterThan(0)
+    const reserved = await single.sql.reserve()
+    expect(await pidOf(reserved)).toBeGreaterThan(0)
+    reserved.release()
+    await single.close()
     await new Promise((resolve) => server.close(resolve))
   })
 })
