@@ -59,7 +59,7 @@ export function countWorkspaces({ system }: Evidence): number {
 }
 
 /** Programs of this run that are alive, by their environment; none where the system does not tell. */
-export function findPrograms(mark: string): string[] {
+function findPrograms(mark: string): string[] {
   const found: string[] = []
   for (const entry of listProcesses()) {
     try {
