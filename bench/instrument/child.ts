@@ -7,7 +7,7 @@ import type { Bench } from './figure.ts'
 import { keep } from './live.ts'
 import type { Answer, Call } from './serve.ts'
 
-const START_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 60_000
 const END_TIMEOUT_MS = 10_000
 const END_WITH_PARENT = fileURLToPath(new URL('../processes/end-with-parent.ts', import.meta.url))
 
