@@ -1,7 +1,18 @@
 import { DomainError } from '@muster/domain'
 import { claimAll, completed, drain, drainOutbox, type Harness, invariants, spawn, startHarness, TEST_RUNNERS } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ClaimedRun, type Ctx, cancelSubtask, claimInbox, passIdleSlots, reapRuns, relayOutbox, settleRuns, steerSubtask } from './index.ts'
+import {
+  type ClaimedRun,
+  type Ctx,
+  cancelSubtask,
+  claimInbox,
+  grantMissedSlots,
+  passIdleSlots,
+  reapRuns,
+  relayOutbox,
+  settleRuns,
+  steerSubtask,
+} from './index.ts'
 
 const SPAWNERS = 12
 const CLAIMERS = 16
