@@ -3,7 +3,7 @@ import { parseSettings, type Settings, SettingsError } from '@muster/domain'
 import { isDatabaseUnavailable } from '@muster/usecases'
 import pino from 'pino'
 import { composeWorker, type WorkerDeps } from './deps.ts'
-import { startWorker } from './worker.ts'
+import { startWorker, type Worker } from './worker.ts'
 
 const RETRY_MS = 1_000
 
@@ -25,11 +25,14 @@ const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' } })
 const stopped = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort(signal))
 
-async function composeWhenReachable(): Promise<WorkerDeps | null> {
+async function startWhenReachable(): Promise<{ deps: WorkerDeps; worker: Worker } | null> {
   while (!stopped.signal.aborted) {
+    let deps: WorkerDeps | undefined
     try {
-      return await composeWorker(settings, { databaseUrl: settings.DATABASE_URL, log, environment: process.env })
+      deps = await composeWorker(settings, { databaseUrl: settings.DATABASE_URL, log, environment: process.env })
+      return { deps, worker: await startWorker(deps) }
     } catch (error) {
+      await deps?.close().catch(() => undefined)
       if (!isDatabaseUnavailable(error)) {
         log.fatal(error instanceof Error ? error.message : String(error))
         log.debug({ err: error }, 'could not start')
@@ -42,9 +45,9 @@ async function composeWhenReachable(): Promise<WorkerDeps | null> {
   return null
 }
 
-const deps = await composeWhenReachable()
-if (deps !== null) {
-  const worker = await startWorker(deps)
+const started = await startWhenReachable()
+if (started !== null) {
+  const { deps, worker } = started
   log.info({ worker_id: deps.workerId, runners: [...deps.runners.keys()], slots: settings.SUBTASK_WORKERS }, 'ready')
   if (!stopped.signal.aborted) await new Promise((resolve) => stopped.signal.addEventListener('abort', resolve, { once: true }))
   log.info({ running: worker.running }, 'stopping')

@@ -117,7 +117,11 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const named = subtaskIds.length === 0 ? [...active.values()] : subtaskIds.flatMap((id) => active.get(id) ?? [])
       if (named.length > 0) look(named).catch(onError('look at a subtask that has news'))
     }),
-  ])
+  ]).catch(async (error) => {
+    // The database went away again meanwhile: whoever starts this worker tries anew, with nothing of it left.
+    await Promise.all([claimLoop, watchLoop, relayLoop, ...sweeps].map((loop) => loop.stop()))
+    throw error
+  })
 
   return {
     get running() {
