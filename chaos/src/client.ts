@@ -16,6 +16,8 @@ export interface Ask {
   idempotencyKey?: string
   /** The API's own deadline for this call. */
   deadlineMs?: number
+  /** How long this client waits, where that is less: what it then gives up is no finding. */
+  patienceMs?: number
 }
 
 /** What an API may take beyond its deadline on a machine that is busy with everything at once. */
@@ -58,7 +60,7 @@ export class Client {
           ...(ask.idempotencyKey === undefined ? {} : { 'idempotency-key': ask.idempotencyKey }),
         },
         ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
-        signal: AbortSignal.timeout(deadlineMs + MARGIN_MS),
+        signal: AbortSignal.timeout(ask.patienceMs ?? deadlineMs + MARGIN_MS),
       })
       const text = await answer.text()
       return this.#judge(api, ask, answer, text, startedMs)
@@ -66,7 +68,7 @@ export class Client {
       const name = (error as Error).name
       if (name === 'TimeoutError' || name === 'AbortError') {
         this.#count(`${name}`)
-        const wasExcused = life !== api.life || life?.endedBy !== null || this.#isExcused(api, startedMs)
+        const wasExcused = ask.patienceMs !== undefined || life !== api.life || life?.endedBy !== null || this.#isExcused(api, startedMs)
         if (!wasExcused)
           this.#findings.broke(
             'no request hangs beyond its deadline',

@@ -34,7 +34,8 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
       path: '/subtasks/claim',
       key: tenant.key,
       body: { runner: 'external', worker_id: workerId, lease_seconds: LEASE_SECONDS, wait_seconds: wait },
-      deadlineMs: 5_000 + wait * 1_000,
+      // The API gives every claim the time of the longest wait that can be asked for.
+      patienceMs: 10_000 + wait * 1_000,
       ...(claimKey === null ? {} : { idempotencyKey: claimKey }),
     }
     let claim: ClaimAnswer | null = null
