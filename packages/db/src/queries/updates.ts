@@ -64,7 +64,7 @@ export async function listUpdates(tx: Tx, projectId: string, subtaskId: string, 
 /** Hands over what is queued for a subtask, in order. The subtask's row must be locked. */
 export async function takeQueuedUpdates(tx: Tx, projectId: string, subtaskId: string, deliveredTo: string): Promise<Update[]> {
   const rows = await tx.sql<{ id: string }[]>`
-    update updates set status = 'delivered', delivered_at = muster_now(), delivered_to = ${deliveredTo}
+    update updates set status = 'delivered', delivered_at = (select muster_now()), delivered_to = ${deliveredTo}
     where project_id = ${projectId} and subtask_id = ${subtaskId} and status = 'queued'
     returning id`
   return rows.length === 0
