@@ -8,6 +8,8 @@ const WARM_UP_SHARE = 0.3
 
 /** Growth of resident memory between the first and the last third that counts as noise of the garbage collector. */
 const MEMORY_NOISE_MIB = 25
+/** In less time the heap has not found its size yet, and nothing can be told from it. */
+const MEMORY_FROM_MINUTES = 5
 /** Pools open their connections one by one, when first needed: growth counts only beyond what they may have. */
 const CONNECTIONS_NOISE = 8
 /** Dead rows beyond what autovacuum leaves to gather: its threshold and its share, twice. */
@@ -65,7 +67,7 @@ export function startGrowthWatch(system: System, minutes: number): GrowthWatch {
       const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
       const third = Math.max(1, Math.floor(warm.length / 3))
       const [first, last] = [warm.slice(0, third), warm.slice(-third)]
-      for (const name of Object.keys(first[0]?.memoryMib ?? {})) {
+      for (const name of minutes < MEMORY_FROM_MINUTES ? [] : Object.keys(first[0]?.memoryMib ?? {})) {
         const [before, after] = [first, last].map((part) => median(part.map((sample) => sample.memoryMib[name] ?? 0))) as [number, number]
         findings.none(
           'memory does not grow under steady load',
