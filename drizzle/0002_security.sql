@@ -114,6 +114,28 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
+-- Statistics of tables that have grown much since they were last looked at. A new database is busy for a minute before autovacuum
+-- looks at it for the first time, and until then every prepared plan takes its tables for empty. Cheap when there is nothing to do.
+CREATE FUNCTION muster_analyze() RETURNS void
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS
+$$
+DECLARE
+  stale record;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(7300, -3) THEN
+    RETURN; -- another process is at it
+  END IF;
+  FOR stale IN
+    SELECT s.schemaname, s.relname FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+    WHERE (s.schemaname, s.relname) IN (
+        ('public', 'subtasks'), ('public', 'attempts'), ('public', 'inbox'), ('public', 'outbox'), ('public', 'updates'), ('pgboss', 'job_common'))
+      AND s.n_mod_since_analyze > 200 AND s.n_mod_since_analyze > 0.5 * greatest(c.reltuples, 0)
+  LOOP
+    EXECUTE format('ANALYZE %I.%I', stale.schemaname, stale.relname);
+  END LOOP;
+END
+$$;
+--> statement-breakpoint
 CREATE TABLE steps_rest PARTITION OF steps DEFAULT;
 --> statement-breakpoint
 ALTER TABLE steps_rest ENABLE ROW LEVEL SECURITY;
@@ -137,8 +159,8 @@ ALTER FUNCTION muster_find_subtask_credential(uuid) OWNER TO muster_definer;
 --> statement-breakpoint
 REVOKE CREATE ON SCHEMA public FROM muster_definer;
 --> statement-breakpoint
-REVOKE EXECUTE ON FUNCTION muster_find_api_key(bytea), muster_find_subtask_credential(uuid), muster_ensure_partitions() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION muster_find_api_key(bytea), muster_find_subtask_credential(uuid), muster_ensure_partitions(), muster_analyze() FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION muster_find_api_key(bytea), muster_find_subtask_credential(uuid) TO muster_app;
 --> statement-breakpoint
-GRANT EXECUTE ON FUNCTION muster_ensure_partitions() TO muster_dispatch;
+GRANT EXECUTE ON FUNCTION muster_ensure_partitions(), muster_analyze() TO muster_dispatch;

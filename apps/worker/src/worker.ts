@@ -9,6 +9,7 @@ import {
   passIdleSlots,
   type RunNews,
   reapRuns,
+  refreshStatistics,
   relayOutbox,
   renewLeases,
 } from '@muster/usecases'
@@ -18,11 +19,13 @@ import { startPresence } from './presence.ts'
 import { Settler } from './settler.ts'
 
 const CLAIM_EVERY_MS = 500
-const LOOK_EVERY_MS = 1_000
+/** A cancel whose bell was lost is noticed within a second. */
+const LOOK_EVERY_MS = 900
 const RELAY_EVERY_MS = 100
 const REAP_EVERY_MS = 250
 const IDLE_SLOTS_EVERY_MS = 1_000
 const MISSED_SLOTS_EVERY_MS = 2_000
+const STATISTICS_EVERY_MS = 5_000
 const HOUSE_EVERY_MS = 600_000
 
 export interface Worker {
@@ -107,6 +110,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     startLoop(async () => void (await reapRuns(deps)), { everyMs: REAP_EVERY_MS, onError: onError('take subtasks from lost workers') }),
     startLoop(async () => void (await passIdleSlots(deps)), { everyMs: IDLE_SLOTS_EVERY_MS, onError: onError('pass idle slots on') }),
     startLoop(async () => void (await grantMissedSlots(deps)), { everyMs: MISSED_SLOTS_EVERY_MS, onError: onError('give missed slots') }),
+    startLoop(() => refreshStatistics(deps).then(() => undefined), { everyMs: STATISTICS_EVERY_MS, onError: onError('refresh statistics') }),
     startLoop(() => keepHouse(deps).then(() => undefined), { everyMs: HOUSE_EVERY_MS, onError: onError('keep house') }),
   ]
   const silences = await Promise.all([

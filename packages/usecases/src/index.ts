@@ -14,7 +14,7 @@ export { type ClaimedRun, type Claimer, claimRuns } from './claim-runs.ts'
 export { createSubtask, DEFAULT_AGENT, type NewSubtask } from './create-subtask.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAnswer } from './ctx.ts'
 export { grantMissedSlots } from './grant-missed-slots.ts'
-export { keepHouse } from './keep-house.ts'
+export { keepHouse, refreshStatistics } from './keep-house.ts'
 export {
   type ClaimedSubtask,
   type ClaimRequest,

@@ -9,3 +9,8 @@ export async function keepHouse(deps: Deps): Promise<void> {
   await transaction(deps.dispatchDb, null, (tx) => idempotency.deleteOldIdempotencyKeys(tx, BATCH))
   await transaction(deps.dispatchDb, null, (tx) => workers.removeOldWorkers(tx))
 }
+
+/** Lets the planner know of tables that have grown: every few seconds, since a new database fills quickly. */
+export async function refreshStatistics(deps: Deps): Promise<void> {
+  await transaction(deps.dispatchDb, null, (tx) => maintenance.analyzeGrownTables(tx))
+}

@@ -1,4 +1,4 @@
-import { bodies, type EndingRow, lanes, outbox, type ReturnRow, settle, type TerminalRow, type Tx, transaction, updates } from '@muster/db'
+import { bodies, type EndingRow, type GrantedRow, lanes, outbox, type ReturnRow, settle, type TerminalRow, type Tx, transaction, updates } from '@muster/db'
 import {
   type AttemptEnd,
   cutToBytes,
@@ -110,11 +110,22 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
     )
   }
 
-  if (terminal.length > 0) await settle.writeTerminal(tx, projectId, terminal)
-  if (returned.length > 0) await settle.writeReturns(tx, returned)
-  await outbox.publish(tx, projectId, [...(await expireUpdates(tx, projectId, rows, terminal)), ...events])
+  const expired = await expireUpdates(tx, projectId, rows, terminal)
+  // One packet: the statements run in this order, and none needs the answer of another.
+  const [granted] = await Promise.all([
+    writeAndGrant(deps, tx, projectId, rows, terminal, returned),
+    outbox.publish(tx, projectId, [...expired, ...events]),
+    completeJobs(deps, tx, projectId, rows),
+  ])
+  const inserts: RunJob[] = [
+    ...returned.map(({ row, jobId }) => ({ jobId, projectId, subtaskId: row.id, runner: row.runner, rankAt: row.rankAt })),
+    ...granted.map((grant) => ({ ...grant, projectId })),
+  ]
+  if (inserts.length > 0) {
+    await deps.runJobs.insert(tx, inserts)
+    tx.afterCommit(() => deps.bell.ring('run'))
+  }
   tx.afterCommit(() => deps.bell.ring('outbox'))
-  await moveJobs(deps, tx, projectId, rows, terminal, returned)
   return settlements
 }
 
@@ -126,33 +137,37 @@ async function expireUpdates(tx: Tx, projectId: string, rows: readonly EndingRow
   return expired.map((update) => updateEvent('update.expired', update.updateId, update.subtaskId, { kind: 'system', id: 'settle' }))
 }
 
-/** Completes the ended runs' jobs, gives freed slots on, and inserts the jobs of whatever may run now. */
-async function moveJobs(
+/** Writes the ends, then gives freed slots on, under the lanes' locks: each statement sees what the one before it did. */
+async function writeAndGrant(
   deps: Deps,
   tx: Tx,
   projectId: string,
   rows: readonly EndingRow[],
   terminal: readonly TerminalRow[],
-  returned: readonly (ReturnRow & { row: EndingRow })[],
-): Promise<void> {
-  for (const [queue, group] of Map.groupBy(rows, (row) => runQueue(row.runner, projectId))) {
-    await deps.runJobs.complete(
-      tx,
-      queue,
-      group.map((row) => row.jobId),
-    )
-  }
-  const inserts: RunJob[] = returned.map(({ row, jobId }) => ({ jobId, projectId, subtaskId: row.id, runner: row.runner, rankAt: row.rankAt }))
-  if (terminal.length > 0) {
-    const ended = new Set(terminal.map((row) => row.id))
-    const agentIds = [...new Set(rows.filter((row) => ended.has(row.id)).map((row) => row.agentId))]
-    await lanes.lockLanes(tx, projectId, agentIds)
-    const granted = await lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps))
-    inserts.push(...granted.map((grant) => ({ ...grant, projectId })))
-  }
-  if (inserts.length === 0) return
-  await deps.runJobs.insert(tx, inserts)
-  tx.afterCommit(() => deps.bell.ring('run'))
+  returned: readonly ReturnRow[],
+): Promise<GrantedRow[]> {
+  const ended = new Set(terminal.map((row) => row.id))
+  const agentIds = [...new Set(rows.filter((row) => ended.has(row.id)).map((row) => row.agentId))]
+  const [, , , granted] = await Promise.all([
+    terminal.length > 0 ? settle.writeTerminal(tx, projectId, terminal) : null,
+    returned.length > 0 ? settle.writeReturns(tx, returned) : null,
+    agentIds.length > 0 ? lanes.lockLanes(tx, projectId, agentIds) : null,
+    agentIds.length > 0 ? lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps)) : [],
+  ])
+  return granted
+}
+
+async function completeJobs(deps: Deps, tx: Tx, projectId: string, rows: readonly EndingRow[]): Promise<void> {
+  const byQueue = Map.groupBy(rows, (row) => runQueue(row.runner, projectId))
+  await Promise.all(
+    [...byQueue].map(([queue, group]) =>
+      deps.runJobs.complete(
+        tx,
+        queue,
+        group.map((row) => row.jobId),
+      ),
+    ),
+  )
 }
 
 /** Makes whatever a program delivered storable: no U+0000, well-formed, and within the limits. */

@@ -68,7 +68,7 @@ export async function renewLeases(
       muster_now() + ${lease.seconds} * interval '1 second',
       attempt_started_at + (timeout_seconds + ${lease.timeoutGraceSeconds}) * interval '1 second')
     from unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as mine(id, attempt)
-    where s.id = mine.id and s.attempt = mine.attempt and s.status = 'running'
+    where s.id = mine.id and s.attempt = mine.attempt and s.status = 'running' and s.id = any(${attempts.map((ref) => ref.subtaskId)})
     returning s.id, s.attempt, s.cancel_requested_at is not null as cancel_requested, s.update_seq`
   return rows.map((row) => ({ subtaskId: row.id, attempt: row.attempt, cancelRequested: row.cancel_requested, updateSeq: row.update_seq }))
 }

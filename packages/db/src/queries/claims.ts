@@ -63,7 +63,7 @@ export async function claimRows(
         attempt_started_at = now, started_at = coalesce(s.started_at, now),
         credential_hash = decode(c.credential, 'hex'), lease_token_hash = decode(c.lease_token, 'hex')
       from candidate c, moment
-      where s.id = c.id and s.job_id = c.job_id and s.status = 'pending' and s.slot
+      where s.id = c.id and s.job_id = c.job_id and s.status = 'pending' and s.slot and s.id = any(${candidates.map((candidate) => candidate.subtaskId)})
       returning s.*
     ),
     noted as (

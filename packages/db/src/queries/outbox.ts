@@ -35,7 +35,7 @@ export async function moveOutbox(tx: Tx, limit: number): Promise<{ moved: number
   if (lock?.held !== true) return null
   const [row] = await tx.sql<{ moved: number; last_seq: number | null }[]>`
     with moved as (
-      delete from outbox where id in (select id from outbox order by id limit ${limit}) returning *
+      delete from outbox where id = any(array(select id from outbox order by id limit ${limit})) returning *
     ),
     written as (
       insert into events (seq, project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)

@@ -1,6 +1,9 @@
 import type { RequiredOutput, TerminalStatus, Usage } from '@muster/domain'
 import type { Tx } from '../client.ts'
 
+// Joins also name the ids as a list: a plan that was prepared while the tables were empty would read them whole for ever after,
+// and with the list every plan goes by the primary key.
+
 /** A running attempt, locked, as its end is decided. */
 export interface EndingRow {
   id: string
@@ -33,6 +36,7 @@ export interface AttemptRef {
 
 /** Locks the rows of attempts that are still the current, running ones, in the order of their ids. Others are left out. */
 export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
+  const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<(Omit<EndingRow, 'rankAt'> & { rankAt: string })[]>`
     select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", schedule_id as "scheduleId", runner, job_id as "jobId",
       s.attempt, failures, max_attempts as "maxAttempts", timeout_seconds as "timeoutSeconds", cancel_requested_at is not null as "cancelRequested",
@@ -42,7 +46,7 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
     from subtasks s
     join unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as ref(id, attempt)
       on s.id = ref.id and s.attempt = ref.attempt
-    where s.status = 'running'
+    where s.status = 'running' and s.id = any(${ids})
     order by s.id
     for update of s`
   return rows.map((row) => ({ ...row, rankAt: new Date(row.rankAt) }))
@@ -50,11 +54,12 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
 
 /** Which of these attempts have already brought their subtask to an end: a settlement whose answer was lost. */
 export async function findEnded(tx: Tx, attempts: readonly AttemptRef[]): Promise<string[]> {
+  const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<{ id: string }[]>`
     select s.id from subtasks s
     join unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as ref(id, attempt)
       on s.id = ref.id and s.attempt = ref.attempt
-    where s.status in ('completed', 'failed', 'cancelled')`
+    where s.status in ('completed', 'failed', 'cancelled') and s.id = any(${ids})`
   return rows.map((row) => row.id)
 }
 
@@ -77,6 +82,7 @@ export interface TerminalRow {
 
 /** Writes the ends of locked attempts: rows, attempts, inbox. Answers the ends' time. */
 export async function writeTerminal(tx: Tx, projectId: string, rows: readonly TerminalRow[]): Promise<void> {
+  const ids = rows.map((row) => row.id)
   const data = rows.map((row) => ({
     id: row.id,
     attempt: row.attempt,
@@ -110,14 +116,14 @@ export async function writeTerminal(tx: Tx, projectId: string, rows: readonly Te
         cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
         slot = false, slot_at = null, job_id = null, lease_expires_at = null, lease_token_hash = null, credential_hash = null, feedback = null,
         completed_at = moment.now
-      from ended e, moment where s.id = e.id and s.attempt = e.attempt
+      from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})
       returning s.id, s.parent_session_id
     ),
     closed as (
       update attempts a set ended_at = moment.now, outcome = e.final_outcome, error = e.error,
         input_tokens = a.input_tokens + e.input_tokens, output_tokens = a.output_tokens + e.output_tokens,
         cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
-      from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt
+      from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
     )
     insert into inbox (project_id, id, session_id, subtask_id)
     select ${projectId}, e.inbox_id, w.parent_session_id, e.id
@@ -140,6 +146,7 @@ export interface ReturnRow {
 
 /** Returns locked attempts' subtasks to pending. They keep their slots; their new jobs go in with the same transaction. */
 export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<void> {
+  const ids = rows.map((row) => row.id)
   const data = rows.map((row) => ({
     id: row.id,
     attempt: row.attempt,
@@ -164,12 +171,12 @@ export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<
       update attempts a set ended_at = moment.now, outcome = e.outcome, error = e.error,
         input_tokens = a.input_tokens + e.input_tokens, output_tokens = a.output_tokens + e.output_tokens,
         cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
-      from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt
+      from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
     )
     update subtasks s set
       status = 'pending', failures = e.failures, feedback = e.feedback, job_id = e.job_id, slot_at = moment.now,
       input_tokens = s.input_tokens + e.input_tokens, output_tokens = s.output_tokens + e.output_tokens,
       cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
       worker_id = null, lease_expires_at = null, lease_token_hash = null, credential_hash = null, attempt_started_at = null
-    from ended e, moment where s.id = e.id and s.attempt = e.attempt`
+    from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})`
 }
