@@ -1,5 +1,3 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
 import type { AttemptEnd } from '@muster/domain'
 import { renderUpdate } from '@muster/domain'
 import type { Runner, RunOutcome, StopReason } from '@muster/runners'
@@ -8,6 +6,7 @@ import type { WorkerDeps } from './deps.ts'
 import { RunFeed } from './run-feed.ts'
 import { RunJournal } from './run-journal.ts'
 import type { Settler } from './settler.ts'
+import { makeWorkspace, removeWorkspace } from './workspaces.ts'
 
 /** One claimed subtask while this worker runs it. */
 export class ActiveRun {
@@ -85,8 +84,7 @@ export class ActiveRun {
   async #run(): Promise<RunOutcome> {
     const { settings } = this.#deps
     const claimed = this.#claimed
-    const workspace = resolve(join(settings.DATA_DIR, 'workspaces', `${claimed.id}-${claimed.attempt}`))
-    await mkdir(workspace, { recursive: true })
+    const workspace = await makeWorkspace(this.#deps, claimed.id, claimed.attempt)
     try {
       const brief = await briefRun(this.#deps, claimed)
       return await this.#runner.run({
@@ -115,7 +113,7 @@ export class ActiveRun {
         acknowledge: (updateId) => this.#journal.acknowledge(updateId),
       })
     } finally {
-      await rm(workspace, { recursive: true, force: true }).catch((error) => this.#deps.log.warn({ err: error, workspace }, 'could not remove a workspace'))
+      await removeWorkspace(this.#deps, workspace)
     }
   }
 

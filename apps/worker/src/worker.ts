@@ -17,6 +17,7 @@ import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startPresence } from './presence.ts'
 import { Settler } from './settler.ts'
+import { sweepWorkspaces } from './workspaces.ts'
 
 const CLAIM_EVERY_MS = 500
 /** A cancel whose bell was lost is noticed within a second. */
@@ -111,7 +112,13 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     startLoop(async () => void (await passIdleSlots(deps)), { everyMs: IDLE_SLOTS_EVERY_MS, onError: onError('pass idle slots on') }),
     startLoop(async () => void (await grantMissedSlots(deps)), { everyMs: MISSED_SLOTS_EVERY_MS, onError: onError('give missed slots') }),
     startLoop(() => refreshStatistics(deps).then(() => undefined), { everyMs: STATISTICS_EVERY_MS, onError: onError('refresh statistics') }),
-    startLoop(() => keepHouse(deps).then(() => undefined), { everyMs: HOUSE_EVERY_MS, onError: onError('keep house') }),
+    startLoop(
+      () =>
+        keepHouse(deps)
+          .then(() => sweepWorkspaces(deps))
+          .then(() => undefined),
+      { everyMs: HOUSE_EVERY_MS, onError: onError('keep house') },
+    ),
   ]
   const silences = await Promise.all([
     deps.bell.listen('run', () => claimLoop.wake()),

@@ -1,0 +1,36 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { lookAtRuns } from '@muster/usecases'
+import type { WorkerDeps } from './deps.ts'
+
+const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/
+
+function folder({ settings }: WorkerDeps): string {
+  return resolve(join(settings.DATA_DIR, 'workspaces'))
+}
+
+/** Makes the folder of one attempt. A second attempt finds nothing of the first. */
+export async function makeWorkspace(deps: WorkerDeps, subtaskId: string, attempt: number): Promise<string> {
+  const path = join(folder(deps), `${subtaskId}-${attempt}`)
+  await mkdir(path, { recursive: true })
+  return path
+}
+
+export async function removeWorkspace(deps: WorkerDeps, path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch((error) => deps.log.warn({ err: error, path }, 'could not remove a workspace'))
+}
+
+/**
+ * Removes the folders of attempts that no longer run: those of workers that were killed. Other workers of this machine may be at
+ * theirs, so the database is asked, not this process. Folders that are not ours by name are left alone.
+ */
+export async function sweepWorkspaces(deps: WorkerDeps): Promise<void> {
+  const names = await readdir(folder(deps)).catch(() => [])
+  const attempts = names.flatMap((name) => {
+    const [, subtaskId, attempt] = NAME.exec(name) ?? []
+    return subtaskId === undefined ? [] : [{ name, subtaskId, attempt: Number(attempt) }]
+  })
+  for (const each of attempts) {
+    if ((await lookAtRuns(deps, [each])).length === 0) await removeWorkspace(deps, join(folder(deps), each.name))
+  }
+}
