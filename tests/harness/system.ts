@@ -35,6 +35,9 @@ export interface Worker {
   id: string
 }
 
+/** What is shown of the log of a process that did not end as it should. */
+const LAST_LINES = 30
+
 export const mainOf = (app: 'api' | 'worker'): string => fileURLToPath(new URL(`../../apps/${app}/src/main.ts`, import.meta.url))
 
 /**
@@ -187,7 +190,13 @@ export class System {
       await Promise.all(
         children.map(async (child) => {
           const exit = await child.end('SIGTERM')
-          if (exit.code !== 0) problems.push(`${child.name} ended with ${JSON.stringify(exit)}`)
+          if (exit.code !== 0)
+            problems.push(
+              `${child.name} ended with ${JSON.stringify(exit)}; its last lines:\n${child.lines
+                .slice(-LAST_LINES)
+                .map(({ raw }) => raw.slice(0, 400))
+                .join('\n')}`,
+            )
         }),
       )
       problems.push(...(await this.invariants()), ...this.#logProblems())
