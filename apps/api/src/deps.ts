@@ -2,7 +2,7 @@ import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, un
 import { DEFAULT_PROJECT_ID, DomainError } from '@muster/domain'
 import { createBell, createBoss, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners } from '@muster/runners'
-import { type Deps, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox } from '@muster/usecases'
+import { type Deps, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS } from '@muster/usecases'
 import { v7 } from 'uuid'
 import type { ApiDeps } from './api-deps.ts'
 import type { ApiConfig } from './config.ts'
@@ -87,7 +87,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
   }
 }
 
-/** The relay, which gives events their place in the log, and the tailer, which hands them on within this process. */
+/** The relay, which gives events their place in the log, the tailer, which hands them on within this process, and what every process looks after. */
 function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: AbortSignal): Loop[] {
   let isAway = false
   const complain = (what: string) => (error: unknown) => {
@@ -126,7 +126,8 @@ function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: 
   void listen('outbox', () => relay.wake())
   void listen('events', () => tailer.wake())
   void listen('run', () => runWaiters.wake())
-  return [relay, tailer]
+  const sweeps = SWEEPS.map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: complain(what) }))
+  return [relay, tailer, ...sweeps]
 }
 
 class NotMigrated extends Error {

@@ -1,18 +1,6 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type Loop, runQueue, startLoop } from '@muster/jobs'
-import {
-  claimRuns,
-  grantMissedSlots,
-  isDatabaseUnavailable,
-  keepHouse,
-  lookAtRuns,
-  passIdleSlots,
-  type RunNews,
-  reapRuns,
-  refreshStatistics,
-  relayOutbox,
-  renewLeases,
-} from '@muster/usecases'
+import { claimRuns, isDatabaseUnavailable, lookAtRuns, type RunNews, relayOutbox, renewLeases, SWEEPS } from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startPresence } from './presence.ts'
@@ -23,11 +11,7 @@ const CLAIM_EVERY_MS = 500
 /** A cancel whose bell was lost is noticed within a second. */
 const LOOK_EVERY_MS = 900
 const RELAY_EVERY_MS = 100
-const REAP_EVERY_MS = 250
-const IDLE_SLOTS_EVERY_MS = 1_000
-const MISSED_SLOTS_EVERY_MS = 2_000
-const STATISTICS_EVERY_MS = 5_000
-const HOUSE_EVERY_MS = 600_000
+const WORKSPACES_EVERY_MS = 600_000
 
 export interface Worker {
   /** Subtasks that run here now. */
@@ -107,19 +91,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const claimLoop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError: onError('claim subtasks') })
   const watchLoop = startLoop(watch, { everyMs: LOOK_EVERY_MS, onError: onError('look after running subtasks') })
   const relayLoop = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, onError: onError('relay events') })
-  const sweeps: Loop[] = [
-    startLoop(async () => void (await reapRuns(deps)), { everyMs: REAP_EVERY_MS, onError: onError('take subtasks from lost workers') }),
-    startLoop(async () => void (await passIdleSlots(deps)), { everyMs: IDLE_SLOTS_EVERY_MS, onError: onError('pass idle slots on') }),
-    startLoop(async () => void (await grantMissedSlots(deps)), { everyMs: MISSED_SLOTS_EVERY_MS, onError: onError('give missed slots') }),
-    startLoop(() => refreshStatistics(deps).then(() => undefined), { everyMs: STATISTICS_EVERY_MS, onError: onError('refresh statistics') }),
-    startLoop(
-      () =>
-        keepHouse(deps)
-          .then(() => sweepWorkspaces(deps))
-          .then(() => undefined),
-      { everyMs: HOUSE_EVERY_MS, onError: onError('keep house') },
-    ),
-  ]
+  const sweeps: Loop[] = [...SWEEPS, { what: 'sweep workspaces', everyMs: WORKSPACES_EVERY_MS, run: () => sweepWorkspaces(deps) }].map(
+    ({ what, everyMs, run: sweep }) => startLoop(async () => void (await sweep(deps)), { everyMs, onError: onError(what) }),
+  )
   const silences = await Promise.all([
     deps.bell.listen('run', () => claimLoop.wake()),
     deps.bell.listen('outbox', () => relayLoop.wake()),

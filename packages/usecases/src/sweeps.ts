@@ -1,0 +1,23 @@
+import type { Deps } from './ctx.ts'
+import { grantMissedSlots } from './grant-missed-slots.ts'
+import { keepHouse, refreshStatistics } from './keep-house.ts'
+import { passIdleSlots, reapRuns } from './reap-runs.ts'
+
+export interface Sweep {
+  /** For messages: "could not …". */
+  what: string
+  everyMs: number
+  run(deps: Deps): Promise<unknown>
+}
+
+/**
+ * What somebody has to look after now and then. Every process does, APIs too: where all work is done by outside workers there is no
+ * other. Several at once get in nobody's way.
+ */
+export const SWEEPS: readonly Sweep[] = [
+  { what: 'take subtasks from lost workers', everyMs: 250, run: reapRuns },
+  { what: 'pass idle slots on', everyMs: 1_000, run: passIdleSlots },
+  { what: 'give missed slots', everyMs: 2_000, run: grantMissedSlots },
+  { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
+  { what: 'keep house', everyMs: 600_000, run: keepHouse },
+]
