@@ -1,7 +1,8 @@
+import { errorForLog } from '@muster/domain'
 import type { Log } from '@muster/usecases'
 import pino from 'pino'
 
 /** The log of the process: one JSON object a line. Ids only, never bodies, keys or prompts. */
 export function createLog(level: string): Log {
-  return pino({ level, base: { name: 'api' } })
+  return pino({ level, base: { name: 'api' }, serializers: { err: errorForLog } })
 }

@@ -18,6 +18,8 @@ export class ActiveRun {
   readonly #abort = new AbortController()
   readonly #feed = new RunFeed()
   readonly #journal: RunJournal
+  /** What was handed to the run: a repeated checkpoint brings it again. */
+  readonly #pushedIds = new Set<string>()
   #seenUpdateSeq: number
 
   constructor(deps: WorkerDeps, claimed: ClaimedRun, runner: Runner) {
@@ -120,6 +122,8 @@ export class ActiveRun {
   #take(answer: CheckpointAnswer): void {
     if (answer.cancelRequested) this.stop('cancelled')
     for (const update of answer.updates) {
+      if (this.#pushedIds.has(update.updateId)) continue
+      this.#pushedIds.add(update.updateId)
       this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, update.seq)
       this.#feed.push({ updateId: update.updateId, text: renderUpdate(update.updateId, update.content), delivery: update.delivery })
       this.#journal.step({ kind: 'update', content: { update_id: update.updateId, text: update.content } })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseSettings, type Settings, SettingsError } from '@muster/domain'
+import { errorForLog, parseSettings, type Settings, SettingsError } from '@muster/domain'
 import { isDatabaseUnavailable } from '@muster/usecases'
 import pino from 'pino'
 import { composeWorker, type WorkerDeps } from './deps.ts'
@@ -20,7 +20,7 @@ function readSettings(): Settings & { DATABASE_URL: string } {
 }
 
 const settings = readSettings()
-const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' } })
+const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' }, serializers: { err: errorForLog } })
 
 const stopped = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort(signal))
@@ -59,3 +59,5 @@ if (started !== null) {
   await deps.close()
 }
 log.info('stopped')
+// Everything is given back and closed. A driver's leftover socket that is still trying to reach a database must not hold the process.
+process.exit(0)

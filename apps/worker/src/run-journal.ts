@@ -7,6 +7,12 @@ const COLLECT_MS = 100
 const STEPS_PER_CHECKPOINT = 200
 const RETRY_MS = 500
 
+interface Batch {
+  steps: RunStep[]
+  usage: Required<UsageDelta>
+  acknowledgedIds: string[]
+}
+
 export interface JournalOptions {
   takesUpdates: boolean
   onAnswer: (answer: CheckpointAnswer) => void
@@ -28,11 +34,15 @@ export class RunJournal {
   #wanted = false
   #lost = false
   #writing: Promise<void> | null = null
+  #stepSeq: number
+  /** What was sent and not answered. It may have been stored all the same, so it is sent again as it was, before anything new. */
+  #unsure: Batch | null = null
 
   constructor(deps: WorkerDeps, run: ClaimedRun, options: JournalOptions) {
     this.#deps = deps
     this.#run = run
     this.#options = options
+    this.#stepSeq = run.stepSeq
   }
 
   step(step: RunStep): void {
@@ -58,7 +68,7 @@ export class RunJournal {
 
   /** Stores what is left. Afterwards the usage that no checkpoint has stored is answered, for the settlement to add. */
   async close(): Promise<Required<UsageDelta>> {
-    while (this.#writing !== null || (!this.#lost && (this.#steps.length > 0 || this.#acknowledgedIds.length > 0))) {
+    while (this.#writing !== null || (!this.#lost && this.#hasMore())) {
       this.#schedule(0)
       await this.#writing
     }
@@ -69,17 +79,26 @@ export class RunJournal {
     if (this.#writing !== null || this.#lost) return
     this.#writing = this.#write(delayMs).finally(() => {
       this.#writing = null
-      if (this.#wanted || this.#steps.length > 0) this.#schedule(this.#wanted ? 0 : COLLECT_MS)
+      if (this.#wanted || this.#hasMore()) this.#schedule(this.#wanted ? 0 : COLLECT_MS)
     })
+  }
+
+  #hasMore(): boolean {
+    return this.#unsure !== null || this.#steps.length > 0 || this.#acknowledgedIds.length > 0
+  }
+
+  #takeBatch(): Batch {
+    const batch = { steps: this.#steps.splice(0, STEPS_PER_CHECKPOINT), usage: this.#usage, acknowledgedIds: this.#acknowledgedIds }
+    this.#usage = noUsage()
+    this.#acknowledgedIds = []
+    return batch
   }
 
   async #write(delayMs: number): Promise<void> {
     if (delayMs > 0) await sleep(delayMs)
-    const steps = this.#steps.splice(0, STEPS_PER_CHECKPOINT)
-    const usage = this.#usage
-    const acknowledgedIds = this.#acknowledgedIds
-    this.#usage = noUsage()
-    this.#acknowledgedIds = []
+    const isRepeat = this.#unsure !== null
+    const batch = this.#unsure ?? this.#takeBatch()
+    this.#unsure = null
     this.#wanted = false
     try {
       const answer = await checkpointRun(this.#deps, this.#run.projectId, {
@@ -89,26 +108,29 @@ export class RunJournal {
         task: this.#run.task,
         parentSessionId: this.#run.parentSessionId,
         workerId: this.#deps.workerId,
-        steps,
-        usage,
-        acknowledgedIds,
+        ...batch,
         takesUpdates: this.#options.takesUpdates,
-        leaseSeconds: null,
-        repeatUnacknowledged: false,
+        afterStepSeq: this.#stepSeq,
+        renewsLease: false,
+        repeatUnacknowledged: isRepeat,
       })
       if (answer === null) {
         this.#lost = true
         this.#options.onLost()
-      } else this.#options.onAnswer(answer)
+      } else {
+        this.#stepSeq = answer.stepSeq
+        this.#options.onAnswer(answer)
+      }
     } catch (error) {
       if (!isDatabaseUnavailable(error)) {
         // A step that cannot be stored is left out; the run and its result matter more.
-        this.#deps.log.error({ err: error, subtask_id: this.#run.id, steps: steps.length }, 'steps could not be stored and are left out of the transcript')
+        this.#deps.log.error(
+          { err: error, subtask_id: this.#run.id, steps: batch.steps.length },
+          'steps could not be stored and are left out of the transcript',
+        )
         return
       }
-      this.#steps = [...steps, ...this.#steps]
-      this.#usage = addUsage(this.#usage, usage)
-      this.#acknowledgedIds = [...acknowledgedIds, ...this.#acknowledgedIds]
+      this.#unsure = batch
       await sleep(RETRY_MS)
     }
   }

@@ -1,6 +1,6 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type Loop, runQueue, startLoop } from '@muster/jobs'
-import { claimRuns, isDatabaseUnavailable, lookAtRuns, type RunNews, relayOutbox, renewLeases, SWEEPS } from '@muster/usecases'
+import { claimRuns, isDatabaseUnavailable, listHeldRuns, lookAtRuns, type RunNews, relayOutbox, renewLeases, SWEEPS } from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startPresence } from './presence.ts'
@@ -48,6 +48,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       return
     }
     const activeRun = new ActiveRun(deps, claimed, runner)
+    // A worker that slept beyond its lease may claim what it still runs: the older attempt is not its own any more.
+    active.get(claimed.id)?.stop('lease_lost')
     active.set(claimed.id, activeRun)
     try {
       await activeRun.complete(settler)
@@ -57,13 +59,24 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }
   }
 
+  // A claim may have been committed although its answer was lost: such runs are given back, or they would wait for their lease to lapse.
+  let mayHoldMore = false
+  const giveBackUnknown = async () => {
+    const held = await listHeldRuns(deps, deps.workerId)
+    const unknown = held.filter((ref) => active.get(ref.subtaskId)?.attempt !== ref.attempt)
+    await Promise.all(unknown.map(({ projectId, ...ref }) => settler.settle(projectId, { ...ref, end: { kind: 'released' } })))
+  }
+
   const claim = async () => {
     const limit = settings.SUBTASK_WORKERS - ending.size
     if (stopping || limit <= 0 || queues.length === 0) return undefined
     // Every runner gets its turn at being asked first.
     queues.push(queues.shift() as string)
     const claimedAtMs = performance.now()
+    if (mayHoldMore) await giveBackUnknown()
+    mayHoldMore = true
     const runs = await claimRuns(deps, { workerId: deps.workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false })
+    mayHoldMore = false
     for (const claimed of runs) run(claimed)
     if (runs.length > 0) log.debug({ count: runs.length, took_ms: Math.round(performance.now() - claimedAtMs) }, 'claimed')
     return undefined
@@ -87,6 +100,17 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     return undefined
   }
 
+  // First what may fail: when the database is away again by now, nothing has been started that would have to be ended.
+  const bells = { run: () => {}, outbox: () => {} }
+  const silences = await Promise.all([
+    deps.bell.listen('run', () => bells.run()),
+    deps.bell.listen('outbox', () => bells.outbox()),
+    deps.bell.listen('cancel', (subtaskIds) => {
+      // Without ids the connection was lost for a while, and any of them may have been missed.
+      const named = subtaskIds.length === 0 ? [...active.values()] : subtaskIds.flatMap((id) => active.get(id) ?? [])
+      if (named.length > 0) look(named).catch(onError('look at a subtask that has news'))
+    }),
+  ])
   const presence = await startPresence(deps)
   const claimLoop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError: onError('claim subtasks') })
   const watchLoop = startLoop(watch, { everyMs: LOOK_EVERY_MS, onError: onError('look after running subtasks') })
@@ -94,19 +118,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const sweeps: Loop[] = [...SWEEPS, { what: 'sweep workspaces', everyMs: WORKSPACES_EVERY_MS, run: () => sweepWorkspaces(deps) }].map(
     ({ what, everyMs, run: sweep }) => startLoop(async () => void (await sweep(deps)), { everyMs, onError: onError(what) }),
   )
-  const silences = await Promise.all([
-    deps.bell.listen('run', () => claimLoop.wake()),
-    deps.bell.listen('outbox', () => relayLoop.wake()),
-    deps.bell.listen('cancel', (subtaskIds) => {
-      // Without ids the connection was lost for a while, and any of them may have been missed.
-      const named = subtaskIds.length === 0 ? [...active.values()] : subtaskIds.flatMap((id) => active.get(id) ?? [])
-      if (named.length > 0) look(named).catch(onError('look at a subtask that has news'))
-    }),
-  ]).catch(async (error) => {
-    // The database went away again meanwhile: whoever starts this worker tries anew, with nothing of it left.
-    await Promise.all([claimLoop, watchLoop, relayLoop, ...sweeps].map((loop) => loop.stop()))
-    throw error
-  })
+  bells.run = () => claimLoop.wake()
+  bells.outbox = () => relayLoop.wake()
 
   return {
     get running() {

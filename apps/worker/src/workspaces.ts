@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { lookAtRuns } from '@muster/usecases'
+import { findOverAttempts } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/
@@ -21,8 +21,8 @@ export async function removeWorkspace(deps: WorkerDeps, path: string): Promise<v
 }
 
 /**
- * Removes the folders of attempts that no longer run: those of workers that were killed. Other workers of this machine may be at
- * theirs, so the database is asked, not this process. Folders that are not ours by name are left alone.
+ * Removes the folders of attempts that are over: those of workers that were killed. Other workers of this machine may be at theirs,
+ * so the database is asked, not this process; a subtask that it does not know is another database's, and left alone.
  */
 export async function sweepWorkspaces(deps: WorkerDeps): Promise<void> {
   const names = await readdir(folder(deps)).catch(() => [])
@@ -30,7 +30,7 @@ export async function sweepWorkspaces(deps: WorkerDeps): Promise<void> {
     const [, subtaskId, attempt] = NAME.exec(name) ?? []
     return subtaskId === undefined ? [] : [{ name, subtaskId, attempt: Number(attempt) }]
   })
-  for (const each of attempts) {
-    if ((await lookAtRuns(deps, [each])).length === 0) await removeWorkspace(deps, join(folder(deps), each.name))
-  }
+  if (attempts.length === 0) return
+  const over = new Set((await findOverAttempts(deps, attempts)).map((ref) => `${ref.subtaskId}-${ref.attempt}`))
+  for (const { name } of attempts) if (over.has(name)) await removeWorkspace(deps, join(folder(deps), name))
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '@muster/domain'
+import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { drizzle, PostgresJsDatabase, PostgresJsSession } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
@@ -78,7 +79,7 @@ function prepared(sql: postgres.Sql): postgres.Sql {
 /** Runs one transaction. With a project, row-level security shows that project alone; without, the pool's role must see across. */
 export async function transaction<T>(database: Database, projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> {
   const actions: (() => void)[] = []
-  const result = await database.sql.begin(async (begun) => {
+  const running = database.sql.begin(async (begun) => {
     const sql = begun as unknown as postgres.Sql
     let orm: PostgresJsDatabase | undefined
     // Not awaited before the work: the first statement of the work travels in the same packet. If this one fails, so does that.
@@ -96,8 +97,16 @@ export async function transaction<T>(database: Database, projectId: string | nul
     await scoped
     return value
   })
+  const result = await running.catch((error: unknown) => {
+    throw withoutQuery(error)
+  })
   for (const action of actions) action()
   return result as T
+}
+
+/** Drizzle's errors carry the statement with all its parameters, in their very message: results, notes, hashes. The cause says enough. */
+function withoutQuery(error: unknown): unknown {
+  return error instanceof DrizzleQueryError && error.cause !== undefined ? error.cause : error
 }
 
 const GONE = new Set([

@@ -118,7 +118,8 @@ async function everything(): Promise<void> {
     usage: {},
     acknowledgedIds: [],
     takesUpdates: true,
-    leaseSeconds: 30,
+    afterStepSeq: null,
+    renewsLease: true,
     repeatUnacknowledged: true,
   })
   await renewLeases(ctx, [{ subtaskId: run.id, attempt: run.attempt }])

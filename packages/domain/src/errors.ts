@@ -62,3 +62,10 @@ export class DomainError extends Error {
 export function notFound(what: string): DomainError {
   return new DomainError('not_found', `There is no such ${what}, or it is not yours.`)
 }
+
+/** What a log may say of an error: no detail, query or parameter, which hold what callers and programs have sent. */
+export function errorForLog(error: unknown): { type: string; message: string; code?: unknown; stack?: string | undefined } {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
+  const code = (error as { code?: unknown }).code
+  return { type: error.name, message: error.message, ...(code === undefined ? {} : { code }), stack: error.stack }
+}

@@ -4,7 +4,7 @@
  */
 export { type Actor, type Lineage, requireOwnSubtask, requireScope, requireSpawnAllowed, SCOPES, type Scope, SUBTASK_SCOPES } from './actor.ts'
 export { type BriefInput, renderBrief, renderUpdate } from './brief.ts'
-export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, type FieldProblem, notFound } from './errors.ts'
+export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound } from './errors.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'

@@ -13,7 +13,7 @@ export function runQueue(runner: string, projectId: string): string {
  * Run queues are never moved by pg-boss itself: no retries, no expiry within a day, no heartbeat, no notification. Our own
  * dispatcher moves each job in the transaction that moves its row.
  */
-const RUN_QUEUE_OPTIONS = { retryLimit: 0, expireInSeconds: 86_400, retentionSeconds: 2_592_000, deleteAfterSeconds: 60, notify: false } as const
+const RUN_QUEUE_OPTIONS = { retryLimit: 0, expireInSeconds: 86_400, retentionSeconds: 315_360_000, deleteAfterSeconds: 60, notify: false } as const
 
 const GRANTS = [
   'grant usage on schema pgboss to muster_app, muster_dispatch',

@@ -17,8 +17,10 @@ export interface RunCheckpoint {
   acknowledgedIds: readonly string[]
   /** Whether the run takes updates; if so, those queued are handed over now. */
   takesUpdates: boolean
-  /** Renews the lease; null where a worker renews all of its own at once. */
-  leaseSeconds: number | null
+  /** Place of the last step that is known to be stored; null where the caller keeps no count, and repeats nothing. */
+  afterStepSeq: number | null
+  /** Renews the lease; false where a worker renews all of its own at once. */
+  renewsLease: boolean
   /** Hand over again what was handed over before but not acknowledged: for outside workers, whose answer may have been lost. */
   repeatUnacknowledged: boolean
 }
@@ -26,6 +28,8 @@ export interface RunCheckpoint {
 export interface CheckpointAnswer {
   cancelRequested: boolean
   leaseExpiresAt: Date
+  /** Place of the last step stored so far. */
+  stepSeq: number
   updates: Update[]
 }
 
@@ -42,7 +46,8 @@ export async function checkpointInTransaction(deps: Deps, tx: Tx, projectId: str
     attempt,
     steps: input.steps.map((step) => ({ kind: step.kind, content: toStorableJson(step.content) })),
     usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0, ...input.usage },
-    leaseSeconds: input.leaseSeconds,
+    afterStepSeq: input.afterStepSeq,
+    renewsLease: input.renewsLease,
     timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS,
   })
   if (row === null) return null
@@ -74,7 +79,7 @@ export async function checkpointInTransaction(deps: Deps, tx: Tx, projectId: str
   }
   await outbox.publish(tx, projectId, toStorableJson(events))
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
-  return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, updates: handedOver }
+  return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: handedOver }
 }
 
 /** Who an update is delivered to: one attempt, so that the next one gets it again, in its brief. */

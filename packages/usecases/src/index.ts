@@ -14,7 +14,7 @@ export { type ClaimedRun, type Claimer, claimRuns } from './claim-runs.ts'
 export { createSubtask, DEFAULT_AGENT, type NewSubtask } from './create-subtask.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAnswer } from './ctx.ts'
 export { grantMissedSlots } from './grant-missed-slots.ts'
-export { keepHouse, refreshStatistics } from './keep-house.ts'
+export { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
 export {
   type ClaimedSubtask,
   type ClaimRequest,
@@ -34,4 +34,4 @@ export { relayOutbox } from './relay-outbox.ts'
 export { type RunEnd, type Settlement, settleRuns } from './settle-runs.ts'
 export { type NewSubtaskUpdate, steerSubtask } from './steer-subtask.ts'
 export { SWEEPS, type Sweep } from './sweeps.ts'
-export { beatWorker, holdWorkerLock, lookAtRuns, type RunNews, removeWorker, renewLeases } from './worker-presence.ts'
+export { beatWorker, findOverAttempts, holdWorkerLock, listHeldRuns, lookAtRuns, type RunNews, removeWorker, renewLeases } from './worker-presence.ts'

@@ -3,10 +3,16 @@ import type { Deps } from './ctx.ts'
 
 const BATCH = 5_000
 
-/** What has to be done now and then, by any process and by several at once: partitions ahead of time, and what is outlived. */
-export async function keepHouse(deps: Deps): Promise<void> {
+/** Makes the partitions of the coming days and of the next millions of events. */
+export async function makePartitions(deps: Deps): Promise<void> {
   await transaction(deps.dispatchDb, null, (tx) => maintenance.ensurePartitions(tx))
-  await transaction(deps.dispatchDb, null, (tx) => idempotency.deleteOldIdempotencyKeys(tx, BATCH))
+}
+
+/** Removes what is outlived: answers to repeated requests after a day, workers that are long gone. */
+export async function keepHouse(deps: Deps): Promise<void> {
+  for (let deleted = BATCH; deleted === BATCH; ) {
+    deleted = await transaction(deps.dispatchDb, null, (tx) => idempotency.deleteOldIdempotencyKeys(tx, BATCH))
+  }
   await transaction(deps.dispatchDb, null, (tx) => workers.removeOldWorkers(tx))
 }
 

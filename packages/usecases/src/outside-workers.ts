@@ -98,10 +98,9 @@ export interface Heartbeat {
   ackUpdateIds: string[]
   steps: { kind: StepKind; content: unknown }[]
   usage: Partial<Omit<Usage, 'steps'>>
-  leaseSeconds?: number | undefined
 }
 
-/** Renews an outside worker's lease, takes in its steps, and answers what it has to know. @throws DomainError `lease_lost` */
+/** Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. @throws DomainError `lease_lost` */
 export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: Update[] }> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
@@ -119,7 +118,8 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
       usage: input.usage,
       acknowledgedIds: input.ackUpdateIds,
       takesUpdates: true,
-      leaseSeconds: input.leaseSeconds ?? HEARTBEAT_LEASE_SECONDS,
+      afterStepSeq: null,
+      renewsLease: true,
       repeatUnacknowledged: true,
     })
     if (answer === null) throw leaseLost()

@@ -178,7 +178,8 @@ describe('usage', () => {
       steps: [],
       acknowledgedIds: [],
       takesUpdates: false,
-      leaseSeconds: null,
+      afterStepSeq: null,
+      renewsLease: false,
       repeatUnacknowledged: false,
     }
     await checkpointRun(harness.ctx, run.projectId, { ...checkpoint, usage: { inputTokens: 10, costUsdMicros: 5 } })

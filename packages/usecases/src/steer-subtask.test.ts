@@ -54,7 +54,8 @@ function checkpoint(run: ClaimedRun, more: Partial<Parameters<typeof checkpointR
     usage: {},
     acknowledgedIds: [],
     takesUpdates: true,
-    leaseSeconds: null,
+    afterStepSeq: null,
+    renewsLease: false,
     repeatUnacknowledged: false,
     ...more,
   })

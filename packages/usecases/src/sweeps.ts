@@ -1,6 +1,6 @@
 import type { Deps } from './ctx.ts'
 import { grantMissedSlots } from './grant-missed-slots.ts'
-import { keepHouse, refreshStatistics } from './keep-house.ts'
+import { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
 import { passIdleSlots, reapRuns } from './reap-runs.ts'
 
 export interface Sweep {
@@ -19,5 +19,6 @@ export const SWEEPS: readonly Sweep[] = [
   { what: 'pass idle slots on', everyMs: 1_000, run: passIdleSlots },
   { what: 'give missed slots', everyMs: 2_000, run: grantMissedSlots },
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
+  { what: 'make partitions', everyMs: 30_000, run: makePartitions },
   { what: 'keep house', everyMs: 600_000, run: keepHouse },
 ]

@@ -30,6 +30,26 @@ export async function removeWorker(deps: Deps, workerId: string): Promise<void> 
   await workers.removeWorker(deps.dispatchDb.sql, workerId)
 }
 
+/** What a worker holds by what the database says: after a claim whose answer was lost, more than it knows of. */
+export async function listHeldRuns(deps: Deps, workerId: string): Promise<(AttemptRef & { projectId: string })[]> {
+  return await transaction(deps.dispatchDb, null, (tx) => checkpoints.listHeldRuns(tx, workerId))
+}
+
+/** Of these attempts, those that are over: their subtask is there, and not running as that attempt. */
+export async function findOverAttempts(deps: Deps, attempts: readonly AttemptRef[]): Promise<AttemptRef[]> {
+  const rows = await transaction(deps.dispatchDb, null, (tx) =>
+    checkpoints.lookAtRuns(
+      tx,
+      attempts.map((attempt) => attempt.subtaskId),
+    ),
+  )
+  const known = new Map(rows.map((row) => [row.subtaskId, row]))
+  return attempts.filter((attempt) => {
+    const row = known.get(attempt.subtaskId)
+    return row !== undefined && !(row.isRunning && row.attempt === attempt.attempt)
+  })
+}
+
 /** Renews all leases of a worker at once. What is missing from the answer is no longer its own. */
 export async function renewLeases(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunNews[]> {
   if (attempts.length === 0) return []

@@ -40,18 +40,17 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
       if (deps.settings.AUTH === 'open') return openActor()
       throw new DomainError('unauthenticated', 'This server needs an API key: send Authorization: Bearer mst_…')
     }
-    const failures = await countFailure(request, { increment: false })
-    if (!failures.isAllowed && failures.isExceeded) {
-      throw new DomainError('rate_limited', 'Too many wrong keys came from this address.', { retryAfterSeconds: failures.ttlInSeconds })
-    }
     try {
       const token = bearerToken(request)
       if (token === null) throw new DomainError('unauthenticated', 'The Authorization header must be: Bearer, a space, and the key.')
       // Also on an open server: a subtask's own credential must not open more than its own work.
       return await authenticate(deps, token)
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'unauthenticated') await countFailure(request)
-      throw error
+      if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error
+      // Only who sends wrong keys is kept waiting: behind a proxy, others share the address.
+      const failures = await countFailure(request)
+      if (failures.isAllowed || !failures.isExceeded) throw error
+      throw new DomainError('rate_limited', 'Too many wrong keys came from this address.', { retryAfterSeconds: failures.ttlInSeconds })
     }
   }
 }

@@ -32,6 +32,8 @@ export interface ClaimedRow {
   feedback: string | null
   /** Above 0 when notes were sent to it: they have to be read before it starts. */
   updateSeq: number
+  /** Place of the last step of earlier attempts. */
+  stepSeq: number
   leaseExpiresAt: Date
 }
 
@@ -60,7 +62,7 @@ export async function claimRows(
       update subtasks s set
         status = 'running', attempt = s.attempt + 1, worker_id = ${worker.id},
         lease_expires_at = least(now + ${worker.leaseSeconds} * interval '1 second', now + (s.timeout_seconds + ${worker.timeoutGraceSeconds}) * interval '1 second'),
-        attempt_started_at = now, started_at = coalesce(s.started_at, now),
+        lease_seconds = ${worker.leaseSeconds}, attempt_started_at = now, started_at = coalesce(s.started_at, now),
         credential_hash = decode(c.credential, 'hex'), lease_token_hash = decode(c.lease_token, 'hex')
       from candidate c, moment
       where s.id = c.id and s.job_id = c.job_id and s.status = 'pending' and s.slot and s.id = any(${candidates.map((candidate) => candidate.subtaskId)})
@@ -78,7 +80,7 @@ export async function claimRows(
     )
     select id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
       task_revision as "taskRevision", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
-      budget_max_steps as "budgetMaxSteps", required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq",
+      budget_max_steps as "budgetMaxSteps", required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq",
       lease_expires_at as "leaseExpiresAt"
     from claimed order by rank_at, id`
   return rows.map((row) => ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }))
@@ -94,7 +96,7 @@ export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number,
     where id = ${subtaskId} and attempt = ${attempt} and status = 'running'
     returning id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
       task_revision as "taskRevision", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
-      budget_max_steps as "budgetMaxSteps", required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq",
+      budget_max_steps as "budgetMaxSteps", required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq",
       lease_expires_at as "leaseExpiresAt"`
   return row === undefined ? null : { ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }
 }

@@ -49,6 +49,8 @@ export const subtasks = pgTable(
     feedback: text(),
     workerId: text(),
     leaseExpiresAt: instant(),
+    /** How long each renewal of the lease lasts, as its holder asked for. */
+    leaseSeconds: integer(),
     attemptStartedAt: instant(),
     leaseTokenHash: bytes(),
     credentialHash: bytes(),

@@ -1,0 +1,1 @@
+ALTER TABLE "subtasks" ADD COLUMN "lease_seconds" integer;
