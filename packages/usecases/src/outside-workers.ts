@@ -11,7 +11,6 @@ import { settleInTransaction } from './settle-runs.ts'
 
 /** Leases of outside workers: whoever claims over HTTP runs the subtask, and proves it by the lease token. */
 
-const HEARTBEAT_LEASE_SECONDS = 60
 /** The one runner whose queue holds the work of a single project. */
 const EXTERNAL = 'external'
 
