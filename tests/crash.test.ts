@@ -76,6 +76,8 @@ describe('a worker that is stopped beyond its lease and wakes up', () => {
     const finishing = await spawnOn(stopped?.id ?? '', 'finishing')
     const running = await spawnOn(stopped?.id ?? '', 'running')
     const { pid } = await system.ledger.written(running.id, 'start', 1)
+    // What it said so far is collected for a moment before it is stored, and would be too late after the stop.
+    await until('the first step is stored', async () => (await steps(finishing.id)).length > 0)
     const child = system.workerOf(stopped?.id ?? '').child
     const from = child.lines.length
     child.kill('SIGSTOP')
