@@ -32,7 +32,7 @@ async function startWhenReachable(): Promise<{ deps: WorkerDeps; worker: Worker 
       deps = await composeWorker(settings, { databaseUrl: settings.DATABASE_URL, log, environment: process.env })
       return { deps, worker: await startWorker(deps) }
     } catch (error) {
-      await deps?.close().catch(() => undefined)
+      await deps?.close().catch((second: unknown) => log.debug({ err: second }, 'could not close what was begun'))
       if (!isDatabaseUnavailable(error)) {
         log.fatal(error instanceof Error ? error.message : String(error))
         log.debug({ err: error }, 'could not start')

@@ -1,0 +1,54 @@
+import type { Database } from '@muster/db'
+import type { Runner } from '@muster/runners'
+import { type Harness, startHarness } from '@muster/testing'
+import { createSubtask, getSubtask } from '@muster/usecases'
+import pino from 'pino'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { composeWorker } from './deps.ts'
+import { startWorker } from './worker.ts'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(() => harness.close())
+
+const quick: Runner = { name: 'own', steerable: false, run: async ({ brief }) => ({ kind: 'completed', result: `Done in attempt ${brief.attempt}.` }) }
+
+/** Loses the answer to the first transaction that has claimed something: it is committed, and the worker never hears of it. */
+function losingFirstClaim(db: Database): { db: Database; lost: () => boolean } {
+  let isLost = false
+  const sql = new Proxy(db.sql, {
+    get(target, property, receiver) {
+      if (property !== 'begin') return Reflect.get(target, property, receiver)
+      return async (work: Parameters<typeof target.begin>[1]) => {
+        const value: unknown = await target.begin(work)
+        const hasClaimed = Array.isArray(value) && value.some((row) => typeof row === 'object' && row !== null && 'credential' in row)
+        if (!hasClaimed || isLost) return value
+        isLost = true
+        throw Object.assign(new Error('cut'), { code: 'CONNECTION_CLOSED' })
+      }
+    },
+  })
+  return { db: { ...db, sql }, lost: () => isLost }
+}
+
+describe('a claim whose answer was lost', () => {
+  it('is given back at once, and counts as no failure', async () => {
+    const composed = await composeWorker(harness.deps.settings, {
+      databaseUrl: harness.database.appUrl,
+      log: pino({ level: 'silent' }),
+      environment: {},
+      runners: new Map([['own', quick]]),
+    })
+    const lossy = losingFirstClaim(composed.dispatchDb)
+    const worker = await startWorker({ ...composed, dispatchDb: lossy.db })
+    const { id } = await createSubtask(harness.ctx, { task: 'Work.', runner: 'own', maxAttempts: 1 })
+    // Far below the lease of 30 s, after which the reaper would have failed it.
+    await vi.waitFor(async () => expect((await getSubtask(harness.ctx, id)).status).toBe('completed'), { timeout: 10_000, interval: 50 })
+    expect(lossy.lost()).toBe(true)
+    expect(await getSubtask(harness.ctx, id)).toMatchObject({ attempt: 2, failures: 0, result: 'Done in attempt 2.' })
+    await worker.stop()
+    await composed.close()
+  })
+})
