@@ -35,4 +35,28 @@ export {
   type TerminalStatus,
   type Usage,
 } from './subtask.ts'
+export {
+  type BriefWarning,
+  CRITERION_SOURCES,
+  CRITERION_STATES,
+  type Criterion,
+  type CriterionSource,
+  type CriterionState,
+  ENFORCEMENT_LEVELS,
+  type EnforcementLevel,
+  isTerminalTask,
+  NEXT_TASK_STATUSES,
+  REVIEW_MODES,
+  type ReviewMode,
+  TASK_PRIORITIES,
+  TASK_STATUSES,
+  type Task,
+  type TaskContext,
+  type TaskPriority,
+  type TaskStatus,
+  type TerminalTaskStatus,
+  UPDATE_TYPES,
+  type UpdateType,
+} from './task.ts'
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
+export { TSG_MATCHES, TSG_SEVERITIES, type Tsg, type TsgMatch, type TsgSeverity } from './tsg.ts'

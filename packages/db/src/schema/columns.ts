@@ -11,3 +11,6 @@ export const instant = () => timestamp({ withTimezone: true, precision: 3, mode:
 export const instantNow = () => instant().notNull().default(sql`muster_now()`)
 
 export const bytes = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => 'bytea' })
+
+/** Statuses are text with CHECK, never enums: enum comparison is not leakproof, so row-level security would keep its index unused. */
+export const oneOf = (column: string, values: readonly string[]) => sql.raw(`${column} in (${values.map((value) => `'${value}'`).join(', ')})`)

@@ -1,10 +1,7 @@
 import { FINAL_OUTCOMES, type FinalOutcome, PRIORITIES, type Priority, type RequiredOutput, SUBTASK_STATUSES, type SubtaskStatus } from '@muster/domain'
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, integer, jsonb, pgTable, smallint, text, uuid } from 'drizzle-orm/pg-core'
-import { bytes, instant, instantNow, projectId } from './columns.ts'
-
-// Statuses are text with CHECK, never enums: enum comparison is not leakproof, so row-level security would keep its index unused.
-const oneOf = (column: string, values: readonly string[]) => sql.raw(`${column} in (${values.map((value) => `'${value}'`).join(', ')})`)
+import { bytes, instant, instantNow, oneOf, projectId } from './columns.ts'
 
 /**
  * Units of background work. The row is the truth; the pg-boss job `job_id` is the doorbell, and both move in one transaction:

@@ -1,0 +1,69 @@
+import {
+  type BriefWarning,
+  type Criterion,
+  type RequiredOutput,
+  REVIEW_MODES,
+  type ReviewMode,
+  TASK_PRIORITIES,
+  TASK_STATUSES,
+  type TaskContext,
+  type TaskPriority,
+  type TaskStatus,
+} from '@muster/domain'
+import { sql } from 'drizzle-orm'
+import { check, customType, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { instant, instantNow, oneOf, projectId } from './columns.ts'
+
+const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' })
+
+/** Briefs: structured work with criteria, outputs and a revision number. Every change happens under the row's lock. */
+export const tasks = pgTable(
+  'tasks',
+  {
+    projectId: projectId(),
+    id: uuid().primaryKey(),
+    title: text().notNull(),
+    instructions: text().notNull(),
+    description: text(),
+    status: text().$type<TaskStatus>().notNull(),
+    revision: integer().notNull().default(1),
+    priority: text().$type<TaskPriority>().notNull().default('P2'),
+    criteria: jsonb().$type<Criterion[]>().notNull().default([]),
+    requiredOutputs: jsonb().$type<RequiredOutput[]>().notNull().default([]),
+    context: jsonb().$type<TaskContext>(),
+    warnings: jsonb().$type<BriefWarning[]>().notNull().default([]),
+    completionOutputs: jsonb().$type<Record<string, unknown>>(),
+    summary: text(),
+    parentSessionId: text(),
+    /** Who holds it now: the session of its newest assignment. */
+    subagentSessionId: text(),
+    /** The subtask that runs it now, or ran it last. */
+    subtaskId: uuid(),
+    review: text().$type<ReviewMode>().notNull().default('none'),
+    clientCwd: text(),
+    workspace: text(),
+    metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),
+    lastError: text(),
+    /** Number of the last update; the next one takes the next, under this row's lock. */
+    updateSeq: integer().notNull().default(0),
+    createdAt: instantNow(),
+    updatedAt: instantNow(),
+    completedAt: instant(),
+    // The beginning is enough to find a brief by, and keeps any text within what a tsvector may hold.
+    search: tsvector().generatedAlwaysAs(
+      sql`to_tsvector('simple', title || ' ' || left(coalesce(description, ''), 1000) || ' ' || left(instructions, 20000))`,
+    ),
+  },
+  (table) => [
+    check('tasks_status', oneOf('status', TASK_STATUSES)),
+    check('tasks_priority', oneOf('priority', TASK_PRIORITIES)),
+    check('tasks_review', oneOf('review', REVIEW_MODES)),
+    check('tasks_terminal', sql`(status in ('completed', 'failed', 'cancelled')) = (completed_at is not null)`),
+    index('tasks_by_id').on(table.projectId, table.id),
+    index('tasks_by_status').on(table.projectId, table.status, table.id),
+    index('tasks_by_priority').on(table.projectId, table.priority, table.id),
+    index('tasks_by_parent').on(table.projectId, table.parentSessionId, table.id).where(sql`parent_session_id is not null`),
+    index('tasks_by_holder').on(table.projectId, table.subagentSessionId, table.id).where(sql`subagent_session_id is not null`),
+    index('tasks_search').using('gin', table.search),
+  ],
+)

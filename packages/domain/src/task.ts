@@ -1,0 +1,113 @@
+import type { RequiredOutput } from './output-schema.ts'
+
+export const TASK_STATUSES = [
+  'blocked',
+  'pending',
+  'assigned',
+  'in_progress',
+  'in_review',
+  'revision_requested',
+  'completed',
+  'failed',
+  'cancelled',
+] as const
+export type TaskStatus = (typeof TASK_STATUSES)[number]
+
+/** The state machine of briefs, once. Drawn in docs/task-lifecycle.md with the use-case behind each arrow. */
+export const NEXT_TASK_STATUSES = {
+  blocked: ['pending', 'failed', 'cancelled'],
+  pending: ['blocked', 'assigned', 'in_progress', 'in_review', 'completed', 'failed', 'cancelled'],
+  assigned: ['in_progress', 'in_review', 'completed', 'failed', 'cancelled'],
+  in_progress: ['pending', 'assigned', 'in_review', 'completed', 'failed', 'cancelled'],
+  in_review: ['assigned', 'revision_requested', 'completed', 'failed', 'cancelled'],
+  revision_requested: ['assigned', 'in_progress', 'in_review', 'completed', 'failed', 'cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+} as const satisfies Record<TaskStatus, readonly TaskStatus[]>
+
+export type TerminalTaskStatus = 'completed' | 'failed' | 'cancelled'
+
+export function isTerminalTask(status: TaskStatus): status is TerminalTaskStatus {
+  return NEXT_TASK_STATUSES[status].length === 0
+}
+
+export const TASK_PRIORITIES = ['P0', 'P1', 'P2', 'P3'] as const
+export type TaskPriority = (typeof TASK_PRIORITIES)[number]
+
+export const REVIEW_MODES = ['none', 'auto', 'manual'] as const
+export type ReviewMode = (typeof REVIEW_MODES)[number]
+
+export const ENFORCEMENT_LEVELS = ['strict', 'advisory'] as const
+export type EnforcementLevel = (typeof ENFORCEMENT_LEVELS)[number]
+
+export const CRITERION_SOURCES = ['acceptance', 'success', 'constraint'] as const
+export type CriterionSource = (typeof CRITERION_SOURCES)[number]
+
+export const CRITERION_STATES = ['open', 'met', 'unmet', 'unclear'] as const
+export type CriterionState = (typeof CRITERION_STATES)[number]
+
+/** One thing by which the result of a task is judged. Its id lasts across edits of the brief. */
+export interface Criterion {
+  id: string
+  text: string
+  source: CriterionSource
+  required: boolean
+  state: CriterionState
+}
+
+/** What surrounds a task, in the nested shape of [EN] 3.2. Absent parts are left out. Keys are those of the wire. */
+export interface TaskContext {
+  background_context?: string
+  expected_deliverables?: { items: string[]; validation_added: string }
+  success_criteria?: { criteria: string[]; all_required: boolean }
+  constraints?: { rules: string[]; enforcement_level: EnforcementLevel }
+  relevant_files?: string[]
+  related_documentation?: string[]
+  validation_performed: boolean
+  validation_timestamp: string
+  validation_warnings: string[]
+}
+
+/** Something about a brief that should be better and does not stop it. [EN] 4.3 */
+export interface BriefWarning {
+  /** `success_criteria[2]`, as [EN] names it. */
+  field: string
+  message: string
+  /** RFC 3339. */
+  timestamp: string
+}
+
+export interface Task {
+  id: string
+  projectId: string
+  title: string
+  instructions: string
+  /** Set where the task was created by description. */
+  description: string | null
+  status: TaskStatus
+  revision: number
+  priority: TaskPriority
+  criteria: Criterion[]
+  requiredOutputs: RequiredOutput[]
+  completionOutputs: Record<string, unknown> | null
+  summary: string | null
+  tsgs: { tsgId: string; title: string }[]
+  parentSessionId: string | null
+  subagentSessionId: string | null
+  dependsOn: string[]
+  blockedBy: string[]
+  context: TaskContext | null
+  warnings: BriefWarning[]
+  review: ReviewMode
+  clientCwd: string | null
+  workspace: string | null
+  metadata: Record<string, unknown>
+  lastError: string | null
+  createdAt: Date
+  updatedAt: Date
+  completedAt: Date | null
+}
+
+export const UPDATE_TYPES = ['instructions', 'acceptance_criteria', 'context', 'note', 'revision_request'] as const
+export type UpdateType = (typeof UPDATE_TYPES)[number]
