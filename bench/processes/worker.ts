@@ -25,6 +25,7 @@ interface Wish {
 const runner: Runner = {
   name: 'noop',
   steerable: false,
+  usesWorkspace: false,
   async run({ brief, signal }: Run): Promise<RunOutcome> {
     const wish = brief.metadata as Wish
     await recorder.run({ id: brief.subtaskId, agent: brief.agentId, attempt: brief.attempt }, wish.run_ms === undefined ? runMs : wish.run_ms, signal)
@@ -35,7 +36,7 @@ const runner: Runner = {
 }
 
 const settings = parseSettings(process.env)
-const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' } })
+const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' } }, pino.destination({ sync: false }))
 const deps = await composeWorker(settings, {
   databaseUrl: settings.DATABASE_URL ?? '',
   log,

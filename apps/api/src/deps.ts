@@ -10,7 +10,10 @@ import { within } from './deadline.ts'
 import { createEventFeed, type EventFeed } from './events/feed.ts'
 import { createWaiters, type Waiters } from './waiters.ts'
 
-const RELAY_EVERY_MS = 100
+/** Whoever writes events wakes the relay of its own process; this is for those of processes that died in between. */
+const RELAY_EVERY_MS = 500
+/** Events that come close together travel together. */
+const RELAY_REST_MS = 10
 const TAIL_EVERY_MS = 500
 const TAIL_PAGE = 1_000
 const RETRY_MS = 500
@@ -101,7 +104,7 @@ function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: 
     isAway = false
     return result
   }
-  const relay = startLoop(() => watch(relayOutbox(deps)), { everyMs: RELAY_EVERY_MS, onError: complain('relaying events') })
+  const relay = startLoop(() => watch(relayOutbox(deps)), { everyMs: RELAY_EVERY_MS, restMs: RELAY_REST_MS, onError: complain('relaying events') })
 
   let position: number | undefined
   const tailer = startLoop(

@@ -6,7 +6,7 @@ import type { WorkerDeps } from './deps.ts'
 import { RunFeed } from './run-feed.ts'
 import { RunJournal } from './run-journal.ts'
 import type { Settler } from './settler.ts'
-import { makeWorkspace, removeWorkspace } from './workspaces.ts'
+import { makeWorkspace, removeWorkspace, workspacePath } from './workspaces.ts'
 
 /** One claimed subtask while this worker runs it. */
 export class ActiveRun {
@@ -57,7 +57,7 @@ export class ActiveRun {
     const fields = { subtask_id: this.subtaskId, attempt: this.attempt, runner: this.#claimed.runner }
     // The worker's own timer comes before the reaper's, and lets the runner end its work in order.
     const timer = setTimeout(() => this.stop('timed_out'), this.#claimed.timeoutSeconds * 1_000)
-    log.info(fields, 'run started')
+    log.debug(fields, 'run started')
     let end: AttemptEnd
     try {
       end = toAttemptEnd(await this.#run(), this.#stopReason())
@@ -86,7 +86,8 @@ export class ActiveRun {
   async #run(): Promise<RunOutcome> {
     const { settings } = this.#deps
     const claimed = this.#claimed
-    const workspace = await makeWorkspace(this.#deps, claimed.id, claimed.attempt)
+    const workspace = workspacePath(this.#deps, claimed.id, claimed.attempt)
+    if (this.#runner.usesWorkspace) await makeWorkspace(workspace)
     try {
       const brief = await briefRun(this.#deps, claimed)
       return await this.#runner.run({
@@ -115,7 +116,7 @@ export class ActiveRun {
         acknowledge: (updateId) => this.#journal.acknowledge(updateId),
       })
     } finally {
-      await removeWorkspace(this.#deps, workspace)
+      if (this.#runner.usesWorkspace) await removeWorkspace(this.#deps, workspace)
     }
   }
 

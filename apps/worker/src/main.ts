@@ -20,7 +20,8 @@ function readSettings(): Settings & { DATABASE_URL: string } {
 }
 
 const settings = readSettings()
-const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' }, serializers: { err: errorForLog } })
+// Written behind the work, in larger pieces; what is left is written when the process ends.
+const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' }, serializers: { err: errorForLog } }, pino.destination({ sync: false }))
 
 const stopped = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort(signal))

@@ -10,7 +10,12 @@ import { sweepWorkspaces } from './workspaces.ts'
 const CLAIM_EVERY_MS = 500
 /** A cancel whose bell was lost is noticed within a second. */
 const LOOK_EVERY_MS = 900
-const RELAY_EVERY_MS = 100
+/** Whoever writes events wakes the relay of its own process; this is for those of processes that died in between. */
+const RELAY_EVERY_MS = 500
+/** Events that come close together travel together. */
+const RELAY_REST_MS = 10
+/** While more waits than there are places, places that come free close together are filled together. */
+const COLLECT_PLACES_MS = 2
 const WORKSPACES_EVERY_MS = 600_000
 
 export interface Worker {
@@ -55,8 +60,20 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await activeRun.complete(settler)
     } finally {
       if (active.get(claimed.id) === activeRun) active.delete(claimed.id)
-      claimLoop.wake()
+      fillPlaces()
     }
+  }
+
+  // A free place alone is no reason to ask: only after a claim that took all it could may there be more. What comes later rings.
+  let moreMayWait = false
+  let isFilling = false
+  const fillPlaces = () => {
+    if (!moreMayWait || isFilling) return
+    isFilling = true
+    setTimeout(() => {
+      isFilling = false
+      claimLoop.wake()
+    }, COLLECT_PLACES_MS)
   }
 
   // A claim may have been committed although its answer was lost: such runs are given back, or they would wait for their lease to lapse.
@@ -69,7 +86,11 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 
   const claim = async () => {
     const limit = settings.SUBTASK_WORKERS - ending.size
-    if (stopping || limit <= 0 || queues.length === 0) return undefined
+    if (stopping || queues.length === 0) return undefined
+    if (limit <= 0) {
+      moreMayWait = true
+      return undefined
+    }
     // Every runner gets its turn at being asked first.
     queues.push(queues.shift() as string)
     const claimedAtMs = performance.now()
@@ -77,6 +98,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     mayHoldMore = true
     const runs = await claimRuns(deps, { workerId: deps.workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false })
     mayHoldMore = false
+    moreMayWait = runs.length === limit
     for (const claimed of runs) run(claimed)
     if (runs.length > 0) log.debug({ count: runs.length, took_ms: Math.round(performance.now() - claimedAtMs) }, 'claimed')
     return undefined
@@ -114,7 +136,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const presence = await startPresence(deps)
   const claimLoop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError: onError('claim subtasks') })
   const watchLoop = startLoop(watch, { everyMs: LOOK_EVERY_MS, onError: onError('look after running subtasks') })
-  const relayLoop = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, onError: onError('relay events') })
+  const relayLoop = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, restMs: RELAY_REST_MS, onError: onError('relay events') })
   const sweeps: Loop[] = [...SWEEPS, { what: 'sweep workspaces', everyMs: WORKSPACES_EVERY_MS, run: () => sweepWorkspaces(deps) }].map(
     ({ what, everyMs, run: sweep }) => startLoop(async () => void (await sweep(deps)), { everyMs, onError: onError(what) }),
   )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { claimOne, type Harness, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WorkerDeps } from './deps.ts'
-import { makeWorkspace, sweepWorkspaces } from './workspaces.ts'
+import { makeWorkspace, sweepWorkspaces, workspacePath } from './workspaces.ts'
 
 let harness: Harness
 let deps: WorkerDeps
@@ -22,10 +22,10 @@ describe('workspaces', () => {
   it('are swept when their attempt no longer runs, and only then', async () => {
     await spawn(harness.ctx)
     const run = await claimOne(harness.ctx)
-    await makeWorkspace(deps, run.id, run.attempt)
-    await makeWorkspace(deps, run.id, run.attempt + 1)
+    await makeWorkspace(workspacePath(deps, run.id, run.attempt))
+    await makeWorkspace(workspacePath(deps, run.id, run.attempt + 1))
     const unknown = harness.deps.newId()
-    await makeWorkspace(deps, unknown, 1)
+    await makeWorkspace(workspacePath(deps, unknown, 1))
     await mkdir(join(deps.settings.DATA_DIR, 'workspaces', 'somebody-elses'))
     await sweepWorkspaces(deps)
     expect((await readdir(join(deps.settings.DATA_DIR, 'workspaces'))).sort()).toEqual([`${run.id}-${run.attempt}`, `${unknown}-1`, 'somebody-elses'].sort())

@@ -9,11 +9,13 @@ function folder({ settings }: WorkerDeps): string {
   return resolve(join(settings.DATA_DIR, 'workspaces'))
 }
 
-/** Makes the folder of one attempt. A second attempt finds nothing of the first. */
-export async function makeWorkspace(deps: WorkerDeps, subtaskId: string, attempt: number): Promise<string> {
-  const path = join(folder(deps), `${subtaskId}-${attempt}`)
+/** The folder of one attempt. A second attempt finds nothing of the first. */
+export function workspacePath(deps: WorkerDeps, subtaskId: string, attempt: number): string {
+  return join(folder(deps), `${subtaskId}-${attempt}`)
+}
+
+export async function makeWorkspace(path: string): Promise<void> {
   await mkdir(path, { recursive: true })
-  return path
 }
 
 export async function removeWorkspace(deps: WorkerDeps, path: string): Promise<void> {

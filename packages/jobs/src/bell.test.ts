@@ -1,11 +1,16 @@
 import { type Harness, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { installQueues } from './index.ts'
+import { type Bell, createBell, installQueues } from './index.ts'
 
 let harness: Harness
+/** The bell of another process. */
+let far: Bell
 
 beforeAll(async () => {
   harness = await startHarness()
+  far = createBell(harness.deps.dispatchDb, (error) => {
+    throw error
+  })
 })
 
 afterAll(() => harness.close())
@@ -13,7 +18,7 @@ afterAll(() => harness.close())
 describe('a bell', () => {
   it('brings every payload to every listener, in few notifications', async () => {
     const heard: string[][] = []
-    const unlisten = await harness.deps.bell.listen('cancel', (payloads) => heard.push(payloads))
+    const unlisten = await far.listen('cancel', (payloads) => heard.push(payloads))
     const ids = Array.from({ length: 450 }, () => harness.deps.newId())
     for (const id of ids) harness.deps.bell.ring('cancel', id)
     await vi.waitFor(() => expect(new Set(heard.flat())).toEqual(new Set(ids)))
@@ -24,7 +29,7 @@ describe('a bell', () => {
 
   it('rings without payloads too', async () => {
     const heard = vi.fn()
-    const unlisten = await harness.deps.bell.listen('run', heard)
+    const unlisten = await far.listen('run', heard)
     await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1))
     for (let time = 0; time < 100; time += 1) harness.deps.bell.ring('run')
     await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2))
@@ -32,9 +37,35 @@ describe('a bell', () => {
     await unlisten()
   })
 
+  it('is heard in its own process at once, and only once', async () => {
+    const heard: string[][] = []
+    const unlisten = await harness.deps.bell.listen('cancel', (payloads) => heard.push(payloads))
+    await vi.waitFor(() => expect(heard).toEqual([[]]))
+    harness.deps.bell.ring('cancel', 'one')
+    expect(heard).toEqual([[], ['one']])
+    const echo = Promise.withResolvers<void>()
+    const unlistenFar = await far.listen('cancel', (payloads) => payloads.includes('two') && echo.resolve())
+    harness.deps.bell.ring('cancel', 'two')
+    await echo.promise
+    expect(heard).toEqual([[], ['one'], ['two']])
+    await unlistenFar()
+    await unlisten()
+    harness.deps.bell.ring('cancel', 'three')
+    expect(heard).toHaveLength(3)
+  })
+
+  it('keeps what waits for the relay within its process', async () => {
+    const [near, distant] = [vi.fn(), vi.fn()]
+    const silences = [await harness.deps.bell.listen('outbox', near), await far.listen('outbox', distant)]
+    harness.deps.bell.ring('outbox')
+    expect(near).toHaveBeenCalledTimes(2)
+    expect(distant).toHaveBeenCalledTimes(1)
+    for (const silence of silences) await silence()
+  })
+
   it('calls again when its connection was cut and is back', async () => {
     const heard = vi.fn()
-    const unlisten = await harness.deps.bell.listen('outbox', heard)
+    const unlisten = await far.listen('run', heard)
     await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1))
     await harness.admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen %'`
     await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2), { timeout: 10_000 })

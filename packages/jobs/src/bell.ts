@@ -1,13 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import type { Database } from '@muster/db'
 
 /**
- * Channels on which processes wake each other. Nothing depends on them but speed: whoever listens also looks by itself.
- * `run`: jobs are waiting. `outbox`: events are waiting for the relay. `cancel`: running subtasks have news (cancel or update),
- * payload their ids. `events`: the log has grown (rung by the relay inside its commit).
+ * Channels on which loops wake each other, within a process and across processes. Nothing depends on them but speed: whoever listens
+ * also looks by itself. `run`: jobs are waiting. `cancel`: running subtasks have news (cancel or update), payload their ids. `events`:
+ * the log has grown (rung by the relay inside its commit).
  */
-export const CHANNELS = { run: 'muster_run', outbox: 'muster_outbox', cancel: 'muster_cancel', events: 'muster_events' } as const
+export const CHANNELS = { run: 'muster_run', cancel: 'muster_cancel', events: 'muster_events' } as const
 
-export type Channel = keyof typeof CHANNELS
+/** `outbox`: events are waiting for the relay. Every process has one, so whoever writes events wakes its own and tells nobody else. */
+export type Channel = keyof typeof CHANNELS | 'outbox'
 
 const QUIET_MS = 2
 /** A notification carries at most 8000 bytes; ids take 37 each. */
@@ -15,19 +17,22 @@ const PAYLOADS_PER_NOTIFICATION = 200
 
 export interface Bell {
   /**
-   * Wakes listeners of a channel soon: at most one notification per process, channel and 2 ms, sent outside every transaction,
-   * because a NOTIFY inside a commit takes a lock that all committing transactions share.
+   * Wakes listeners of a channel soon: those of this process at once, others by at most one notification per process, channel and 2 ms.
+   * It is sent outside every transaction, because a NOTIFY inside a commit takes a lock that all committing transactions share.
    */
   ring(channel: Exclude<Channel, 'events'>, payload?: string): void
-  /** Calls back on every notification, with its payloads, and once whenever listening has begun or begun again. */
+  /** Calls back on every ring, with its payloads, and once whenever listening has begun or begun again. */
   listen(channel: Channel, onRing: (payloads: string[]) => void): Promise<() => Promise<void>>
 }
 
 export function createBell(database: Database, onError: (error: Error) => void): Bell {
-  const waiting = new Map<Channel, Set<string>>()
+  /** Tells this process's own notifications, which its listeners have heard already, from those of others. */
+  const self = randomUUID()
+  const local = new Map<Channel, Set<(payloads: string[]) => void>>()
+  const waiting = new Map<keyof typeof CHANNELS, Set<string>>()
   const quiet = new Set<Channel>()
 
-  const flush = (channel: Channel) => {
+  const flush = (channel: keyof typeof CHANNELS) => {
     const payloads = waiting.get(channel)
     if (payloads === undefined) return
     waiting.delete(channel)
@@ -38,26 +43,41 @@ export function createBell(database: Database, onError: (error: Error) => void):
     }, QUIET_MS)
     const all = [...payloads]
     for (let start = 0; start < Math.max(all.length, 1); start += PAYLOADS_PER_NOTIFICATION) {
-      const text = all.slice(start, start + PAYLOADS_PER_NOTIFICATION).join(',')
-      // A lost bell costs up to half a second, never work, so there is nothing to do about it but to say so.
-      database.sql`select pg_notify(${CHANNELS[channel]}, ${text})`.catch(onError)
+      const text = [self, ...all.slice(start, start + PAYLOADS_PER_NOTIFICATION)].join(',')
+      // Nothing is stored by it, so its commit waits for no disk. A lost bell costs up to half a second, never work, so there is nothing
+      // to do about it but to say so.
+      database.sql`select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNELS[channel]}, ${text})`.catch(onError)
     }
   }
 
   return {
     ring(channel, payload) {
+      for (const onRing of local.get(channel) ?? []) onRing(payload === undefined ? [] : [payload])
+      if (channel === 'outbox') return
       const payloads = waiting.get(channel) ?? new Set()
       if (payload !== undefined) payloads.add(payload)
       waiting.set(channel, payloads)
       if (!quiet.has(channel)) flush(channel)
     },
     async listen(channel, onRing) {
+      const listeners = local.get(channel) ?? new Set()
+      local.set(channel, listeners.add(onRing))
+      if (channel === 'outbox') {
+        onRing([])
+        return async () => void listeners.delete(onRing)
+      }
       const listening = await database.sql.listen(
         CHANNELS[channel],
-        (text) => onRing(text === '' ? [] : text.split(',')),
+        (text) => {
+          const [sender, ...payloads] = text.split(',')
+          if (sender !== self) onRing(payloads)
+        },
         () => onRing([]),
       )
-      return () => listening.unlisten()
+      return async () => {
+        listeners.delete(onRing)
+        await listening.unlisten()
+      }
     },
   }
 }

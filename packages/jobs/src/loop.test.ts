@@ -62,6 +62,24 @@ describe('a loop', () => {
     await loop.stop()
   })
 
+  it('rests between two runs, and does together what came meanwhile', async () => {
+    const ends: number[] = []
+    const starts: number[] = []
+    const loop = startLoop(
+      async () => {
+        starts.push(performance.now())
+        ends.push(performance.now())
+        return starts.length < 4
+      },
+      { everyMs: HOUR_MS, restMs: 20, onError: () => {} },
+    )
+    loop.wake()
+    await expect.poll(() => starts.length).toBe(4)
+    await loop.stop()
+    // Timers may come a moment early.
+    for (let run = 1; run < 4; run += 1) expect((starts[run] as number) - (ends[run - 1] as number)).toBeGreaterThan(18)
+  })
+
   it('reports what goes wrong and goes on', async () => {
     const gated = gatedWork()
     const errors: unknown[] = []

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
 export interface Loop {
   /** Runs the work at once, or once more right after the run that is under way. */
   wake(): void
@@ -8,6 +10,8 @@ export interface Loop {
 export interface LoopOptions {
   /** Longest sleep between two runs, in milliseconds. */
   everyMs: number
+  /** Shortest time from one run to the next, in milliseconds: what comes in between is done together. */
+  restMs?: number
   /** A run that throws is reported here and the loop goes on, after at most `everyMs`. */
   onError: (error: unknown) => void
 }
@@ -16,10 +20,11 @@ export interface LoopOptions {
  * Runs `work` whenever it is woken and at least every `everyMs`, never twice at once. Work that answers true has more to do and
  * is run again at once.
  */
-export function startLoop(work: () => Promise<boolean | undefined>, { everyMs, onError }: LoopOptions): Loop {
+export function startLoop(work: () => Promise<boolean | undefined>, { everyMs, restMs = 0, onError }: LoopOptions): Loop {
   let woken = true
   let stopped = false
   let interrupt = () => {}
+  let endedMs = Number.NEGATIVE_INFINITY
 
   const sleep = () =>
     new Promise<void>((resolve) => {
@@ -34,6 +39,8 @@ export function startLoop(work: () => Promise<boolean | undefined>, { everyMs, o
     while (!stopped) {
       if (!woken) await sleep()
       if (stopped) return
+      const restedMs = performance.now() - endedMs
+      if (restedMs < restMs) await delay(restMs - restedMs)
       woken = false
       try {
         if ((await work()) === true) woken = true
@@ -42,6 +49,7 @@ export function startLoop(work: () => Promise<boolean | undefined>, { everyMs, o
         // Woken or not: whatever failed is not helped by asking again at once.
         woken = false
       }
+      endedMs = performance.now()
     }
   })()
 

@@ -59,7 +59,7 @@ export interface UsageDelta {
 
 export interface Run {
   readonly brief: Brief
-  /** A folder of the subtask's own: absolute, existing, writable. */
+  /** A folder of the attempt's own: absolute; existing and writable for runners that use one. Removed afterwards. */
   readonly workspace: string
   /** How the work can call Muster back, with the subtask's own credential. */
   readonly access: { url: string; token: string }
@@ -93,5 +93,7 @@ export interface Runner {
   readonly name: string
   /** Whether updates reach a run that is under way. */
   readonly steerable: boolean
+  /** Whether a run is given a folder to work in. */
+  readonly usesWorkspace: boolean
   run(run: Run): Promise<RunOutcome>
 }

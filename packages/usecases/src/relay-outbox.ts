@@ -3,8 +3,11 @@ import type { Deps } from './ctx.ts'
 
 const BATCH = 1_000
 
-/** Moves waiting events into the log, unless another process is at it. Answers whether there may be more. */
+/**
+ * Moves waiting events into the log. Answers whether there may be more: also when another process is at it, which may have begun before
+ * the events of this one were there.
+ */
 export async function relayOutbox(deps: Deps): Promise<boolean> {
   const moved = await transaction(deps.dispatchDb, null, (tx) => outbox.moveOutbox(tx, BATCH))
-  return moved !== null && moved.moved === BATCH
+  return moved === null || moved.moved === BATCH
 }

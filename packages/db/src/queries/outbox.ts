@@ -47,6 +47,6 @@ export async function moveOutbox(tx: Tx, limit: number): Promise<{ moved: number
   const moved = row?.moved ?? 0
   const lastSeq = row?.last_seq ?? 0
   // Followers must not be told before the log can be read, so this bell rings with the commit.
-  if (moved > 0) await tx.sql`select pg_notify('muster_events', ${String(lastSeq)})`
+  if (moved > 0) await tx.sql`select pg_notify('muster_events', ${`relay,${lastSeq}`})`
   return { moved, lastSeq }
 }

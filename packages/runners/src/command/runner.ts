@@ -34,6 +34,7 @@ export function createCommandRunner(name: string, settings: CommandRunnerSetting
   return {
     name,
     steerable: isSteerable,
+    usesWorkspace: true,
     async run(run) {
       if (run.signal.aborted) return { kind: 'stopped' }
       const located = locateProgram(settings, options.environment, options.baseFolder)
