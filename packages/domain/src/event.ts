@@ -9,6 +9,16 @@ export const EVENT_TYPES = [
   'subtask.completed',
   'subtask.failed',
   'subtask.cancelled',
+  'task.created',
+  'task.revised',
+  'task.assigned',
+  'task.blocked',
+  'task.unblocked',
+  'task.in_review',
+  'task.revision_requested',
+  'task.completed',
+  'task.failed',
+  'task.cancelled',
   'update.queued',
   'update.delivered',
   'update.acknowledged',
@@ -28,7 +38,7 @@ export function isTerminalSubtaskEvent(type: string): boolean {
 /** An event before the relay has given it its place in the log. */
 export interface NewEvent {
   type: EventType
-  subject: { kind: 'subtask'; id: string }
+  subject: { kind: 'subtask' | 'task'; id: string }
   data: Record<string, unknown>
   actor: { kind: string; id: string }
 }
