@@ -121,7 +121,7 @@ export async function listNotesForBrief(tx: Tx, projectId: string, subtaskId: st
   return rows.map(toUpdate)
 }
 
-function toUpdate(row: typeof updates.$inferSelect): Update {
+export function toUpdate(row: typeof updates.$inferSelect): Update {
   return {
     updateId: row.id,
     subtaskId: row.subtaskId,

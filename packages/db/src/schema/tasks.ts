@@ -1,8 +1,8 @@
 import {
   type BriefWarning,
   type Criterion,
-  type RequiredOutput,
   REVIEW_MODES,
+  type RequiredOutput,
   type ReviewMode,
   TASK_PRIORITIES,
   TASK_STATUSES,
@@ -50,9 +50,7 @@ export const tasks = pgTable(
     updatedAt: instantNow(),
     completedAt: instant(),
     // The beginning is enough to find a brief by, and keeps any text within what a tsvector may hold.
-    search: tsvector().generatedAlwaysAs(
-      sql`to_tsvector('simple', title || ' ' || left(coalesce(description, ''), 1000) || ' ' || left(instructions, 20000))`,
-    ),
+    search: tsvector().generatedAlwaysAs(sql`to_tsvector('simple', title || ' ' || left(coalesce(description, ''), 1000) || ' ' || left(instructions, 20000))`),
   },
   (table) => [
     check('tasks_status', oneOf('status', TASK_STATUSES)),
