@@ -190,6 +190,7 @@ describe('functions that look across projects', () => {
       'muster_find_assignment_credential',
       'muster_find_subtask_credential',
       'muster_search_tasks',
+      'muster_search_tsgs',
     ])
     for (const { config } of functions) expect(config?.join()).toMatch(/search_path=.*pg_temp$/)
     const lookers = functions.filter(({ name }) => /^muster_(find|search)/.test(name))

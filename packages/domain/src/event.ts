@@ -24,6 +24,8 @@ export const EVENT_TYPES = [
   'update.acknowledged',
   'update.superseded',
   'update.expired',
+  'tsg.surfaced',
+  'tsg.resolved',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -38,7 +40,8 @@ export function isTerminalSubtaskEvent(type: string): boolean {
 /** An event before the relay has given it its place in the log. */
 export interface NewEvent {
   type: EventType
-  subject: { kind: 'subtask' | 'task'; id: string }
+  /** `id` of a guide is its `tsg_id`. */
+  subject: { kind: 'subtask' | 'task' | 'tsg'; id: string }
   data: Record<string, unknown>
   actor: { kind: string; id: string }
 }

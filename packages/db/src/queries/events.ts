@@ -2,12 +2,14 @@ import type { LoggedEvent } from '@muster/domain'
 import { and, asc, eq, gt, inArray } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { events } from '../schema/events.ts'
+import { subjectKey } from './subjects.ts'
 
 export interface EventFilter {
   /** Of one project, or of all where the pool may see them. */
   projectId?: string | undefined
   afterSeq: number
   types?: readonly string[] | undefined
+  /** Ids, or names of subjects that have one instead. */
   subjectIds?: readonly string[] | undefined
   limit: number
 }
@@ -18,7 +20,7 @@ export async function readEvents(tx: Tx, filter: EventFilter): Promise<LoggedEve
     gt(events.seq, filter.afterSeq),
     filter.projectId === undefined ? undefined : eq(events.projectId, filter.projectId),
     filter.types === undefined ? undefined : inArray(events.type, [...filter.types]),
-    filter.subjectIds === undefined ? undefined : inArray(events.subjectId, [...filter.subjectIds]),
+    filter.subjectIds === undefined ? undefined : inArray(events.subjectId, filter.subjectIds.map(subjectKey)),
   ].filter((condition) => condition !== undefined)
   const rows = await tx.orm
     .select()
@@ -31,7 +33,7 @@ export async function readEvents(tx: Tx, filter: EventFilter): Promise<LoggedEve
     type: row.type,
     at: row.at,
     projectId: row.projectId,
-    subject: { kind: row.subjectKind as LoggedEvent['subject']['kind'], id: row.subjectId },
+    subject: { kind: row.subjectKind as LoggedEvent['subject']['kind'], id: row.subjectName ?? row.subjectId },
     data: row.data,
     actor: { kind: row.actorKind, id: row.actorId },
   }))

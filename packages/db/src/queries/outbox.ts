@@ -1,5 +1,6 @@
 import type { NewEvent } from '@muster/domain'
 import type { Tx } from '../client.ts'
+import { subjectKey, subjectName } from './subjects.ts'
 
 /**
  * Puts events on their way to the log, in this transaction. Call it after taking the lock of what they are about: the order of
@@ -10,17 +11,19 @@ export async function publish(tx: Tx, projectId: string, events: readonly NewEve
   const rows = events.map((event) => ({
     type: event.type,
     subject_kind: event.subject.kind,
-    subject_id: event.subject.id,
+    subject_id: subjectKey(event.subject.id),
+    subject_name: subjectName(event.subject.id),
     data: event.data,
     actor_kind: event.actor.kind,
     actor_id: event.actor.id,
   }))
   await tx.sql`
-    insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
-    select ${projectId}, e.type, e.subject_kind, e.subject_id, e.data, e.actor_kind, e.actor_id
+    insert into outbox (project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id)
+    select ${projectId}, e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id
     from rows from (
-      jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as (type text, subject_kind text, subject_id uuid, data jsonb, actor_kind text, actor_id text)
-    ) with ordinality as e(type, subject_kind, subject_id, data, actor_kind, actor_id, place)
+      jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as (type text, subject_kind text, subject_id uuid, subject_name text, data jsonb, actor_kind text, actor_id text)
+    ) with ordinality as e(type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, place)
     order by e.place`
 }
 
@@ -38,8 +41,8 @@ export async function moveOutbox(tx: Tx, limit: number): Promise<{ moved: number
       delete from outbox where id = any(array(select id from outbox order by id limit ${limit})) returning *
     ),
     written as (
-      insert into events (seq, project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
-      select nextval('muster_system.event_seq'), project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at
+      insert into events (seq, project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at)
+      select nextval('muster_system.event_seq'), project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at
       from (select * from moved order by id) as ordered
       returning seq
     )

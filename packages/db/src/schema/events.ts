@@ -13,6 +13,8 @@ export const events = pgTable(
     type: text().notNull(),
     subjectKind: text().notNull(),
     subjectId: uuid().notNull(),
+    /** What a subject is called that has a name instead of an id; `subject_id` is derived from it then. */
+    subjectName: text(),
     data: jsonb().$type<Record<string, unknown>>().notNull(),
     actorKind: text().notNull(),
     actorId: text().notNull(),

@@ -9,6 +9,8 @@ export const outbox = pgTable('outbox', {
   type: text().$type<EventType>().notNull(),
   subjectKind: text().notNull(),
   subjectId: uuid().notNull(),
+  /** What a subject is called that has a name instead of an id; `subject_id` is derived from it then. */
+  subjectName: text(),
   data: jsonb().$type<Record<string, unknown>>().notNull(),
   actorKind: text().notNull(),
   actorId: text().notNull(),

@@ -21,6 +21,6 @@ export const tsgs = pgTable(
     primaryKey({ columns: [table.projectId, table.tsgId] }),
     check('tsgs_match', oneOf('match', TSG_MATCHES)),
     check('tsgs_severity', oneOf('severity', TSG_SEVERITIES)),
-    index('tsgs_by_update').on(table.projectId, table.updatedAt),
+    index('tsgs_by_creation').on(table.projectId, table.createdAt, table.tsgId),
   ],
 )
