@@ -13,15 +13,17 @@ interface Waiting {
   done: (settlement: Settlement) => void
 }
 
+/** Batches of one project that are stored at once: while one waits for the disk, another is being worked on. */
+const BATCHES_AT_ONCE = 2
+
 /**
- * Collects the ends of runs and settles those of a project together: one commit for up to 200. While one batch commits, the next
- * fills up. Ends outlive an outage of the database: they are tried again until they are stored or `giveUp` is aborted.
+ * Collects the ends of runs and settles those of a project together: one commit for up to 200. While batches commit, the next fills up. Ends outlive an outage of the database: they are tried again until they are stored or `giveUp` is aborted.
  */
 export class Settler {
   readonly #deps: WorkerDeps
   readonly #giveUp: AbortSignal
   readonly #waiting = new Map<string, Waiting[]>()
-  readonly #busy = new Set<string>()
+  readonly #busy = new Map<string, number>()
 
   constructor(deps: WorkerDeps, giveUp: AbortSignal) {
     this.#deps = deps
@@ -34,8 +36,10 @@ export class Settler {
       const queue = this.#waiting.get(projectId) ?? []
       queue.push({ end, done: resolve })
       this.#waiting.set(projectId, queue)
-      if (!this.#busy.has(projectId)) {
-        this.#busy.add(projectId)
+      const busy = this.#busy.get(projectId) ?? 0
+      // Whoever begins takes all that comes within its time to collect, so a second one begins with what comes later.
+      if (busy < BATCHES_AT_ONCE && queue.length === 1) {
+        this.#busy.set(projectId, busy + 1)
         void this.#drain(projectId)
       }
     })
@@ -44,7 +48,9 @@ export class Settler {
   async #drain(projectId: string): Promise<void> {
     await sleep(COLLECT_MS)
     for (let batch = this.#takeBatch(projectId); batch.length > 0; batch = this.#takeBatch(projectId)) await this.#store(projectId, batch)
-    this.#busy.delete(projectId)
+    const busy = (this.#busy.get(projectId) ?? 1) - 1
+    if (busy > 0) this.#busy.set(projectId, busy)
+    else this.#busy.delete(projectId)
   }
 
   #takeBatch(projectId: string): Waiting[] {

@@ -85,7 +85,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   const claim = async () => {
-    const limit = settings.SUBTASK_WORKERS - ending.size
+    const free = settings.SUBTASK_WORKERS - ending.size
+    // In thirds, so that with much to do one is claimed while another runs and a third is stored.
+    const limit = Math.min(free, Math.ceil(settings.SUBTASK_WORKERS / 3))
     if (stopping || queues.length === 0) return undefined
     if (limit <= 0) {
       moreMayWait = true
@@ -100,6 +102,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     mayHoldMore = false
     moreMayWait = runs.length === limit
     for (const claimed of runs) run(claimed)
+    if (moreMayWait && limit < free) claimLoop.wake()
     if (runs.length > 0) log.debug({ count: runs.length, took_ms: Math.round(performance.now() - claimedAtMs) }, 'claimed')
     return undefined
   }

@@ -28,10 +28,11 @@ export interface RunJobs {
   insert(tx: Tx, jobs: readonly RunJob[]): Promise<void>
   /** Takes up to `limit` waiting jobs of a queue (see `runQueue`), best first; others take different ones at the same time. */
   fetch(tx: Tx, queue: string, limit: number): Promise<FetchedRunJob[]>
-  /** Completes the active jobs of runs that ended, or that go back and get a new job. */
-  complete(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
-  /** Removes jobs this transaction has fetched but whose rows were gone. */
-  discard(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
+  /**
+   * Removes jobs that are in this transaction's hands: of runs that ended, or that go back and get a new job; or fetched, and their rows
+   * were gone. Attempts and events tell what was, so nothing is kept of them, and the queue stays as small as what waits.
+   */
+  remove(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
   /**
    * Removes waiting jobs whose rows this transaction has locked and is taking out of the queue. A job that a claim has in its
    * hands is left to it: the claim waits for our row lock, finds the row gone, and discards the job itself. Waiting for it here
@@ -56,16 +57,7 @@ export function createRunJobs(boss: PgBoss): RunJobs {
       const jobs = await boss.fetch<RunJobData>(queue, { batchSize: limit, ...insideTransaction(tx) })
       return jobs.map((job) => ({ jobId: job.id, subtaskId: job.data.id }))
     },
-    async complete(tx, queue, jobIds) {
-      if (jobIds.length === 0) return
-      await boss.complete(
-        queue,
-        jobIds.map((id) => ({ id, retryCount: 0 })),
-        null,
-        insideTransaction(tx),
-      )
-    },
-    async discard(tx, queue, jobIds) {
+    async remove(tx, queue, jobIds) {
       if (jobIds.length > 0) await boss.deleteJob(queue, [...jobIds], insideTransaction(tx))
     },
     async deleteWaiting(tx, queue, jobIds) {

@@ -76,7 +76,7 @@ describe('claiming', () => {
 
   it('leaves row and job as they were when its transaction fails', async () => {
     const made = await spawn(harness.ctx, { agentId: 'crash' })
-    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, discard: () => Promise.reject(new Error('the worker died')) } }
+    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, remove: () => Promise.reject(new Error('the worker died')) } }
     await expect(claimAll(failing)).rejects.toThrow('the worker died')
 
     expect(await readSubtaskRow(harness.admin, made.id)).toMatchObject({ status: 'pending', slot: true, attempt: 0 })

@@ -62,7 +62,7 @@ async function claimFromQueue(deps: Deps, tx: Tx, claimer: Claimer, queue: strin
   )
   // A row that was cancelled, or lost its slot, while its job was in our hands: its job is ours to remove.
   const claimed = new Set(rows.map((row) => row.jobId))
-  await deps.runJobs.discard(
+  await deps.runJobs.remove(
     tx,
     queue,
     jobs.map((job) => job.jobId).filter((jobId) => !claimed.has(jobId)),

@@ -248,7 +248,7 @@ describe('a settlement', () => {
 
   it('that fails leaves every row of its batch as it was', async () => {
     const runs = [await running(), await running()]
-    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, complete: () => Promise.reject(new Error('the queue is gone')) } }
+    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, remove: () => Promise.reject(new Error('the queue is gone')) } }
     const ends = runs.map((run) => ({ subtaskId: run.id, attempt: run.attempt, end: completed() }))
     await expect(settleRuns(failing, harness.ctx.actor.projectId, ends)).rejects.toThrow('the queue is gone')
     expect(await invariants(harness.admin)).toEqual([])

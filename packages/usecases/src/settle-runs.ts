@@ -115,7 +115,7 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   const [granted] = await Promise.all([
     writeAndGrant(deps, tx, projectId, rows, terminal, returned),
     outbox.publish(tx, projectId, [...expired, ...events]),
-    completeJobs(deps, tx, projectId, rows),
+    removeJobs(deps, tx, projectId, rows),
   ])
   const inserts: RunJob[] = [
     ...returned.map(({ row, jobId }) => ({ jobId, projectId, subtaskId: row.id, runner: row.runner, rankAt: row.rankAt })),
@@ -157,11 +157,11 @@ async function writeAndGrant(
   return granted
 }
 
-async function completeJobs(deps: Deps, tx: Tx, projectId: string, rows: readonly EndingRow[]): Promise<void> {
+async function removeJobs(deps: Deps, tx: Tx, projectId: string, rows: readonly EndingRow[]): Promise<void> {
   const byQueue = Map.groupBy(rows, (row) => runQueue(row.runner, projectId))
   await Promise.all(
     [...byQueue].map(([queue, group]) =>
-      deps.runJobs.complete(
+      deps.runJobs.remove(
         tx,
         queue,
         group.map((row) => row.jobId),

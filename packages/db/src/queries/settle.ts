@@ -44,12 +44,11 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
       lease_expires_at < muster_now() as "leaseLapsed",
       attempt_started_at + timeout_seconds * interval '1 second' < muster_now() as "timedOut"
     from subtasks s
-    join unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as ref(id, attempt)
-      on s.id = ref.id and s.attempt = ref.attempt
     where s.status = 'running' and s.id = any(${ids})
     order by s.id
     for update of s`
-  return rows.map((row) => ({ ...row, rankAt: new Date(row.rankAt) }))
+  const attemptOf = new Map(attempts.map((ref) => [ref.subtaskId, ref.attempt]))
+  return rows.filter((row) => attemptOf.get(row.id) === row.attempt).map((row) => ({ ...row, rankAt: new Date(row.rankAt) }))
 }
 
 /** Which of these attempts have already brought their subtask to an end: a settlement whose answer was lost. */

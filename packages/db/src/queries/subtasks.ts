@@ -1,5 +1,5 @@
 import type { NewEvent, Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
-import { PRIORITY_RANKS } from '@muster/domain'
+import { PRIORITY_RANKS, SUBTASK_STATUSES } from '@muster/domain'
 import { and, desc, eq, lt } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { subtasks } from '../schema/subtasks.ts'
@@ -141,13 +141,21 @@ export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFil
     filter.onlyId && eq(subtasks.id, filter.onlyId),
     filter.beforeId && lt(subtasks.id, filter.beforeId),
   ].filter((condition) => condition !== undefined && condition !== '')
-  const rows = await tx.orm
-    .select()
-    .from(subtasks)
-    .where(and(...conditions))
-    .orderBy(desc(subtasks.id))
-    .limit(filter.limit)
-  return rows.map(toSubtask)
+  const page = (status?: SubtaskStatus) =>
+    tx.orm
+      .select()
+      .from(subtasks)
+      .where(and(...conditions, status && eq(subtasks.status, status)))
+      .orderBy(desc(subtasks.id))
+      .limit(filter.limit)
+  const { status, parentSessionId, agentId, taskId, scheduleId, onlyId } = filter
+  const isNarrowed = [status, parentSessionId, agentId, taskId, scheduleId, onlyId].some((value) => value !== undefined && value !== '')
+  // No index has all of a project in order: the newest of every status are read, one packet for all, and the newest of those are the page.
+  const rows = isNarrowed ? await page() : (await Promise.all(SUBTASK_STATUSES.map(page))).flat()
+  return rows
+    .sort((one, other) => (one.id < other.id ? 1 : -1))
+    .slice(0, filter.limit)
+    .map(toSubtask)
 }
 
 /** What a change of a subtask needs to know of it. */

@@ -83,7 +83,7 @@ export const subtasks = pgTable(
       sql`(status in ('completed', 'failed', 'cancelled')) = (final_outcome is not null) and (final_outcome is null) = (completed_at is null)`,
     ),
     check('subtasks_slot', sql`(not slot or status in ('pending', 'running')) and (slot or status <> 'running') and slot = (job_id is not null)`),
-    index('subtasks_by_id').on(table.projectId, table.id),
+    // A change of status is an entry in every index, so there is none for what these can answer: all of a project is read status by status.
     index('subtasks_by_status').on(table.projectId, table.status, table.id),
     index('subtasks_by_agent').on(table.projectId, table.agentId, table.id),
     index('subtasks_by_session').on(table.projectId, table.parentSessionId, table.id).where(sql`parent_session_id is not null`),

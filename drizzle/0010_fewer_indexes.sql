@@ -1,0 +1,1 @@
+DROP INDEX "subtasks_by_id";
