@@ -6,6 +6,7 @@ import type { ApiDeps } from './api-deps.ts'
 import { answerBrokenRequest, noSuchPath, pathOf, sendError } from './errors.ts'
 import { addAuth } from './plugins/auth.ts'
 import { addJsonBody } from './plugins/json-body.ts'
+import { addMarkdownBody } from './plugins/markdown-body.ts'
 import { addRequestMetrics, createMetrics } from './plugins/metrics.ts'
 import { addRateLimit } from './plugins/rate-limit.ts'
 import { addReference } from './plugins/reference.ts'
@@ -47,6 +48,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   const { registry, observe } = createMetrics(deps)
   addRequestMetrics(app, observe)
   addJsonBody(app)
+  addMarkdownBody(app)
   await addRateLimit(app)
 
   const all = endpoints(registry)

@@ -3,6 +3,8 @@ import type { Ctx } from '@muster/usecases'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import type { EventSink } from './events/sink.ts'
+import { prefersMarkdown } from './media-types.ts'
+import { MarkdownBody } from './plugins/markdown-body.ts'
 import { check, type InputPart, validationFailed } from './validation.ts'
 
 /** An answer before it is sent. `body` undefined sends none; a string is sent as it is, with its own `content-type`. */
@@ -19,6 +21,8 @@ export interface AnswerDescription {
   schema?: z.ZodType
   headers?: Record<string, string>
   contentType?: string
+  /** The same as `text/markdown`, for callers who accept that rather than JSON. */
+  markdown?: z.ZodType
 }
 
 export const TAGS = ['Subtasks', 'Outside workers', 'Sessions', 'Events', 'Runners', 'Projects', 'API keys', 'Operations'] as const
@@ -26,7 +30,7 @@ export const TAGS = ['Subtasks', 'Outside workers', 'Sessions', 'Events', 'Runne
 /** What an endpoint is, apart from what it does: all that the reference shows. */
 interface Description {
   operationId: string
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** As OpenAPI writes it: `/subtasks/{id}`. */
   path: string
   tag: (typeof TAGS)[number]
@@ -73,30 +77,38 @@ export interface RawCall {
 
 type Input<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-interface Inputs<Params, Query, Body> {
+/** A body is of the one type or the other, where an endpoint takes both. */
+type BodyInput<Body, Markdown> = Body extends z.ZodType ? (Markdown extends z.ZodType ? Input<Body> | Input<Markdown> : Input<Body>) : Input<Markdown>
+
+interface Inputs<Params, Query, Body, Markdown> {
   params?: Params
   query?: Query
+  /** A JSON body. */
   body?: Body
+  /** What a body of type `text/markdown` has to be: reads it from the text. It takes the place of a JSON body, or stands beside it. */
+  markdown?: Markdown
 }
 
-interface EndpointSpec<Params, Query, Body, Result> extends Description, Inputs<Params, Query, Body> {
+interface EndpointSpec<Params, Query, Body, Markdown, Result> extends Description, Inputs<Params, Query, Body, Markdown> {
   /** What the credential must be allowed; 'key': any credential will do; 'public': none is needed. */
   access: Scope | 'key' | 'public'
-  handle(call: Call<Input<Params>, Input<Query>, Input<Body>>): Promise<Result>
+  handle(call: Call<Input<Params>, Input<Query>, BodyInput<Body, Markdown>>): Promise<Result>
   /** How a result becomes an answer: the live one, and the one that an `Idempotency-Key` repeats. */
   answer(result: Result): Answer
   /** What is stored to be repeated, where that is not the live answer: without its secrets. */
   storedAnswer?(result: Result): Answer
+  /** The body of the live answer for callers who accept Markdown rather than JSON. */
+  answerMarkdown?(result: Result): string
 }
 
-interface StreamSpec<Params, Query> extends Description, Inputs<Params, Query, undefined> {
+interface StreamSpec<Params, Query> extends Description, Inputs<Params, Query, undefined, undefined> {
   access: Scope
   /** Refuses by throwing, or says what to send: nothing (204), or a stream, which ends when the promise does. */
   open(call: Call<Input<Params>, Input<Query>, undefined>, headers: RawCall['headers']): Promise<{ stream: (sink: EventSink) => Promise<void> } | null>
 }
 
 /** An endpoint with its types closed over, as the app and the reference see it. */
-export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.ZodType> {
+export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
   access: Scope | 'key' | 'public'
   serve(call: RawCall): Promise<{ result: unknown; answer: Answer }>
   /** The answer to store for a result. */
@@ -107,21 +119,32 @@ export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.Zo
 type Schema = z.ZodType | undefined
 
 /** What is left of a definition when its types are closed over. */
-type Erased = Description & Inputs<z.ZodType, z.ZodType, z.ZodType> & Pick<Endpoint, 'access'>
+type Erased = Description & Inputs<z.ZodType, z.ZodType, z.ZodType, z.ZodType> & Pick<Endpoint, 'access'>
 
 /** A query parameter that an endpoint does not know is a typing mistake that would be ignored silently otherwise. */
 const NO_QUERY = z.strictObject({})
 
 /** Defines an endpoint: what it takes, what it calls, and how the result becomes an answer. */
-export function endpoint<Params extends Schema = undefined, Query extends Schema = undefined, Body extends Schema = undefined, Result = unknown>(
-  spec: EndpointSpec<Params, Query, Body, Result>,
-): Endpoint {
-  const { handle, answer, storedAnswer, ...description } = spec
+export function endpoint<
+  Params extends Schema = undefined,
+  Query extends Schema = undefined,
+  Body extends Schema = undefined,
+  Markdown extends Schema = undefined,
+  Result = unknown,
+>(spec: EndpointSpec<Params, Query, Body, Markdown, Result>): Endpoint {
+  const { handle, answer, storedAnswer, answerMarkdown, ...description } = spec
+  const liveAnswer = (result: Result, accept: string | undefined): Answer => {
+    if (answerMarkdown === undefined) return answer(result)
+    const json = answer(result)
+    const headers = { ...json.headers, vary: 'accept' }
+    if (!prefersMarkdown(accept)) return { ...json, headers }
+    return { status: json.status, headers: { ...headers, 'content-type': 'text/markdown; charset=utf-8' }, body: answerMarkdown(result) }
+  }
   return {
     ...(description as unknown as Erased),
     async serve(call) {
       const result = await handle({ ...call, ...parse(spec, call) })
-      return { result, answer: answer(result) }
+      return { result, answer: liveAnswer(result, call.headers.accept as string | undefined) }
     },
     toStored: (result) => (storedAnswer ?? answer)(result as Result),
   }
@@ -138,17 +161,26 @@ export function streamEndpoint<Params extends Schema = undefined, Query extends 
   }
 }
 
-function parse<Params extends Schema, Query extends Schema, Body extends Schema>(
-  spec: Inputs<Params, Query, Body> & { bodyOptional?: boolean },
+function parse<Params extends Schema, Query extends Schema, Body extends Schema, Markdown extends Schema>(
+  spec: Inputs<Params, Query, Body, Markdown> & { bodyOptional?: boolean },
   call: RawCall,
-): { params: Input<Params>; query: Input<Query>; body: Input<Body> } {
+): { params: Input<Params>; query: Input<Query>; body: BodyInput<Body, Markdown> } {
   const problems: Parameters<typeof check>[3] = []
   const part = (schema: Schema, value: unknown, name: InputPart) => (schema === undefined ? undefined : check(schema, value, name, problems))
   const parsed = {
     params: part(spec.params, call.params, 'path') as Input<Params>,
     query: part(spec.query ?? NO_QUERY, call.query, 'query') as Input<Query>,
-    body: part(spec.body, spec.bodyOptional === true ? (call.body ?? {}) : call.body, 'body') as Input<Body>,
+    body: body(spec, call, part) as BodyInput<Body, Markdown>,
   }
   if (problems.length > 0) throw validationFailed(problems)
   return parsed
+}
+
+function body(
+  { body: json, markdown, bodyOptional }: Inputs<Schema, Schema, Schema, Schema> & { bodyOptional?: boolean },
+  call: RawCall,
+  part: (schema: Schema, value: unknown, name: InputPart) => unknown,
+): unknown {
+  if (call.body instanceof MarkdownBody) return part(markdown, call.body.text, 'body')
+  return part(json ?? markdown, bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
 }

@@ -42,10 +42,16 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
 }
 
 /** Fastify's own errors, in the words of ours. Everything else it raises below 500 is a request it could not read. */
-const FASTIFY_ERRORS: Record<string, () => DomainError> = {
+const FASTIFY_ERRORS: Record<string, (request: FastifyRequest) => DomainError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('payload_too_large', 'The body is larger than this endpoint takes: 1 MiB, or 8 MiB to hand in a result.'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new DomainError('unsupported_media_type', 'This endpoint reads JSON: send Content-Type: application/json.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: unsupportedMediaType,
   FST_ERR_HANDLER_TIMEOUT: tooLate,
+}
+
+/** For a body of a type that the endpoint does not read. */
+export function unsupportedMediaType(request: Pick<FastifyRequest, 'routeOptions'>): DomainError {
+  const [first = 'application/json', ...others] = request.routeOptions.config.bodyTypes ?? []
+  return new DomainError('unsupported_media_type', `This endpoint reads another type of body: send Content-Type: ${[first, ...others].join(' or ')}.`)
 }
 
 /** For a handler that has not ended in its time. */
@@ -54,12 +60,12 @@ export function tooLate(): DomainError {
 }
 
 /** What a caller is told about anything that was thrown. */
-function toDomainError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable'>): DomainError {
+function toDomainError(error: unknown, request: FastifyRequest, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable'>): DomainError {
   if (error instanceof DomainError) return error
   if (deps.isUnavailable(error)) return deps.unavailable()
   const { code, statusCode, message } = error as Partial<FastifyError>
   const known = code === undefined ? undefined : FASTIFY_ERRORS[code]
-  if (known !== undefined) return known()
+  if (known !== undefined) return known(request)
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new DomainError('validation_failed', `The request cannot be read: ${message}.`)
   return new DomainError('internal', 'Something went wrong in the server. Its log has the cause under this request_id.')
 }
@@ -85,7 +91,7 @@ export function toProblem(error: DomainError, request: { path: string; requestId
 
 /** Sends an error. The only place that does, so that all of them look alike. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: ApiDeps): FastifyReply {
-  const domainError = toDomainError(error, deps)
+  const domainError = toDomainError(error, request, deps)
   if (domainError.code === 'internal') deps.log.error({ err: error, request_id: request.id, method: request.method, path: pathOf(request) }, 'request failed')
   for (const [name, value] of Object.entries(headersOf(domainError))) reply.header(name, value)
   const body = toProblem(domainError, { path: pathOf(request), requestId: request.id, docsUrl: errorDocsUrl(deps, request) })

@@ -17,6 +17,8 @@ declare module 'fastify' {
     access?: Endpoint['access']
     repairsText?: boolean
     spawns?: boolean
+    /** What a body may be, best first. */
+    bodyTypes?: readonly string[]
   }
 }
 
@@ -26,13 +28,23 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
   app.route({
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { access: isPublic ? 'public' : endpoint.access, repairsText: endpoint.repairsText ?? false, spawns: endpoint.spawns ?? false },
+    config: {
+      access: isPublic ? 'public' : endpoint.access,
+      repairsText: endpoint.repairsText ?? false,
+      spawns: endpoint.spawns ?? false,
+      bodyTypes: bodyTypesOf(endpoint),
+    },
     handlerTimeout: endpoint.deadlineMs ?? DEADLINE_MS,
     ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),
     // A stream cannot be asked for its headers alone without being opened.
     exposeHeadRoute: endpoint.method === 'GET' && endpoint.open === undefined,
     handler: (request, reply) => serve(deps, endpoint, request, reply),
   })
+}
+
+/** An endpoint without a body takes no notice of one, which would be JSON. */
+function bodyTypesOf({ body, markdown }: Endpoint): string[] {
+  return [...(body !== undefined || markdown === undefined ? ['application/json'] : []), ...(markdown === undefined ? [] : ['text/markdown'])]
 }
 
 async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

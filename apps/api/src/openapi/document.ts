@@ -92,14 +92,21 @@ function describeOperation(endpoint: Endpoint, errorResponses: Record<string, un
     ...(endpoint.isPublicOnLoopback === true ? { security: [{ bearer: [] }, {}] } : {}),
     ...(endpoint.access === 'public' || endpoint.access === 'key' ? {} : { 'x-required-scope': endpoint.access }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(endpoint.body === undefined
-      ? {}
-      : { requestBody: { required: endpoint.bodyOptional !== true, content: contentOf('application/json', endpoint.body, 'input') } }),
+    ...describeBody(endpoint),
     responses: {
       ...Object.fromEntries(Object.entries(endpoint.answers).map(([status, answer]) => [status, describeAnswer(endpoint, answer)])),
       ...describeErrors(endpoint, errorResponses),
     },
   }
+}
+
+function describeBody({ body, markdown, bodyOptional }: Endpoint): { requestBody?: Record<string, unknown> } {
+  if (body === undefined && markdown === undefined) return {}
+  const content = {
+    ...(body === undefined ? {} : contentOf('application/json', body, 'input')),
+    ...(markdown === undefined ? {} : contentOf('text/markdown', markdown, 'input')),
+  }
+  return { requestBody: { required: bodyOptional !== true, content } }
 }
 
 function scopeSentence(access: Endpoint['access']): string {
@@ -126,10 +133,11 @@ function parametersOf(place: 'path' | 'query', endpoint: Endpoint): unknown[] {
 function describeAnswer(endpoint: Endpoint, answer: AnswerDescription): Record<string, unknown> {
   const replayed = endpoint.method === 'POST' ? { 'Idempotent-Replayed': 'true when this is the stored answer to an earlier request.' } : {}
   const headers = Object.entries({ ...answer.headers, ...replayed })
+  const inMarkdown = answer.markdown === undefined ? {} : contentOf('text/markdown', answer.markdown, 'output')
   return {
     description: answer.description,
     ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers.map(([name, description]) => [name, { description, schema: { type: 'string' } }])) }),
-    ...(answer.schema === undefined ? {} : { content: contentOf(answer.contentType ?? 'application/json', answer.schema, 'output') }),
+    ...(answer.schema === undefined ? {} : { content: { ...contentOf(answer.contentType ?? 'application/json', answer.schema, 'output'), ...inMarkdown } }),
   }
 }
 
@@ -169,7 +177,7 @@ muster_event_subscriptions 3
 function errorsOf(endpoint: Endpoint): ErrorCode[] {
   const codes: ErrorCode[] = [...(endpoint.errors ?? []), 'validation_failed', 'rate_limited', 'internal', 'unavailable']
   if (endpoint.access !== 'public') codes.push('unauthenticated', 'forbidden')
-  if (endpoint.body !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
+  if (endpoint.body !== undefined || endpoint.markdown !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
   if (endpoint.method === 'POST') codes.push('request_in_progress', 'idempotency_mismatch')
   return codes.filter((code) => !(String(ERROR_CODES[code].status) in endpoint.answers))
 }
@@ -217,9 +225,10 @@ function componentExamples(endpoints: readonly Endpoint[]): Record<string, unkno
   const bodies = new Set<unknown>(
     endpoints.flatMap((endpoint) => [
       endpoint.body,
+      endpoint.markdown,
       ...Object.values(endpoint.answers)
         .filter(({ contentType }) => contentType === undefined)
-        .map(({ schema }) => schema),
+        .flatMap(({ schema, markdown }) => [schema, markdown]),
     ]),
   )
   const examples: Record<string, unknown> = {}

@@ -1,27 +1,32 @@
 import { DomainError } from '@muster/domain'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { unsupportedMediaType } from '../errors.ts'
 
 /** How deep JSON may be nested. What walks through it does so recursively, and must not run out of stack. */
 const DEPTH_MAX = 64
 
+const strict = new TextDecoder('utf-8', { fatal: true })
+const repairing = new TextDecoder('utf-8')
+
 /** Reads JSON bodies, saying what is wrong with those that are none. An empty body counts as absent. */
 export function addJsonBody(app: FastifyInstance): void {
-  const strict = new TextDecoder('utf-8', { fatal: true })
-  const repairing = new TextDecoder('utf-8')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: { routeOptions: { config: { repairsText?: boolean } } }, body: Buffer) => {
-      if (body.length === 0) return undefined
-      return parseJson(decode(request.routeOptions.config.repairsText === true ? repairing : strict, body))
-    },
-  )
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    requireBodyType(request, 'application/json')
+    if (body.length === 0) return undefined
+    return parseJson(decodeBody(request, body))
+  })
 }
 
-function decode(decoder: InstanceType<typeof TextDecoder>, body: Buffer): string {
+/** @throws DomainError `unsupported_media_type` where the endpoint reads bodies of other types */
+export function requireBodyType(request: FastifyRequest, type: string): void {
+  if (request.routeOptions.config.bodyTypes?.includes(type) === false) throw unsupportedMediaType(request)
+}
+
+/** @throws DomainError `validation_failed` for invalid UTF-8, where the endpoint does not repair it */
+export function decodeBody(request: FastifyRequest, body: Buffer): string {
   try {
-    return decoder.decode(body)
+    return (request.routeOptions.config.repairsText === true ? repairing : strict).decode(body)
   } catch {
     throw new DomainError('validation_failed', 'The body is not valid UTF-8.')
   }

@@ -1,0 +1,20 @@
+/**
+ * Whether an `Accept` header asks for `text/markdown` rather than JSON. JSON is what everybody gets who does not care: it takes a
+ * greater weight, such as naming Markdown alone, to get the other.
+ */
+export function prefersMarkdown(accept: string | undefined): boolean {
+  if (accept === undefined) return false
+  const ranges = accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) || 0 }
+  })
+  const weightOf = (...patterns: string[]): number => {
+    for (const pattern of patterns) {
+      const found = ranges.find(({ type }) => type === pattern)
+      if (found !== undefined) return found.weight
+    }
+    return 0
+  }
+  return weightOf('text/markdown', 'text/*', '*/*') > weightOf('application/json', 'application/*', '*/*')
+}
