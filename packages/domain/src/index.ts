@@ -4,9 +4,30 @@
  */
 export { type Actor, type Lineage, requireOwnSubtask, requireScope, requireSpawnAllowed, SCOPES, type Scope, SUBTASK_SCOPES } from './actor.ts'
 export { type BriefInput, renderBrief, renderUpdate } from './brief.ts'
+export type { ContextFields } from './brief-context.ts'
+export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './brief-diff.ts'
+export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withWarnings } from './brief-fields.ts'
+export { type BriefFile, briefFiles, type FileField, fileWarning, isUnder, isUrl, resolveBriefPath } from './brief-files.ts'
+export { BRIEF_LIMITS } from './brief-limits.ts'
+export {
+  type AssignmentOptions,
+  type InboxText,
+  renderAssignment,
+  renderCheckInTemplate,
+  renderContext,
+  renderInboxItem,
+  renderTaskUpdate,
+  renderTsgNotice,
+  renderUpdateContent,
+  type TaskUpdateText,
+} from './brief-text.ts'
+export { type CheckIn, type CheckInMatches, type CriterionReport, matchCriteria, parseCheckIns } from './check-in.ts'
+export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
+export { type DependencyEdge, findCycle } from './dependencies.ts'
 export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound } from './errors.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
+export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
 export { type CommandRunnerSettings, isLoopback, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'

@@ -1,0 +1,68 @@
+import { posix } from 'node:path'
+import type { BriefWarning, TaskContext } from './task.ts'
+
+/** The two fields of a brief that name files. */
+export type FileField = 'relevant_files' | 'related_documentation'
+
+export interface BriefFile {
+  field: FileField
+  /** As the brief has it. */
+  path: string
+  /** Where it points, without having looked: links are not followed. Null where nobody can say: relative, without an absolute `client_cwd`. */
+  resolved: string | null
+}
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+
+/** Whether an entry of `related_documentation` is an address rather than a file. */
+export function isUrl(entry: string): boolean {
+  return SCHEME.test(entry)
+}
+
+/** Where a path of a brief points by its letters alone, with `.` and `..` taken out, or null where it starts nowhere. */
+export function resolveBriefPath(path: string, clientCwd: string | null): string | null {
+  const joined = posix.isAbsolute(path) || clientCwd === null ? path : posix.join(clientCwd, path)
+  return posix.isAbsolute(joined) ? posix.resolve(joined) : null
+}
+
+/** Whether a resolved path is one of the folders or below one. By letters: the caller has followed links on both sides. */
+export function isUnder(resolved: string, roots: readonly string[]): boolean {
+  return roots.some((root) => {
+    const folder = posix.resolve('/', root)
+    return resolved === folder || resolved.startsWith(folder === '/' ? folder : `${folder}/`)
+  })
+}
+
+/** Every file that a brief names, in its order. Addresses are not files, and nothing ever fetches them. */
+export function briefFiles(context: TaskContext | null, clientCwd: string | null): BriefFile[] {
+  const files = (context?.relevant_files ?? []).map((path) => ({ field: 'relevant_files' as const, path }))
+  const documents = (context?.related_documentation ?? []).filter((entry) => !isUrl(entry)).map((path) => ({ field: 'related_documentation' as const, path }))
+  return [...files, ...documents].map((file) => ({ ...file, resolved: resolveBriefPath(file.path, clientCwd) }))
+}
+
+/**
+ * The warning about a file. `not_checked` is the one answer for everything outside the folders that the server may look into, whether
+ * it exists or not, so that a brief tells nothing about the server's disk.
+ */
+export function fileWarning(file: Pick<BriefFile, 'field' | 'path'>, found: 'not_checked' | 'not_found', at: Date): BriefWarning {
+  const isDocument = file.field === 'related_documentation'
+  const message =
+    found === 'not_checked'
+      ? `${isDocument ? 'Documentation file' : 'File'} not checked by the server: '${file.path}'`
+      : isDocument
+        ? `Documentation file not found: '${file.path}'`
+        : `File not found: '${file.path}' - will be skipped by agents`
+  return { field: file.field, message, timestamp: at.toISOString() }
+}
+
+/** What is wrong with the form of an address, or null. [EN] 4.2 knows only http and https. */
+export function urlWarning(url: string, at: Date): BriefWarning | null {
+  const reason = /\s/.test(url)
+    ? 'URL contains spaces'
+    : !/^https?:\/\//i.test(url)
+      ? 'URL is neither http nor https'
+      : URL.canParse(url)
+        ? null
+        : 'URL is malformed'
+  return reason === null ? null : { field: 'related_documentation', message: `${reason}: '${url}'`, timestamp: at.toISOString() }
+}

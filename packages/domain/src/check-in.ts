@@ -1,0 +1,210 @@
+import { type BlockItem, type EmojiCategory, findBlocks, type NplBlock, readItem } from './npl-blocks.ts'
+import type { Criterion, CriterionState } from './task.ts'
+
+/** What a holder reports on the way: how each criterion stands, and what comes next. [D2] */
+export interface CheckIn {
+  /** Of the attribute `task-id`. */
+  taskId: string | null
+  /** The revision of the brief that it is about, and so has read. */
+  revision: number | null
+  /** Its lines about criteria, oldest first. */
+  lines: BlockItem[]
+  /** As written, in lower case. It may only move a task on from assigned. */
+  status: string | null
+  nextSteps: string[]
+}
+
+/** What a check-in says of one criterion. */
+export interface CriterionReport {
+  criterionId: string
+  state: Exclude<CriterionState, 'open'>
+  /** The line, without its emoji and id. */
+  note: string
+}
+
+export interface CheckInMatches {
+  /** At most one a criterion, by its newest line, in the order of the criteria. */
+  criteria: CriterionReport[]
+  /** Lines that are about no criterion, or not clearly about one. */
+  unmatched: string[]
+}
+
+const STATUS_LENGTH_MAX = 64
+
+/** Every check-in of a text, in order. Takes time in proportion to the text, and never throws. */
+export function parseCheckIns(text: string): CheckIn[] {
+  return findBlocks(text)
+    .filter(({ kind }) => kind === 'check_in')
+    .map(readCheckIn)
+}
+
+const HEADING = /^[\s>#]*(?:\*\*|__)?(acceptance[ _-]criteria|criteria|status|next[ _-]steps)(?:\*\*|__)?\s*:(?:\*\*|__)?(.*)$/is
+const OTHER_HEADING = /^\s*[a-z][a-z _-]{0,40}:\s*$/i
+
+/** Reads a block line by line: it looks like YAML and is none, since agents do not quote what YAML wants quoted. */
+function readCheckIn(block: NplBlock): CheckIn {
+  const { 'task-id': taskId = '', revision = '' } = block.attributes
+  const checkIn: CheckIn = {
+    taskId: taskId.trim() || null,
+    revision: /^\s*\d{1,9}\s*$/.test(revision) ? Number(revision) : null,
+    lines: [],
+    status: null,
+    nextSteps: [],
+  }
+  // What comes before any heading is about criteria: agents forget the heading.
+  let section: 'criteria' | 'next_steps' | 'other' = 'criteria'
+  for (const line of block.lines) {
+    const heading = HEADING.exec(line)
+    if (heading === null) {
+      if (OTHER_HEADING.test(line)) section = 'other'
+      else if (section === 'criteria') addItem(checkIn.lines, readItem(line))
+      else if (section === 'next_steps') addStep(checkIn.nextSteps, line)
+      continue
+    }
+    const name = (heading[1] as string).toLowerCase()
+    const value = (heading[2] as string).trim()
+    if (name === 'status') checkIn.status = statusOf(value) ?? checkIn.status
+    else section = name.endsWith('criteria') ? 'criteria' : 'next_steps'
+    if (name.endsWith('steps') && value !== '[]') addStep(checkIn.nextSteps, value)
+  }
+  return checkIn
+}
+
+function addItem(items: BlockItem[], item: BlockItem): void {
+  if (item.text !== '') items.push(item)
+}
+
+function addStep(steps: string[], line: string): void {
+  const { emoji, text } = readItem(line)
+  if (text !== '' && text !== '-') steps.push(emoji === null ? text : `${emoji} ${text}`)
+}
+
+function statusOf(value: string): string | null {
+  const status = value
+    .slice(0, STATUS_LENGTH_MAX)
+    .replace(/[\s"'`*]+/g, ' ')
+    .trim()
+    .toLowerCase()
+  return status === '' ? null : status
+}
+
+const STATE_OF: Record<EmojiCategory, CriterionReport['state']> = {
+  verified: 'met',
+  bug: 'unmet',
+  security: 'unmet',
+  pitfall: 'unmet',
+  edge_case: 'unmet',
+  todo: 'unmet',
+  refactor: 'unmet',
+  question: 'unclear',
+  // Neither says whether the criterion is met.
+  improvement: 'unclear',
+  docs: 'unclear',
+}
+
+/** At least this much of a criterion's words, as a fraction, have to be in a line that is taken to be about it. */
+const OVERLAP_MIN = { shared: 3, of: 5 }
+/** A longer line is about a criterion only if it names its id: no criterion is that long. */
+const COMPARED_LENGTH_MAX = 4_000
+
+/**
+ * Which criterion each line of a check-in is about: by its id, else by the same text apart from case, space and punctuation, else by
+ * sharing most of its words with one and with no other as many. The newest line about a criterion counts.
+ */
+export function matchCriteria(checkIn: Pick<CheckIn, 'lines'>, criteria: readonly Criterion[]): CheckInMatches {
+  const index = new CriteriaIndex(criteria)
+  const newest = new Map<string, CriterionReport>()
+  const unmatched: string[] = []
+  for (const { category, text } of checkIn.lines) {
+    const { found, note } = index.find(text)
+    if (found.length === 0) unmatched.push(text)
+    const state = category === null ? 'unclear' : STATE_OF[category]
+    for (const criterion of found) newest.set(criterion.id, { criterionId: criterion.id, state, note })
+  }
+  return { criteria: criteria.flatMap(({ id }) => newest.get(id) ?? []), unmatched }
+}
+
+const ID = /[\p{L}\p{N}][\p{L}\p{N}_-]*/gu
+
+/** A criterion, and how many different words it has. */
+interface Indexed {
+  criterion: Criterion
+  words: number
+}
+
+/** Criteria by what a line may name them with. */
+class CriteriaIndex {
+  readonly #byId = new Map<string, Criterion>()
+  readonly #byText = new Map<string, Criterion[]>()
+  readonly #byWord = new Map<string, Indexed[]>()
+
+  constructor(criteria: readonly Criterion[]) {
+    for (const criterion of criteria) {
+      this.#byId.set(criterion.id.toLowerCase(), criterion)
+      append(this.#byText, folded(criterion.text), criterion)
+      const words = new Set(wordsOf(criterion.text))
+      const indexed = { criterion, words: words.size }
+      for (const word of words) append(this.#byWord, word, indexed)
+    }
+  }
+
+  /** The criteria that a line is about: more than one only where several have the same text. */
+  find(text: string): { found: Criterion[]; note: string } {
+    const named = this.#named(text)
+    if (named !== null) return { found: [named.criterion], note: without(text, named.start, named.end) }
+    if (text.length > COMPARED_LENGTH_MAX) return { found: [], note: text }
+    return { found: this.#byText.get(folded(text)) ?? this.#closest(text), note: text }
+  }
+
+  /** The criterion whose id is the last to stand in a line: that is where it was asked for. */
+  #named(text: string): { criterion: Criterion; start: number; end: number } | null {
+    let last: { criterion: Criterion; start: number; end: number } | null = null
+    for (const match of text.matchAll(ID)) {
+      const criterion = this.#byId.get(match[0].toLowerCase())
+      if (criterion !== undefined) last = { criterion, start: match.index, end: match.index + match[0].length }
+    }
+    return last
+  }
+
+  #closest(text: string): Criterion[] {
+    const shared = new Map<Indexed, number>()
+    for (const word of new Set(wordsOf(text))) {
+      for (const indexed of this.#byWord.get(word) ?? []) shared.set(indexed, (shared.get(indexed) ?? 0) + 1)
+    }
+    let best: { criterion: Criterion; shared: number; words: number } | null = null
+    let isUnique = false
+    for (const [{ criterion, words }, count] of shared) {
+      if (count * OVERLAP_MIN.of < words * OVERLAP_MIN.shared) continue
+      // As fractions of the criterion, compared without dividing; of two that are covered alike, the one with more words in common.
+      const order = best === null ? 1 : count * best.words - best.shared * words || count - best.shared
+      isUnique = order > 0 || (isUnique && order < 0)
+      if (order > 0) best = { criterion, shared: count, words }
+    }
+    return best !== null && isUnique ? [best.criterion] : []
+  }
+}
+
+function append<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const known = map.get(key)
+  if (known === undefined) map.set(key, [value])
+  else known.push(value)
+}
+
+/** A line without the id that it names, and without the brackets and dashes around that. */
+function without(text: string, start: number, end: number): string {
+  const before = text.slice(0, start).replace(/[\s([{<"'`#:–—-]+$/u, '')
+  const after = text.slice(end).replace(/^[\s)\]}>"'`:.,–—-]+/u, '')
+  return before === '' || after === '' ? `${before}${after}` : `${before} ${after}`
+}
+
+// Scripts that put no space between words are compared sign by sign.
+const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]]+/gv
+
+function wordsOf(text: string): string[] {
+  return text.normalize('NFKC').toLowerCase().match(WORD) ?? []
+}
+
+/** A text with its case, space and punctuation folded; one that is nothing else stays as it is. */
+function folded(text: string): string {
+  return wordsOf(text).join(' ') || text.trim()
+}

@@ -1,0 +1,204 @@
+/**
+ * The blocks that agents put into what they say: reflections on their work, and check-ins against criteria. Everything here takes time
+ * in proportion to the text, and never throws: it reads what anybody may have written. [D2]
+ */
+
+export type NplTag = 'npl-block' | 'npl-reflection' | 'npl-ref'
+
+export interface NplBlock {
+  kind: 'reflection' | 'check_in'
+  tag: NplTag
+  /** Of its opening tag, names in lower case. */
+  attributes: Record<string, string>
+  /** Its lines in order, without empty ones and without code fences. */
+  lines: string[]
+  /** False for one that the next block or the end of the text cut off. */
+  isClosed: boolean
+}
+
+/** What an emoji at the beginning of a line says of the work. The weights of [D2] go by these names. */
+export const EMOJI_CATEGORIES = {
+  '✅': 'verified',
+  '🐛': 'bug',
+  '🔒': 'security',
+  '⚠': 'pitfall',
+  '🧩': 'edge_case',
+  '📝': 'todo',
+  '🚀': 'improvement',
+  '🔄': 'refactor',
+  '❓': 'question',
+  '📚': 'docs',
+} as const
+
+export type EmojiCategory = (typeof EMOJI_CATEGORIES)[keyof typeof EMOJI_CATEGORIES]
+
+/** One line of a block. */
+export interface BlockItem {
+  /** Without variation selectors, so that ⚠ and ⚠️ are one. Null where the line does not begin with one. */
+  emoji: string | null
+  /** Null for an emoji that means nothing here. */
+  category: EmojiCategory | null
+  text: string
+}
+
+/** A code fence that is open: everything up to its end is text, blocks included. */
+interface Fence {
+  character: string
+  length: number
+  /** Whether it began inside of a list or a quotation, where its end is indented or quoted as well. */
+  isNested: boolean
+}
+
+/**
+ * All blocks of a text, in order. What stands in code fences or between backticks is text. A block that is not closed ends where the
+ * next one begins, or with the text, and counts all the same. Reflections without a line are left out.
+ */
+export function findBlocks(text: string): NplBlock[] {
+  const blocks: NplBlock[] = []
+  let open: NplBlock | null = null
+  let fence: Fence | null = null
+  const end = (isClosed: boolean): void => {
+    if (open !== null && (open.kind === 'check_in' || open.lines.length > 0)) blocks.push({ ...open, isClosed })
+    open = null
+  }
+  for (const line of linesOf(text)) {
+    if (fence !== null) {
+      if (endsFence(fence, line)) fence = null
+      continue
+    }
+    fence = fenceOf(line)
+    if (fence !== null) continue
+    let rest = 0
+    for (const tag of TAG_HINT.test(line) ? tagsOf(line) : []) {
+      const before = line.slice(rest, tag.start)
+      // Inside of a block its text may mention another; only one that begins a line begins a block.
+      if (tag.isOpening && open !== null && !MARKS_ONLY.test(before)) continue
+      addLine(open, before)
+      rest = tag.end
+      end(!tag.isOpening)
+      if (tag.isOpening) open = blockOf(tag.name, tag.attributes)
+    }
+    addLine(open, rest === 0 ? line : line.slice(rest))
+  }
+  end(false)
+  return blocks
+}
+
+function addLine(block: NplBlock | null, line: string): void {
+  if (block !== null && !MARKS_ONLY.test(line)) block.lines.push(line)
+}
+
+/** Nothing but space and the marks of quotations. */
+const MARKS_ONLY = /^[\s>]*$/
+
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+
+/** The lines that are not empty, whatever ends them. One at a time: a text may have millions. */
+function* linesOf(text: string): Generator<string> {
+  let start = 0
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : LINE_FEED
+    if (code !== LINE_FEED && code !== CARRIAGE_RETURN) continue
+    if (at > start) yield text.slice(start, at)
+    start = at + 1
+  }
+}
+
+// Behind the marks of lists and quotations, of which a few are enough. Nothing in it can be read in two ways, so nothing is tried twice.
+const FENCE_BEGINS = /^((?: {0,3}(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){0,8})([ \t]*)(`{3,}(?=[^`]*$)|~{3,})/
+const FENCE_ENDS = /^ {0,3}(`{3,}|~{3,})[ \t]*$/
+const NESTED_FENCE_ENDS = /^[ \t>]*(`{3,}|~{3,})[ \t]*$/
+const FENCE_INDENTATION_MAX = 3
+
+function fenceOf(line: string): Fence | null {
+  const found = FENCE_BEGINS.exec(line)
+  if (found === null) return null
+  const [, nesting, indentation, marks] = found as unknown as [string, string, string, string]
+  if (nesting === '' && (indentation.includes('\t') || indentation.length > FENCE_INDENTATION_MAX)) return null
+  return { character: marks.charAt(0), length: marks.length, isNested: nesting !== '' }
+}
+
+function endsFence(fence: Fence, line: string): boolean {
+  const marks = (fence.isNested ? NESTED_FENCE_ENDS : FENCE_ENDS).exec(line)?.[1]
+  return marks !== undefined && marks.charAt(0) === fence.character && marks.length >= fence.length
+}
+
+interface Tag {
+  isOpening: boolean
+  name: NplTag
+  attributes: string
+  start: number
+  end: number
+}
+
+const TAG_HINT = /<\/?npl-/i
+// The inside of a tag has no angle brackets, so that a search for its end stops at the next beginning.
+const TAG = /<(\/?)(npl-block|npl-reflection|npl-ref)(?=[\s/>])([^<>]*)>/gi
+
+/** The tags of a line that are not inside of inline code. */
+function tagsOf(line: string): Tag[] {
+  const code = inlineCode(line)
+  const tags: Tag[] = []
+  for (const match of line.matchAll(TAG)) {
+    const start = match.index
+    const [all, slash, name, attributes] = match as unknown as [string, string, string, string]
+    // `<npl-ref/>` has nothing in it.
+    if (attributes.endsWith('/') || code.some((span) => span.start < start && start < span.end)) continue
+    tags.push({ isOpening: slash === '', name: name.toLowerCase() as NplTag, attributes, start, end: start + all.length })
+  }
+  return tags
+}
+
+/** In longer lines backticks mean nothing: they are no prose. */
+const PROSE_LINE_LENGTH_MAX = 2_000
+
+/** What a run of backticks and the next run of the same length enclose. */
+function inlineCode(line: string): { start: number; end: number }[] {
+  if (line.length > PROSE_LINE_LENGTH_MAX) return []
+  const runs = [...line.matchAll(/`+/g)].map((match) => ({ start: match.index, length: match[0].length }))
+  const spans: { start: number; end: number }[] = []
+  for (let at = 0; at < runs.length; at += 1) {
+    const begin = runs[at] as { start: number; length: number }
+    const closing = runs.findIndex((run, index) => index > at && run.length === begin.length)
+    if (closing === -1) continue
+    spans.push({ start: begin.start, end: (runs[closing] as { start: number }).start })
+    at = closing
+  }
+  return spans
+}
+
+/** The block that a tag begins, or null for a kind that means nothing here. */
+function blockOf(tag: NplTag, written: string): NplBlock | null {
+  const attributes = attributesOf(written)
+  const type = attributes.type?.toLowerCase().replaceAll('_', '-')
+  const kind = tag !== 'npl-block' || type === 'reflection' ? 'reflection' : type === 'check-in' ? 'check_in' : null
+  return kind === null ? null : { kind, tag, attributes, lines: [], isClosed: false }
+}
+
+// Sticky: each attribute begins where the last one ended, and the first that is none ends the list.
+const ATTRIBUTE = /\s*([a-z][\w-]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=`]+)))?/iy
+
+function attributesOf(written: string): Record<string, string> {
+  const attributes = new Map<string, string>()
+  ATTRIBUTE.lastIndex = 0
+  for (let match = ATTRIBUTE.exec(written); match !== null; match = ATTRIBUTE.exec(written)) {
+    const name = (match[1] as string).toLowerCase()
+    if (!attributes.has(name)) attributes.set(name, match[2] ?? match[3] ?? match[4] ?? '')
+  }
+  return Object.fromEntries(attributes)
+}
+
+const ITEM_BEGINS = /^[\s>]*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?(?:\*\*|__)?/
+const EMOJI =
+  /^(?:\p{RI}\p{RI}|[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?(?:\u200D\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?){0,9})/u
+
+/** Reads one line of a block: the emoji it begins with, behind any list mark, and the rest. */
+export function readItem(line: string): BlockItem {
+  const item = line.replace(ITEM_BEGINS, '')
+  const found = EMOJI.exec(item)?.[0]
+  if (found === undefined) return { emoji: null, category: null, text: item.trim() }
+  const emoji = found.replace(/[\uFE0E\uFE0F]/g, '')
+  const category = Object.hasOwn(EMOJI_CATEGORIES, emoji) ? EMOJI_CATEGORIES[emoji as keyof typeof EMOJI_CATEGORIES] : null
+  return { emoji, category, text: item.slice(found.length).trim() }
+}
