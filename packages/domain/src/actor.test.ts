@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import {
   type Actor,
+  ASSIGNMENT_SCOPES,
   DomainError,
   EVENT_TYPES,
   isTerminalSubtaskEvent,
   isUuid,
+  ownSubjectId,
+  requireController,
   requireOwnSubtask,
+  requireOwnTask,
   requireScope,
   requireSpawnAllowed,
   SCOPES,
@@ -13,7 +17,7 @@ import {
 } from './index.ts'
 
 const key: Actor = { kind: 'key', id: 'k', projectId: 'p', scopes: ['subtasks:read'], agentId: null, lineage: null }
-const own: Actor = { ...key, kind: 'subtask', id: 's1', scopes: SUBTASK_SCOPES, lineage: { subtaskId: 's1', sessionId: 'subtask-s1', depth: 1 } }
+const own: Actor = { ...key, kind: 'subtask', id: 's1', scopes: SUBTASK_SCOPES, lineage: { subtaskId: 's1', taskId: null, sessionId: 'subtask-s1', depth: 1 } }
 
 function codeOf(work: () => void): string | null {
   try {
@@ -43,8 +47,25 @@ describe('an actor', () => {
     expect(codeOf(() => requireOwnSubtask(key, 's2'))).toBeNull()
   })
 
-  it("cannot write anything as a subtask's own credential", () => {
-    expect(SUBTASK_SCOPES.filter((scope) => !scope.endsWith(':read'))).toEqual([])
+  it("that is a sub-agent's own credential finds no task but the one that its session holds, and decides over none", () => {
+    const assigned: Actor = { ...own, kind: 'session', id: 'a', lineage: { subtaskId: null, taskId: 't1', sessionId: 'a', depth: 1 } }
+    const held = (actor: Actor, id: string, subagentSessionId: string | null) => codeOf(() => requireOwnTask(actor, { id, subagentSessionId }))
+    expect([held(key, 't2', null), held(assigned, 't1', 'a'), held(own, 't1', 'subtask-s1')]).toEqual([null, null, null])
+    expect([held(assigned, 't2', 'a'), held(assigned, 't1', 'b'), held(assigned, 't1', null), held(own, 't1', 'a')]).toEqual(Array(4).fill('not_found'))
+    expect([codeOf(() => requireController(key)), codeOf(() => requireController(own)), codeOf(() => requireController(assigned))]).toEqual([
+      null,
+      'forbidden',
+      'forbidden',
+    ])
+  })
+
+  it("sees the events of one thing as a sub-agent's own credential", () => {
+    const assigned: Actor = { ...own, lineage: { subtaskId: null, taskId: 't1', sessionId: 'a', depth: 1 } }
+    expect([ownSubjectId(key), ownSubjectId(own), ownSubjectId(assigned)]).toEqual([undefined, 's1', 't1'])
+  })
+
+  it("writes nothing but tasks as a sub-agent's own credential", () => {
+    expect([...SUBTASK_SCOPES, ...ASSIGNMENT_SCOPES].filter((scope) => !scope.endsWith(':read') && scope !== 'tasks:write')).toEqual([])
   })
 })
 

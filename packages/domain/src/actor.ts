@@ -25,20 +25,26 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** What a subtask's own credential may do, and only with its own work. */
-export const SUBTASK_SCOPES: readonly Scope[] = ['subtasks:read', 'events:read']
+/** What a subtask's own credential may do, and only with its own work and the task that it works on. */
+export const SUBTASK_SCOPES: readonly Scope[] = ['subtasks:read', 'events:read', 'tasks:read', 'tasks:write', 'tsgs:read']
+
+/** What the credential may do that comes with an assigned task, and only with that task. */
+export const ASSIGNMENT_SCOPES: readonly Scope[] = ['events:read', 'tasks:read', 'tasks:write', 'tsgs:read']
 
 /** Where a credential comes from when work that Muster started holds it. Depth is always 1: such work starts no further work. */
 export interface Lineage {
-  subtaskId: string
+  /** The subtask that holds it; null where it came with an assigned task. */
+  subtaskId: string | null
+  /** The assigned task that it came with; null where a subtask holds it. */
+  taskId: string | null
   sessionId: string
   depth: 1
 }
 
 /** Who asks: resolved from the credential alone, never from the request's own claims. */
 export interface Actor {
-  kind: 'key' | 'open' | 'subtask' | 'worker' | 'system'
-  /** The key, subtask or worker; recorded on events and updates. */
+  kind: 'key' | 'open' | 'subtask' | 'session' | 'worker' | 'system'
+  /** The key, subtask, session or worker; recorded on events and updates. */
   id: string
   projectId: string
   scopes: readonly Scope[]
@@ -61,6 +67,34 @@ export function requireScope(actor: Actor, scope: Scope): void {
 export function requireSpawnAllowed(actor: Actor): void {
   if (actor.lineage === null) return
   throw new DomainError('spawn_blocked', 'A subtask cannot start further subtasks. Finish this one and let whoever asked for it decide what comes next.')
+}
+
+/**
+ * Keeps a sub-agent from deciding over its own brief, or anybody's: it reads it, reports on it and completes it.
+ *
+ * @throws DomainError `forbidden`
+ */
+export function requireController(actor: Actor): void {
+  if (actor.lineage === null) return
+  throw new DomainError('forbidden', 'The credential of a sub-agent reads, checks in on and completes its own task; the rest is for whoever assigned it.', {
+    required_scope: 'tasks:write',
+  })
+}
+
+/**
+ * Confines a sub-agent's own credential to the task that its session holds.
+ *
+ * @throws DomainError `not_found`, the answer for everything that is not its own
+ */
+export function requireOwnTask(actor: Actor, task: { id: string; subagentSessionId: string | null }): void {
+  const { lineage } = actor
+  if (lineage === null) return
+  if (task.subagentSessionId !== lineage.sessionId || (lineage.taskId !== null && lineage.taskId !== task.id)) throw notFound('task')
+}
+
+/** The one thing whose events a sub-agent's own credential sees; undefined where all of the project are seen. */
+export function ownSubjectId(actor: Actor): string | undefined {
+  return actor.lineage === null ? undefined : (actor.lineage.subtaskId ?? actor.lineage.taskId ?? '')
 }
 
 /**

@@ -2,7 +2,20 @@
  * The rules of Muster: states, outcomes, limits, errors, settings. Pure: no I/O, no clock, no randomness, and it imports
  * nothing of ours.
  */
-export { type Actor, type Lineage, requireOwnSubtask, requireScope, requireSpawnAllowed, SCOPES, type Scope, SUBTASK_SCOPES } from './actor.ts'
+export {
+  type Actor,
+  ASSIGNMENT_SCOPES,
+  type Lineage,
+  ownSubjectId,
+  requireController,
+  requireOwnSubtask,
+  requireOwnTask,
+  requireScope,
+  requireSpawnAllowed,
+  SCOPES,
+  type Scope,
+  SUBTASK_SCOPES,
+} from './actor.ts'
 export { type BriefInput, renderBrief, renderUpdate } from './brief.ts'
 export type { ContextFields } from './brief-context.ts'
 export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './brief-diff.ts'

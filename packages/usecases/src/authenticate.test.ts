@@ -80,6 +80,8 @@ describe('an API key', () => {
     'mst_sub_',
     `mst_sub_${'A'.repeat(64)}`,
     `mst_sub_${'A'.repeat(10_000)}`,
+    'mst_asg_',
+    `mst_asg_${'A'.repeat(64)}`,
     'mst_lease_x',
     "mst_key_' or true --",
   ])('is none of ours: %j', async (token) => {
@@ -111,7 +113,7 @@ describe("a subtask's own credential", () => {
       projectId: first.projectId,
       scopes: SUBTASK_SCOPES,
       agentId: first.agentId,
-      lineage: { subtaskId: first.id, sessionId: `subtask-${first.id}`, depth: 1 },
+      lineage: { subtaskId: first.id, taskId: null, sessionId: `subtask-${first.id}`, depth: 1 },
     })
     await settleOne(harness.ctx, first, { kind: 'released' })
     expect(await codeOf(authenticate(harness.deps, first.credential))).toBe('unauthenticated')

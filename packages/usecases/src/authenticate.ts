@@ -1,5 +1,5 @@
 import { credentials } from '@muster/db'
-import { type Actor, DEFAULT_PROJECT_ID, DomainError, type Scope, SUBTASK_SCOPES, subtaskSessionId } from '@muster/domain'
+import { type Actor, ASSIGNMENT_SCOPES, DEFAULT_PROJECT_ID, DomainError, type Scope, SUBTASK_SCOPES, subtaskSessionId } from '@muster/domain'
 import type { Deps } from './ctx.ts'
 import { hashToken, matchesHash, readToken } from './secrets.ts'
 
@@ -24,18 +24,32 @@ export async function authenticate(deps: Deps, token: string): Promise<Actor> {
     }
   }
   if (claimed?.kind === 'subtask') {
-    const found = await credentials.findSubtaskCredential(deps.db, claimed.subtaskId)
+    const found = await credentials.findSubtaskCredential(deps.db, claimed.id)
     if (found !== null && matchesHash(token, found.credentialHash)) {
       return {
         kind: 'subtask',
-        id: claimed.subtaskId,
+        id: claimed.id,
         projectId: found.projectId,
         scopes: SUBTASK_SCOPES,
         agentId: found.agentId,
-        lineage: { subtaskId: claimed.subtaskId, sessionId: subtaskSessionId(claimed.subtaskId), depth: 1 },
+        lineage: { subtaskId: claimed.id, taskId: null, sessionId: subtaskSessionId(claimed.id), depth: 1 },
       }
     }
     throw unauthenticated('This credential is not valid. A subtask’s credential ends with its attempt.')
+  }
+  if (claimed?.kind === 'assignment') {
+    const found = await credentials.findAssignmentCredential(deps.db, claimed.id)
+    if (found !== null && matchesHash(token, found.credentialHash)) {
+      return {
+        kind: 'session',
+        id: found.sessionId,
+        projectId: found.projectId,
+        scopes: ASSIGNMENT_SCOPES,
+        agentId: null,
+        lineage: { subtaskId: null, taskId: claimed.id, sessionId: found.sessionId, depth: 1 },
+      }
+    }
+    throw unauthenticated('This credential is not valid. It ends with the task, or when the task goes to another session.')
   }
   throw unauthenticated('This API key is not valid.')
 }

@@ -1,7 +1,7 @@
-import { outbox, subtasks, updates } from '@muster/db'
-import { DomainError, isTerminal, notFound, requireOwnSubtask, requireScope, type Subtask } from '@muster/domain'
+import { type LockedSubtask, outbox, subtasks, type Tx, updates } from '@muster/db'
+import { DomainError, isTerminal, type NewEvent, notFound, requireOwnSubtask, requireScope, type Subtask } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
-import type { Ctx } from './ctx.ts'
+import type { Ctx, Deps } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
 import { grantFreeSlots } from './grant-free-slots.ts'
 import { inProject } from './in-project.ts'
@@ -22,27 +22,32 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
     if (isTerminal(row.status)) {
       throw new DomainError('not_cancellable', `This subtask has already ended as ${row.status}.`, { status_now: row.status })
     }
-    if (row.status === 'running') {
-      if (row.cancelRequestedAt === null) {
-        await subtasks.requestCancel(tx, id)
-        await outbox.publish(tx, projectId, [subtaskEvent('subtask.cancel_requested', row, ctx.actor, { attempt: row.attempt })])
-        tx.afterCommit(() => ctx.bell.ring('outbox'))
-      }
-      tx.afterCommit(() => ctx.bell.ring('cancel', id))
-    } else {
-      await subtasks.cancelPending(tx, id)
-      await subtasks.tellParent(tx, projectId, id, ctx.newId())
-      const expired = await updates.expireUpdates(tx, projectId, [id])
-      await outbox.publish(tx, projectId, [
-        ...expired.map((update) => updateEvent('update.expired', update.updateId, id, ctx.actor)),
-        subtaskEvent('subtask.cancelled', row, ctx.actor, { status: 'cancelled', final_outcome: 'cancelled', result: null }),
-      ])
-      tx.afterCommit(() => ctx.bell.ring('outbox'))
-      if (row.jobId !== null) {
-        await ctx.runJobs.deleteWaiting(tx, runQueue(row.runner, projectId), [row.jobId])
-        await grantFreeSlots(ctx, tx, projectId, [row.agentId])
-      }
-    }
+    await cancelLockedSubtask(ctx, tx, projectId, row, ctx.actor)
     return { subtask: (await subtasks.findSubtask(tx, id)) as Subtask, cancelled: row.status === 'pending' }
   })
+}
+
+/** The same for a locked row that has not ended, in a caller's transaction. Takes the lock of its lane. */
+export async function cancelLockedSubtask(deps: Deps, tx: Tx, projectId: string, row: LockedSubtask, actor: NewEvent['actor']): Promise<void> {
+  if (row.status === 'running') {
+    if (row.cancelRequestedAt === null) {
+      await subtasks.requestCancel(tx, row.id)
+      await outbox.publish(tx, projectId, [subtaskEvent('subtask.cancel_requested', row, actor, { attempt: row.attempt })])
+      tx.afterCommit(() => deps.bell.ring('outbox'))
+    }
+    tx.afterCommit(() => deps.bell.ring('cancel', row.id))
+  } else {
+    await subtasks.cancelPending(tx, row.id)
+    await subtasks.tellParent(tx, projectId, row.id, deps.newId())
+    const expired = await updates.expireUpdates(tx, projectId, [row.id])
+    await outbox.publish(tx, projectId, [
+      ...expired.map((update) => updateEvent('update.expired', update.updateId, row.id, actor)),
+      subtaskEvent('subtask.cancelled', row, actor, { status: 'cancelled', final_outcome: 'cancelled', result: null }),
+    ])
+    tx.afterCommit(() => deps.bell.ring('outbox'))
+    if (row.jobId !== null) {
+      await deps.runJobs.deleteWaiting(tx, runQueue(row.runner, projectId), [row.jobId])
+      await grantFreeSlots(deps, tx, projectId, [row.agentId])
+    }
+  }
 }

@@ -102,7 +102,7 @@ describe('spawning', () => {
     const off = { ...harness.ctx, settings: { ...harness.ctx.settings, SUBTASK_ENABLED: false } }
     expect(await codeOf(spawn(off))).toBe('subtasks_disabled')
     expect(await codeOf(spawn(harness.as({ ...harness.ctx.actor, scopes: ['subtasks:read'] })))).toBe('forbidden')
-    const lineage = { subtaskId: 's', sessionId: 'subtask-s', depth: 1 as const }
+    const lineage = { subtaskId: 's', taskId: null, sessionId: 'subtask-s', depth: 1 as const }
     expect(await codeOf(spawn(harness.as({ ...harness.ctx.actor, lineage })))).toBe('spawn_blocked')
   })
 })

@@ -1,4 +1,4 @@
-import { cutToCodePoints, type NewEvent } from '@muster/domain'
+import { cutToCodePoints, type NewEvent, type TaskStatus } from '@muster/domain'
 
 const TASK_SHOWN_POINTS = 500
 const RESULT_SHOWN_POINTS = 4_000
@@ -30,4 +30,38 @@ export function updateEvent(
   more: Record<string, unknown> = {},
 ): NewEvent {
   return { type, subject: { kind: 'subtask', id: subtaskId }, data: { update_id: updateId, subtask_id: subtaskId, ...more }, actor }
+}
+
+/** The data that every event of a task carries. */
+export function taskEvent(
+  type: NewEvent['type'],
+  task: { id: string; title: string; status: TaskStatus; revision: number; parentSessionId: string | null; subagentSessionId?: string | null },
+  actor: NewEvent['actor'],
+  more: Record<string, unknown> = {},
+): NewEvent {
+  return {
+    type,
+    subject: { kind: 'task', id: task.id },
+    data: {
+      task_id: task.id,
+      title: task.title,
+      status: task.status,
+      revision: task.revision,
+      parent_session: task.parentSessionId,
+      subagent_session: task.subagentSessionId ?? null,
+      ...more,
+    },
+    actor,
+  }
+}
+
+/** What happened to an update of a task. Its subject is the task, so that whoever follows it sees its receipts too. */
+export function taskUpdateEvent(
+  type: NewEvent['type'],
+  updateId: string,
+  taskId: string,
+  actor: NewEvent['actor'],
+  more: Record<string, unknown> = {},
+): NewEvent {
+  return { type, subject: { kind: 'task', id: taskId }, data: { update_id: updateId, task_id: taskId, ...more }, actor }
 }

@@ -5,16 +5,22 @@
 
 export { type ApiKey, type InboxItem, isDatabaseUnavailable, type Step, type Update } from '@muster/db'
 export { createApiKey, listApiKeys, type NewApiKey, revokeApiKey } from './api-keys.ts'
+export { assignTask } from './assign-task.ts'
 export { authenticate, openActor } from './authenticate.ts'
 export { briefRun, type RunBrief } from './brief-run.ts'
 export { cancelSubtask } from './cancel-subtask.ts'
 export { type CheckpointAnswer, checkpointRun, type RunCheckpoint } from './checkpoint-run.ts'
 export { acknowledgeInbox, claimInbox } from './claim-inbox.ts'
 export { type ClaimedRun, type Claimer, claimRuns } from './claim-runs.ts'
+export { completeTask, completeTaskInTransaction, lockForCompletion, type TaskCompletion } from './complete-task.ts'
 export { createSubtask, DEFAULT_AGENT, type NewSubtask } from './create-subtask.ts'
+export { createTask } from './create-task.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAnswer } from './ctx.ts'
+export { cancelTask, failTask } from './end-task.ts'
 export { grantMissedSlots } from './grant-missed-slots.ts'
+export { type JudgedBrief, validateTask } from './judge-brief.ts'
 export { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
+export { noteTask } from './note-task.ts'
 export {
   type ClaimedSubtask,
   type ClaimRequest,
@@ -27,10 +33,13 @@ export {
   releaseLease,
 } from './outside-workers.ts'
 export { createProject, getProject, updateProject } from './projects.ts'
+export { queueTaskUpdate, type TaskUpdateInput } from './queue-task-update.ts'
 export { type EventQuery, latestEventSeq, readEvents, readEventsAcrossProjects } from './read-events.ts'
 export { getSubtask, listSteps, listSubtasks, listUpdates, type Page, type SubtaskQuery } from './read-subtasks.ts'
 export { passIdleSlots, reapRuns } from './reap-runs.ts'
 export { relayOutbox } from './relay-outbox.ts'
+export { returnTaskToPending } from './return-task.ts'
+export { type Review, reviewTask } from './review-task.ts'
 export { type RunEnd, type Settlement, settleRuns } from './settle-runs.ts'
 export { type NewSubtaskUpdate, steerSubtask } from './steer-subtask.ts'
 export { SWEEPS, type Sweep } from './sweeps.ts'

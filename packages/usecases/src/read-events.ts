@@ -1,5 +1,5 @@
 import { events, transaction } from '@muster/db'
-import { DomainError, type LoggedEvent, notFound, requireScope } from '@muster/domain'
+import { DomainError, type LoggedEvent, notFound, ownSubjectId, requireScope } from '@muster/domain'
 import { type Ctx, type Deps, reading } from './ctx.ts'
 
 export interface EventQuery {
@@ -10,13 +10,13 @@ export interface EventQuery {
 }
 
 /**
- * Events of the actor's project in the order of the log. A subtask's own credential sees those about itself alone.
+ * Events of the actor's project in the order of the log. A sub-agent's own credential sees those about its own work alone.
  *
  * @throws DomainError `cursor_pruned` when events after the cursor have been dropped
  */
 export async function readEvents(ctx: Ctx, query: EventQuery): Promise<LoggedEvent[]> {
   requireScope(ctx.actor, 'events:read')
-  const own = ctx.actor.lineage?.subtaskId
+  const own = ownSubjectId(ctx.actor)
   if (own !== undefined && query.subjectId !== undefined && query.subjectId !== own) throw notFound('subtask')
   const subjectId = own ?? query.subjectId
   if (query.afterSeq > 0) {

@@ -1,5 +1,5 @@
 import { type Step, steps, subtasks, type Update, updates } from '@muster/db'
-import { DomainError, isUuid, notFound, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { DomainError, isUuid, notFound, ownSubjectId, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { type Ctx, reading } from './ctx.ts'
 
 export interface Page<T> {
@@ -39,7 +39,7 @@ export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<
       agentId: ctx.actor.agentId ?? query.agentId,
       taskId: query.taskId,
       scheduleId: query.scheduleId,
-      onlyId: ctx.actor.lineage?.subtaskId,
+      onlyId: ownSubjectId(ctx.actor),
       beforeId,
       limit: query.limit + 1,
     }),

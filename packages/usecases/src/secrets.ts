@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const KEY_PREFIX = 'mst_key_'
 const SUBTASK_PREFIX = 'mst_sub_'
+const ASSIGNMENT_PREFIX = 'mst_asg_'
 const LEASE_PREFIX = 'mst_lease_'
 
 export interface Secret {
@@ -22,8 +23,16 @@ export function newApiKeySecret(): Secret & { prefix: string } {
 
 /** The credential of one attempt of a subtask. It carries the subtask's id, so that no index over all credentials is needed. */
 export function newSubtaskCredential(subtaskId: string): Secret {
-  const id = Buffer.from(subtaskId.replaceAll('-', ''), 'hex')
-  const token = SUBTASK_PREFIX + Buffer.concat([id, randomBytes(32)]).toString('base64url')
+  return newOwnCredential(SUBTASK_PREFIX, subtaskId)
+}
+
+/** The credential of whoever holds a task. It carries the task's id, for the same reason. */
+export function newAssignmentCredential(taskId: string): Secret {
+  return newOwnCredential(ASSIGNMENT_PREFIX, taskId)
+}
+
+function newOwnCredential(prefix: string, id: string): Secret {
+  const token = prefix + Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), randomBytes(32)]).toString('base64url')
   return { token, hash: hashToken(token) }
 }
 
@@ -33,13 +42,23 @@ export function newLeaseToken(): Secret {
 }
 
 /** What a bearer token claims to be, before it is looked up; null when it is none of ours. */
-export function readToken(token: string): { kind: 'key' } | { kind: 'subtask'; subtaskId: string } | null {
+export function readToken(token: string): { kind: 'key' } | { kind: 'subtask' | 'assignment'; id: string } | null {
   if (token.startsWith(KEY_PREFIX)) return { kind: 'key' }
-  if (!token.startsWith(SUBTASK_PREFIX)) return null
-  const bytes = Buffer.from(token.slice(SUBTASK_PREFIX.length), 'base64url')
+  for (const [prefix, kind] of [
+    [SUBTASK_PREFIX, 'subtask'],
+    [ASSIGNMENT_PREFIX, 'assignment'],
+  ] as const) {
+    const id = token.startsWith(prefix) ? ownerOf(token.slice(prefix.length)) : null
+    if (id !== null) return { kind, id }
+  }
+  return null
+}
+
+function ownerOf(secret: string): string | null {
+  const bytes = Buffer.from(secret, 'base64url')
   if (bytes.length !== 48) return null
   const hex = bytes.subarray(0, 16).toString('hex')
-  return { kind: 'subtask', subtaskId: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` }
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
 /** Compares in constant time. */

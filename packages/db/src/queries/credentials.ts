@@ -52,6 +52,16 @@ export async function findSubtaskCredential(
   return { projectId: row.project_id, agentId: row.agent_id, attempt: row.attempt, credentialHash: row.credential_hash }
 }
 
+/** The credential of the session that holds a task, in any project; null when nobody does. */
+export async function findAssignmentCredential(
+  tx: Pick<Tx, 'sql'>,
+  taskId: string,
+): Promise<{ projectId: string; sessionId: string; credentialHash: Buffer } | null> {
+  const [row] = await tx.sql<{ project_id: string; session_id: string; credential_hash: Buffer }[]>`
+    select * from muster_find_assignment_credential(${taskId})`
+  return row === undefined ? null : { projectId: row.project_id, sessionId: row.session_id, credentialHash: row.credential_hash }
+}
+
 export interface NewApiKeyRow {
   id: string
   projectId: string

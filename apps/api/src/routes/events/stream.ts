@@ -1,4 +1,4 @@
-import { notFound } from '@muster/domain'
+import { notFound, ownSubjectId } from '@muster/domain'
 import { latestEventSeq } from '@muster/usecases'
 import { z } from 'zod'
 import { streamEndpoint } from '../../endpoint.ts'
@@ -29,7 +29,7 @@ export const streamEventsEndpoint = streamEndpoint({
   answers: { 200: { description: 'A stream without an end.', schema: eventSchema, contentType: 'text/event-stream' } },
   errors: ['not_found', 'cursor_invalid', 'cursor_pruned'],
   async open({ ctx, deps, query }, headers) {
-    const own = ctx.actor.lineage?.subtaskId
+    const own = ownSubjectId(ctx.actor)
     if (own !== undefined && query.subject !== undefined && query.subject !== own) throw notFound('subject')
     const cursor = cursorOf(headers, query.after)
     if (cursor !== undefined) await checkCursor(ctx, cursor)

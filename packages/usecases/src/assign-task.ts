@@ -1,0 +1,56 @@
+import { assignments, type LockedTask, outbox, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
+import { DomainError, type NewEvent, notFound, requireController, requireScope, type Task } from '@muster/domain'
+import type { Ctx } from './ctx.ts'
+import { taskEvent, taskUpdateEvent } from './event-data.ts'
+import { cancelSubtaskOf, requireOpen } from './finish-task.ts'
+import { inProject } from './in-project.ts'
+import { newAssignmentCredential } from './secrets.ts'
+
+/**
+ * Hands a task to the session of a sub-agent, with a credential for it that opens this task alone and starts no work. Assigned to
+ * another session, the brief is handed over there from the beginning, and the old session gets nothing more; to the same one, only the
+ * credential is new. [B5] assign_task
+ *
+ * @throws DomainError `not_found`, `invalid_transition` when it has ended or waits for others
+ */
+export async function assignTask(ctx: Ctx, id: string, sessionId: string): Promise<{ task: Task; credential: string }> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  const { projectId } = ctx.actor
+  const secret = newAssignmentCredential(id)
+  return await inProject(ctx, async (tx) => {
+    const task = await tasks.lockTask(tx, id)
+    if (task === null) throw notFound('task')
+    requireOpen(task)
+    await requireUnblocked(tx, task)
+    const current = await assignments.findActiveAssignment(tx, id)
+    if (current?.sessionId === sessionId) {
+      await assignments.replaceCredential(tx, id, secret.hash)
+    } else {
+      await cancelSubtaskOf(ctx, tx, task, ctx.actor)
+      const superseded = current === null ? [] : await takeAway(tx, task, ctx.actor)
+      await assignments.openAssignment(tx, projectId, { taskId: id, sessionId, credentialHash: secret.hash })
+      await tasks.writeTransition(tx, id, { status: 'assigned', subagentSessionId: sessionId, subtaskId: null })
+      await outbox.publish(tx, projectId, [
+        ...superseded,
+        taskEvent('task.assigned', { ...task, status: 'assigned', subagentSessionId: sessionId }, ctx.actor, { previous_session: current?.sessionId ?? null }),
+      ])
+      tx.afterCommit(() => ctx.bell.ring('outbox'))
+    }
+    return { task: (await tasks.findTask(tx, id)) as Task, credential: secret.token }
+  })
+}
+
+/** @throws DomainError `invalid_transition` while a task waits for others, naming them */
+export async function requireUnblocked(tx: Tx, task: LockedTask): Promise<void> {
+  if (task.status !== 'blocked') return
+  const blockedBy = (await taskDependencies.listDependencies(tx, task.id)).filter((each) => each.status !== 'completed').map((each) => each.taskId)
+  throw new DomainError('invalid_transition', `This task waits for ${blockedBy.join(', ')}.`, { status_now: 'blocked', blocked_by: blockedBy })
+}
+
+/** Takes a locked task from whoever holds it, for another to get. Answers what is to be announced of it. */
+export async function takeAway(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<NewEvent[]> {
+  await assignments.endAssignments(tx, task.id)
+  const superseded = await taskUpdates.supersedeTaskUpdates(tx, task.projectId, task.id)
+  return superseded.map((updateId) => taskUpdateEvent('update.superseded', updateId, task.id, actor))
+}

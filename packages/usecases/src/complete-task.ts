@@ -1,0 +1,99 @@
+import { outbox, type Tx, taskDependencies, tasks } from '@muster/db'
+import {
+  DomainError,
+  type NewEvent,
+  notFound,
+  type OutputProblem,
+  outputProblems,
+  requireOwnTask,
+  requireScope,
+  type Task,
+  type TaskStatus,
+} from '@muster/domain'
+import type { Ctx, Deps } from './ctx.ts'
+import { taskEvent } from './event-data.ts'
+import { finishTask, requireOpen } from './finish-task.ts'
+import { inProject } from './in-project.ts'
+
+/** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
+export type TaskCompletion =
+  | { outcome: 'completed' | 'in_review' }
+  /** Required outputs are absent or do not fit. */
+  | { problems: OutputProblem[] }
+  /** It is in a state that nothing completes: ended, blocked or already in review. */
+  | { refused: TaskStatus }
+
+const COMPLETABLE: readonly TaskStatus[] = ['pending', 'assigned', 'in_progress', 'revision_requested']
+
+/**
+ * Hands in the outputs of a task. They are held against the revision that is locked here, so that an output which a change of the brief
+ * adds at the same moment is either required or came after the completion. [B5] Completion
+ *
+ * @throws DomainError `not_found`, `invalid_transition`, `outputs_missing` naming each output that is absent or does not fit
+ */
+export async function completeTask(ctx: Ctx, id: string, input: { outputs: Record<string, unknown>; summary?: string | undefined }): Promise<Task> {
+  requireScope(ctx.actor, 'tasks:write')
+  return await inProject(ctx, async (tx) => {
+    await requireOwn(ctx, tx, id)
+    const completion = await completeTaskInTransaction(ctx, tx, ctx.actor.projectId, id, { ...input, summary: input.summary ?? null, actor: ctx.actor })
+    if ('problems' in completion) throw outputsMissing(completion.problems)
+    if ('refused' in completion) throw cannotBeCompleted(completion.refused)
+    return (await tasks.findTask(tx, id)) as Task
+  })
+}
+
+/**
+ * Completes a task in a caller's transaction, if its outputs are what the locked revision asks for; changes nothing otherwise. A caller
+ * that locks tasks of its own before must lock the project's dependencies before those (`lockForCompletion`).
+ *
+ * @throws DomainError `not_found`
+ */
+export async function completeTaskInTransaction(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  taskId: string,
+  { outputs, summary, actor }: { outputs: Record<string, unknown>; summary: string | null; actor: NewEvent['actor'] },
+): Promise<TaskCompletion> {
+  await lockForCompletion(tx, projectId)
+  const task = await tasks.lockTask(tx, taskId)
+  if (task === null) throw notFound('task')
+  if (!COMPLETABLE.includes(task.status)) return { refused: task.status }
+  const problems = outputProblems(task.requiredOutputs, outputs)
+  if (problems.length > 0) return { problems }
+  if (task.review === 'none') {
+    await finishTask(deps, tx, task, { status: 'completed', outputs, summary, lastError: null }, actor)
+    return { outcome: 'completed' }
+  }
+  await tasks.writeTransition(tx, taskId, { status: 'in_review', completionOutputs: outputs, summary, lastError: null })
+  await outbox.publish(tx, projectId, [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })])
+  tx.afterCommit(() => deps.bell.ring('outbox'))
+  return { outcome: 'in_review' }
+}
+
+/** Keeps dependencies from being edited while tasks are completed. Before the locks of tasks, whose completion may release others. */
+export async function lockForCompletion(tx: Tx, projectId: string): Promise<void> {
+  await taskDependencies.lockDependencies(tx, projectId, 'complete')
+}
+
+/** The refusal of outputs, naming each. */
+export function outputsMissing(problems: readonly OutputProblem[]): DomainError {
+  const names = problems.map(({ name, reason }) => `${name} ${reason}`).join('; ')
+  return new DomainError('outputs_missing', `The task is not complete: ${names}. Nothing was changed.`, {
+    errors: problems.map(({ name, reason }) => ({ pointer: `/outputs/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, field: `outputs.${name}`, reason })),
+  })
+}
+
+function cannotBeCompleted(status: TaskStatus): DomainError {
+  requireOpen({ status })
+  const why = status === 'blocked' ? 'This task waits for others; it can be completed once they are.' : 'This task has been handed in and waits for its review.'
+  return new DomainError('invalid_transition', why, { status_now: status })
+}
+
+/** A sub-agent completes its own task and no other. */
+async function requireOwn(ctx: Ctx, tx: Tx, id: string): Promise<void> {
+  if (ctx.actor.lineage === null) return
+  const task = await tasks.findTask(tx, id)
+  if (task === null) throw notFound('task')
+  requireOwnTask(ctx.actor, task)
+}
