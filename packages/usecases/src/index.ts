@@ -3,12 +3,13 @@
  * call one of these, and answer. They never talk to the database themselves.
  */
 
-export { type ApiKey, type InboxItem, isDatabaseUnavailable, type Step, type Update } from '@muster/db'
+export { type ApiKey, type InboxItem, isDatabaseUnavailable, type Step, type TaskRevision, type TaskSummary, type Update } from '@muster/db'
 export { createApiKey, listApiKeys, type NewApiKey, revokeApiKey } from './api-keys.ts'
 export { assignTask } from './assign-task.ts'
 export { authenticate, openActor } from './authenticate.ts'
 export { briefRun, type RunBrief } from './brief-run.ts'
 export { cancelSubtask } from './cancel-subtask.ts'
+export { type CheckedIn, checkIn } from './check-in.ts'
 export { type CheckpointAnswer, checkpointRun, type RunCheckpoint } from './checkpoint-run.ts'
 export { acknowledgeInbox, claimInbox } from './claim-inbox.ts'
 export { type ClaimedRun, type Claimer, claimRuns } from './claim-runs.ts'
@@ -20,6 +21,7 @@ export { cancelTask, failTask } from './end-task.ts'
 export { grantMissedSlots } from './grant-missed-slots.ts'
 export { type JudgedBrief, validateTask } from './judge-brief.ts'
 export { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
+export { linkTsgToTask, unlinkTsgFromTask } from './link-tsg.ts'
 export { noteTask } from './note-task.ts'
 export {
   type ClaimedSubtask,
@@ -36,10 +38,22 @@ export { createProject, getProject, updateProject } from './projects.ts'
 export { queueTaskUpdate, type TaskUpdateInput } from './queue-task-update.ts'
 export { type EventQuery, latestEventSeq, readEvents, readEventsAcrossProjects } from './read-events.ts'
 export { getSubtask, listSteps, listSubtasks, listUpdates, type Page, type SubtaskQuery } from './read-subtasks.ts'
+export {
+  confirmUpdate,
+  getTask,
+  getTaskContext,
+  getTaskStats,
+  listTaskRevisions,
+  listTasks,
+  listTaskUpdates,
+  type TaskQuery,
+  type TaskStats,
+} from './read-tasks.ts'
 export { passIdleSlots, reapRuns } from './reap-runs.ts'
 export { relayOutbox } from './relay-outbox.ts'
 export { returnTaskToPending } from './return-task.ts'
 export { type Review, reviewTask } from './review-task.ts'
+export { type BriefPatch, type ExpectedRevision, type RevisedTask, recordRevision, reviseTask } from './revise-task.ts'
 export { type RunEnd, type Settlement, settleRuns } from './settle-runs.ts'
 export { type NewSubtaskUpdate, steerSubtask } from './steer-subtask.ts'
 export { SWEEPS, type Sweep } from './sweeps.ts'

@@ -1,0 +1,113 @@
+import { checkIns, outbox, type Tx, taskRevisions, tasks, taskUpdates } from '@muster/db'
+import {
+  type CheckIn,
+  type Criterion,
+  type CriterionReport,
+  DomainError,
+  matchCriteria,
+  notFound,
+  parseCheckIns,
+  requireOwnTask,
+  requireScope,
+} from '@muster/domain'
+import type { Ctx } from './ctx.ts'
+import { taskUpdateEvent } from './event-data.ts'
+import { requireOpen } from './finish-task.ts'
+import { inProject } from './in-project.ts'
+
+export interface CheckedIn {
+  checkInId: string
+  /** The revision that it speaks of. */
+  revision: number
+  criteria: (CriterionReport & { text: string })[]
+  unmatched: string[]
+  nextSteps: string[]
+  acknowledgedUpdateIds: string[]
+}
+
+/**
+ * Takes in what a holder says of its progress: which criteria are met, what comes next, and, by the revision that it names, which changes
+ * it has taken in. The first one moves an assigned task to in progress. [D2] Check-in Convention
+ *
+ * @throws DomainError `not_found`, `validation_failed` without a check-in of this task in the text, `invalid_transition` once it has ended
+ */
+export async function checkIn(ctx: Ctx, taskId: string, input: { content: string; sessionId?: string | undefined }): Promise<CheckedIn> {
+  requireScope(ctx.actor, 'tasks:write')
+  const said = readCheckIns(taskId, input.content)
+  return await inProject(ctx, async (tx) => {
+    const task = await tasks.lockTask(tx, taskId)
+    if (task === null) throw notFound('task')
+    requireOwnTask(ctx.actor, task)
+    requireOpen(task)
+    const { revision, criteria } = await revisionOf(tx, taskId, said.revision, task)
+    const { criteria: reports, unmatched } = matchCriteria(said, criteria)
+    const checkInId = ctx.newId()
+    await checkIns.insertCheckIn(tx, {
+      projectId: ctx.actor.projectId,
+      id: checkInId,
+      taskId,
+      sessionId: ctx.actor.lineage?.sessionId ?? input.sessionId ?? task.subagentSessionId,
+      revision,
+      content: input.content,
+      verdicts: reports,
+      unmatched,
+      nextSteps: said.nextSteps,
+      authorKind: ctx.actor.kind,
+      authorId: ctx.actor.id,
+    })
+    await tasks.writeCriteria(tx, taskId, withStates(task.criteria, criteria, reports))
+    if (task.status === 'assigned') await tasks.writeTransition(tx, taskId, { status: 'in_progress' })
+    const acknowledgedUpdateIds = said.revision === null ? [] : await taskUpdates.acknowledgeTaskUpdates(tx, ctx.actor.projectId, taskId, said.revision)
+    await outbox.publish(
+      tx,
+      ctx.actor.projectId,
+      acknowledgedUpdateIds.map((updateId) => taskUpdateEvent('update.acknowledged', updateId, taskId, ctx.actor, { check_in_id: checkInId })),
+    )
+    if (acknowledgedUpdateIds.length > 0) tx.afterCommit(() => ctx.bell.ring('outbox'))
+    const texts = new Map(criteria.map((criterion) => [criterion.id, criterion.text]))
+    return {
+      checkInId,
+      revision,
+      criteria: reports.map((report) => ({ ...report, text: texts.get(report.criterionId) ?? '' })),
+      unmatched,
+      nextSteps: said.nextSteps,
+      acknowledgedUpdateIds,
+    }
+  })
+}
+
+/** All check-ins of a text that are about this task, as one: the newest line about a criterion counts, and the last next steps. */
+function readCheckIns(taskId: string, content: string): Pick<CheckIn, 'lines' | 'revision' | 'nextSteps'> {
+  const blocks = parseCheckIns(content).filter((block) => block.taskId === null || block.taskId.toLowerCase() === taskId.toLowerCase())
+  if (blocks.length === 0) {
+    const reason = `Has no check-in of this task: write <npl-block type="check-in" task-id="${taskId}"> … </npl-block>`
+    throw new DomainError('validation_failed', `The request has a problem: content ${reason}.`, { errors: [{ pointer: '/content', field: 'content', reason }] })
+  }
+  const revisions = blocks.flatMap((block) => block.revision ?? [])
+  return {
+    lines: blocks.flatMap((block) => block.lines),
+    revision: revisions.length === 0 ? null : Math.max(...revisions),
+    nextSteps: blocks.findLast((block) => block.nextSteps.length > 0)?.nextSteps ?? [],
+  }
+}
+
+/** The criteria as they were in the revision that is named; those of now where none is, or one that there is not. */
+async function revisionOf(
+  tx: Tx,
+  taskId: string,
+  named: number | null,
+  now: { revision: number; criteria: Criterion[] },
+): Promise<{ revision: number; criteria: Criterion[] }> {
+  if (named === null || named >= now.revision) return now
+  return (await taskRevisions.findRevision(tx, taskId, named)) ?? now
+}
+
+/** What is known of the criteria now. A criterion that was reworded since has not been spoken of. */
+function withStates(criteria: readonly Criterion[], spokenOf: readonly Criterion[], reports: readonly CriterionReport[]): Criterion[] {
+  const texts = new Map(spokenOf.map((criterion) => [criterion.id, criterion.text]))
+  const states = new Map(reports.map((report) => [report.criterionId, report.state]))
+  return criteria.map((criterion) => {
+    const state = states.get(criterion.id)
+    return state === undefined || texts.get(criterion.id) !== criterion.text ? criterion : { ...criterion, state }
+  })
+}
