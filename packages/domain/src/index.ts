@@ -93,4 +93,24 @@ export {
   type UpdateType,
 } from './task.ts'
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
-export { TSG_MATCHES, TSG_SEVERITIES, type Tsg, type TsgMatch, type TsgSeverity } from './tsg.ts'
+export {
+  type CompiledTsg,
+  compileTsg,
+  matchTsgs,
+  rankTsgHits,
+  SCANNED_LENGTH_EACH_END,
+  slugTsgId,
+  successRate,
+  suffixTsgId,
+  TSG_ID,
+  TSG_LIMITS,
+  TSG_MATCHES,
+  TSG_SEVERITIES,
+  type Tsg,
+  type TsgHit,
+  type TsgMatch,
+  type TsgSeverity,
+  type TsgUsage,
+  tsgPatternProblem,
+} from './tsg.ts'
+export { parseTsgMarkdown, renderTsgMarkdown } from './tsg-markdown.ts'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { createContext, Script } from 'node:vm'
 import type { Ajv2020, ErrorObject, Options, ValidateFunction } from 'ajv/dist/2020.js'
+import { limited, OUT_OF_TIME } from './limited.ts'
 
 /** A schema of one required output takes at most this many bytes as JSON. */
 export const OUTPUT_SCHEMA_BYTES_MAX = 16_384
@@ -152,23 +152,4 @@ function loadTools(): Tools {
   }
   tools = { meta, compile: compileOne }
   return tools
-}
-
-const OUT_OF_TIME = Symbol('out of time')
-const sandbox = { work: (): unknown => undefined }
-const call = new Script('work()')
-let context: ReturnType<typeof createContext> | undefined
-
-/** Ends work that runs longer than it may, wherever it is: in a loop, a recursion or a regular expression. */
-function limited<T>(milliseconds: number, work: () => T): T | typeof OUT_OF_TIME {
-  context ??= createContext(sandbox)
-  sandbox.work = work
-  try {
-    return call.runInContext(context, { timeout: milliseconds }) as T
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return OUT_OF_TIME
-    throw error
-  } finally {
-    sandbox.work = () => undefined
-  }
 }

@@ -1,3 +1,8 @@
+import { createRequire } from 'node:module'
+import { limited, OUT_OF_TIME } from './limited.ts'
+import { codePointLength } from './text.ts'
+
+/** From the least to the most. */
 export const TSG_SEVERITIES = ['low', 'medium', 'high', 'critical'] as const
 export type TsgSeverity = (typeof TSG_SEVERITIES)[number]
 
@@ -16,4 +21,170 @@ export interface Tsg {
   severity: TsgSeverity
   createdAt: Date
   updatedAt: Date
+}
+
+/** What became of a guide, counted. */
+export interface TsgUsage {
+  surfaced: number
+  read: number
+  resolved: number
+  unresolved: number
+}
+
+export const TSG_ID = /^[a-z0-9][a-z0-9-]{0,63}$/
+const ID_LENGTH_MAX = 64
+
+/** How many there may be, and how long, in code points. */
+export const TSG_LIMITS = { title: 256, content: 100_000, patterns: 50, pattern: 500, technologies: 20, technology: 64 } as const
+
+/** Of a longer text, only as many characters at its beginning and as many at its end are looked at: errors say what they are there. */
+export const SCANNED_LENGTH_EACH_END = 16_384
+
+/** Instructions that a regular expression may compile to: what `[a-z]{900}` takes is still one, what nests such repetitions is not. */
+const EXPRESSION_SIZE_MAX = 1_000
+/**
+ * The engine takes time in proportion to the text, never more, but some expressions have a proportion that is too high for every
+ * request of an agent. No rule depends on this clock: what is meant well takes a thousandth of it.
+ */
+const SCAN_MS_MAX = 100
+
+/** The id of a guide that was given none: its title in lower-case ASCII, cut to what an id may have; `guide` where nothing is left. */
+export function slugTsgId(title: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, ID_LENGTH_MAX)
+    .replace(/-$/, '')
+  return slug === '' ? 'guide' : slug
+}
+
+/** An id with something after it that tells it from one that is taken. */
+export function suffixTsgId(tsgId: string, suffix: string): string {
+  return `${tsgId.slice(0, ID_LENGTH_MAX - 1 - suffix.length).replace(/-$/, '')}-${suffix}`
+}
+
+/** Why a pattern cannot be one, or null when it can. */
+export function tsgPatternProblem(match: TsgMatch, pattern: string): string | null {
+  if (match === 'substring') return null
+  let expression: Expression
+  try {
+    expression = compileExpression(pattern)
+  } catch (error) {
+    return `is no regular expression of RE2: ${(error as Error).message}`
+  }
+  if (expression.programSize() > EXPRESSION_SIZE_MAX) return 'is too large a regular expression: its repetitions add up to too much'
+  if (expression.test('')) return 'must not match the empty text, because then it matches everything'
+  return null
+}
+
+/** Share of the answers that said a guide had helped; null while nobody has said anything. */
+export function successRate(usage: Pick<TsgUsage, 'resolved' | 'unresolved'>): number | null {
+  const answers = usage.resolved + usage.unresolved
+  return answers === 0 ? null : usage.resolved / answers
+}
+
+interface CompiledPattern {
+  pattern: string
+  /** For substrings: the pattern as it is looked for. */
+  folded: string | null
+  /** For expressions; null once it has run out of time, after which it is left out. */
+  expression: Expression | null
+}
+
+/** A guide that is ready to be matched. */
+export interface CompiledTsg {
+  tsgId: string
+  title: string
+  severity: TsgSeverity
+  /** The longest first: the first that matches is the one to name. */
+  patterns: CompiledPattern[]
+}
+
+/** Makes a guide ready. A pattern that does not compile is left out, though none is ever stored. */
+export function compileTsg(tsg: Pick<Tsg, 'tsgId' | 'title' | 'severity' | 'match' | 'patterns'>): CompiledTsg {
+  const longestFirst = [...tsg.patterns].sort((left, right) => codePointLength(right) - codePointLength(left))
+  const patterns = longestFirst.map((pattern): CompiledPattern => {
+    if (tsg.match === 'substring') return { pattern, folded: fold(pattern), expression: null }
+    return { pattern, folded: null, expression: tsgPatternProblem('regex', pattern) === null ? compileExpression(pattern) : null }
+  })
+  return { tsgId: tsg.tsgId, title: tsg.title, severity: tsg.severity, patterns }
+}
+
+/** A guide that one of the texts speaks of, and the longest of its patterns that shows it. */
+export interface TsgHit {
+  tsgId: string
+  title: string
+  severity: TsgSeverity
+  pattern: string
+}
+
+/**
+ * The guides that one of the texts speaks of, best first as far as guides alone can tell. Substrings match whatever their case; regular
+ * expressions are RE2's, in linear time, and as they are written: `(?i)` makes one blind to case, `(?m)` anchors it to lines.
+ *
+ * @param onSlow is told of an expression that took too long; it is out of use from then on, and the rest waits for the next call
+ */
+export function matchTsgs(guides: readonly CompiledTsg[], texts: readonly string[], onSlow: (slow: { tsgId: string; pattern: string }) => void): TsgHit[] {
+  const scanned = texts.map(scannedPart)
+  const folded = scanned.map(fold)
+  const hits: TsgHit[] = []
+  const hit = ({ tsgId, title, severity }: CompiledTsg, { pattern }: CompiledPattern) => hits.push({ tsgId, title, severity, pattern })
+
+  for (const guide of guides) {
+    const found = guide.patterns.find((pattern) => pattern.folded !== null && folded.some((text) => text.includes(pattern.folded as string)))
+    if (found !== undefined) hit(guide, found)
+  }
+
+  const withExpressions = guides.filter((guide) => guide.patterns.some(({ expression }) => expression !== null))
+  let trying: { guide: CompiledTsg; pattern: CompiledPattern } | undefined
+  const tryAll = () => {
+    for (const guide of withExpressions) {
+      const found = guide.patterns.find((pattern) => {
+        trying = { guide, pattern }
+        return scanned.some((text) => pattern.expression?.test(text))
+      })
+      if (found !== undefined) hit(guide, found)
+    }
+  }
+  if (withExpressions.length > 0 && limited(SCAN_MS_MAX, tryAll) === OUT_OF_TIME && trying !== undefined) {
+    trying.pattern.expression = null
+    onSlow({ tsgId: trying.guide.tsgId, pattern: trying.pattern.pattern })
+  }
+  return rankTsgHits(hits, new Map())
+}
+
+/** Best first: by severity, by the length of the pattern, then by how often the guide has helped; one that nobody has tried is in the middle. */
+export function rankTsgHits(hits: readonly TsgHit[], rates: ReadonlyMap<string, number | null>): TsgHit[] {
+  const rateOf = ({ tsgId }: TsgHit) => rates.get(tsgId) ?? 0.5
+  return [...hits].sort(
+    (left, right) =>
+      TSG_SEVERITIES.indexOf(right.severity) - TSG_SEVERITIES.indexOf(left.severity) ||
+      codePointLength(right.pattern) - codePointLength(left.pattern) ||
+      rateOf(right) - rateOf(left) ||
+      (left.tsgId < right.tsgId ? -1 : 1),
+  )
+}
+
+function scannedPart(text: string): string {
+  if (text.length <= 2 * SCANNED_LENGTH_EACH_END) return text
+  return `${text.slice(0, SCANNED_LENGTH_EACH_END)}\n${text.slice(-SCANNED_LENGTH_EACH_END)}`
+}
+
+/** To upper case, which looks at each character by itself. Lower case does not (σ at the end of a word is ς), and would lose what is contained. */
+function fold(text: string): string {
+  return text.toUpperCase()
+}
+
+type Expression = ReturnType<typeof import('re2js').RE2JS.compile>
+
+const require = createRequire(import.meta.url)
+let engine: typeof import('re2js') | undefined
+
+/** The engine is loaded with the first expression: a process that never sees one should not pay for it. */
+function compileExpression(pattern: string): Expression {
+  engine ??= require('re2js') as typeof import('re2js')
+  return engine.RE2JS.compile(pattern)
 }
