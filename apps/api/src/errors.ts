@@ -23,6 +23,7 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
   invalid_transition: { summary: 'The state of the thing does not lead where the request wants to go.' },
   not_cancellable: { summary: 'The subtask has ended.' },
   not_steerable: { summary: 'The subtask is running and its runner takes no updates.' },
+  tsg_in_use: { summary: 'The guide is linked to tasks; `task_ids` names some of them.' },
   request_in_progress: { summary: 'A request with the same `Idempotency-Key` is being worked on.', retryAfterSeconds: 1 },
   cursor_pruned: { summary: 'The events after this cursor are not kept any more.' },
   lease_lost: { summary: 'The `lease_token` is not the current one.' },

@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   invalid_transition: { status: 409, title: 'Invalid transition', retryable: false },
   not_cancellable: { status: 409, title: 'Not cancellable', retryable: false },
   not_steerable: { status: 409, title: 'Not steerable', retryable: false },
+  tsg_in_use: { status: 409, title: 'Guide in use', retryable: false },
   request_in_progress: { status: 409, title: 'Request in progress', retryable: true },
   cursor_pruned: { status: 410, title: 'Cursor pruned', retryable: false },
   lease_lost: { status: 412, title: 'Lease lost', retryable: false },
