@@ -25,7 +25,7 @@ export interface AnswerDescription {
   markdown?: z.ZodType
 }
 
-export const TAGS = ['Subtasks', 'Outside workers', 'Sessions', 'Events', 'Runners', 'Projects', 'API keys', 'Operations'] as const
+export const TAGS = ['Subtasks', 'Tasks', 'Outside workers', 'Sessions', 'Events', 'Runners', 'Projects', 'API keys', 'Operations'] as const
 
 /** What an endpoint is, apart from what it does: all that the reference shows. */
 interface Description {
@@ -47,6 +47,10 @@ interface Description {
   repairsText?: boolean
   /** True where the body may be left out. */
   bodyOptional?: boolean
+  /** True where the use-case judges the body, so that everything that is wrong with it is told at once: only its being an object is checked. */
+  judgesBody?: boolean
+  /** True where the change has to say in `If-Match` which revision it was made from. */
+  takesIfMatch?: boolean
   /** True where work is started, which a subtask's own credential never may, whatever its scopes. */
   spawns?: boolean
   /** True where a server that only this machine can reach asks for no key. */
@@ -60,6 +64,7 @@ export interface Call<Params, Query, Body> {
   params: Params
   query: Query
   body: Body
+  headers: RawCall['headers']
   /** Aborted when the caller has hung up. Asked for only by what waits. */
   gone(): AbortSignal
 }
@@ -123,6 +128,7 @@ type Erased = Description & Inputs<z.ZodType, z.ZodType, z.ZodType, z.ZodType> &
 
 /** A query parameter that an endpoint does not know is a typing mistake that would be ignored silently otherwise. */
 const NO_QUERY = z.strictObject({})
+const ANY_OBJECT = z.looseObject({})
 
 /** Defines an endpoint: what it takes, what it calls, and how the result becomes an answer. */
 export function endpoint<
@@ -161,8 +167,10 @@ export function streamEndpoint<Params extends Schema = undefined, Query extends 
   }
 }
 
+type BodyRules = Pick<Description, 'bodyOptional' | 'judgesBody'>
+
 function parse<Params extends Schema, Query extends Schema, Body extends Schema, Markdown extends Schema>(
-  spec: Inputs<Params, Query, Body, Markdown> & { bodyOptional?: boolean },
+  spec: Inputs<Params, Query, Body, Markdown> & BodyRules,
   call: RawCall,
 ): { params: Input<Params>; query: Input<Query>; body: BodyInput<Body, Markdown> } {
   const problems: Parameters<typeof check>[3] = []
@@ -177,10 +185,10 @@ function parse<Params extends Schema, Query extends Schema, Body extends Schema,
 }
 
 function body(
-  { body: json, markdown, bodyOptional }: Inputs<Schema, Schema, Schema, Schema> & { bodyOptional?: boolean },
+  { body: json, markdown, bodyOptional, judgesBody }: Inputs<Schema, Schema, Schema, Schema> & BodyRules,
   call: RawCall,
   part: (schema: Schema, value: unknown, name: InputPart) => unknown,
 ): unknown {
   if (call.body instanceof MarkdownBody) return part(markdown, call.body.text, 'body')
-  return part(json ?? markdown, bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
+  return part(judgesBody === true ? ANY_OBJECT : (json ?? markdown), bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
 }

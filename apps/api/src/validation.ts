@@ -36,6 +36,13 @@ export function fieldProblem(pointer: string, reason: string, value?: unknown): 
   return { pointer, field: field === '' ? 'body' : field, reason, ...(value === undefined ? {} : { value: cutValue(value) }) }
 }
 
+/** The fields of a body that its schema does not know. */
+export function unknownFields(schema: z.ZodObject, body: object): FieldProblem[] {
+  const known = Object.keys(schema.shape)
+  const keys = Object.keys(body).filter((key) => !known.includes(key))
+  return keys.length === 0 ? [] : toProblems({ code: 'unrecognized_keys', keys, path: [], message: '' }, 'body', [], known)
+}
+
 /** `known`: the fields there are at the top, to name them to whoever sent another. */
 function toProblems(issue: Issue, part: InputPart, parent: PropertyKey[], known: string[] = []): FieldProblem[] {
   const path = [...parent, ...issue.path]

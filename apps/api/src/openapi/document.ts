@@ -7,6 +7,7 @@ import { componentSchemas, fieldsOf, type JsonSchema, nameOf, schemaInPlace } fr
 
 const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Subtasks: 'Spawn background work, follow it, steer it, cancel it.',
+  Tasks: 'Briefs: structured work with criteria and outputs, revised, assigned, reported on and completed.',
   'Outside workers': 'Run subtasks in a worker of your own, under a lease.',
   Sessions: 'What waits for a session of an agent.',
   Events: 'The append-only log of what happened.',
@@ -51,7 +52,7 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
           description: 'An API key, `mst_…`. A server that was started open on loopback needs none.',
         },
       },
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, LastEventId: LAST_EVENT_ID },
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, IfMatch: IF_MATCH, LastEventId: LAST_EVENT_ID },
       responses: sorted(errorResponses),
       examples: componentExamples(endpoints),
       schemas: componentSchemas(),
@@ -68,6 +69,16 @@ const IDEMPOTENCY_KEY = {
   example: 'spawn-2026-03-02-1',
 }
 
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  // Told by an error of its own where it is missing, which a generated client would otherwise never let anybody see.
+  required: false,
+  description: 'The `ETag` of what the change was made from. Without it 428; 412 with the current revision when there is a newer one.',
+  schema: { type: 'string' },
+  example: '"3"',
+}
+
 const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   in: 'header',
@@ -81,6 +92,7 @@ function describeOperation(endpoint: Endpoint, errorResponses: Record<string, un
     ...parametersOf('path', endpoint),
     ...parametersOf('query', endpoint),
     ...(endpoint.method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(endpoint.takesIfMatch === true ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
     ...(endpoint.open === undefined ? [] : [{ $ref: '#/components/parameters/LastEventId' }]),
   ]
   return {

@@ -9,7 +9,7 @@ const SCHEMAS_MS_MAX = 1_000
 
 const outputName = text(128)
 
-const newRequiredOutput = requestComponent(
+export const newRequiredOutput = requestComponent(
   'NewRequiredOutput',
   z.strictObject({
     name: outputName,
