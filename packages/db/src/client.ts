@@ -79,7 +79,9 @@ function prepared(sql: postgres.Sql): postgres.Sql {
 /** Runs one transaction. With a project, row-level security shows that project alone; without, the pool's role must see across. */
 export async function transaction<T>(database: Database, projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> {
   const actions: (() => void)[] = []
-  const running = database.sql.begin(async (begun) => {
+  // BEGIN travels with the first statements (a part of our patch of the driver). Only where a project is set, among them: should a BEGIN
+  // ever fail alone, what came with it sees no project and changes nothing.
+  const running = database.sql.begin(projectId === null ? '' : 'eager', async (begun) => {
     const sql = begun as unknown as postgres.Sql
     let orm: PostgresJsDatabase | undefined
     // Not awaited before the work: the first statement of the work travels in the same packet. If this one fails, so does that.

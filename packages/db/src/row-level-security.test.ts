@@ -192,7 +192,7 @@ describe('functions that look across projects', () => {
       'muster_search_tasks',
       'muster_search_tsgs',
     ])
-    for (const { config } of functions) expect(config?.join()).toMatch(/search_path=.*pg_temp$/)
+    for (const { config } of functions) expect(config?.find((entry) => entry.startsWith('search_path='))).toMatch(/pg_temp$/)
     const lookers = functions.filter(({ name }) => /^muster_(find|search)/.test(name))
     expect(new Set(lookers.map(({ owner }) => owner))).toEqual(new Set(['muster_definer']))
   })

@@ -26,6 +26,11 @@ export interface FetchedRunJob {
 /** The moves of run jobs, each inside the transaction that moves the rows they stand for. */
 export interface RunJobs {
   insert(tx: Tx, jobs: readonly RunJob[]): Promise<void>
+  /**
+   * The same for one row that may have been given a slot by a statement just before, in the same packet: the row tells, and nothing is
+   * inserted where it has none.
+   */
+  insertForRow(tx: Tx, queue: string, subtaskId: string): Promise<void>
   /** Takes up to `limit` waiting jobs of a queue (see `runQueue`), best first; others take different ones at the same time. */
   fetch(tx: Tx, queue: string, limit: number): Promise<FetchedRunJob[]>
   /**
@@ -52,6 +57,19 @@ export function createRunJobs(boss: PgBoss): RunJobs {
         }))
         await boss.insert(queue, inserts, insideTransaction(tx))
       }
+    },
+    async insertForRow(tx, queue, subtaskId) {
+      // What pg-boss's own insert writes for such a job; a test holds the two against each other.
+      await tx.sql`
+        insert into pgboss.job (
+          name, id, data, priority, start_after, created_on, expire_seconds, deletion_seconds, keep_until,
+          retry_limit, retry_delay, retry_backoff, retry_delay_max, policy, dead_letter, heartbeat_seconds
+        )
+        select q.name, s.job_id, jsonb_build_object('project_id', s.project_id, 'id', s.id), -floor(extract(epoch from s.rank_at))::int, moment.now, moment.now,
+          q.expire_seconds, q.deletion_seconds, moment.now + q.retention_seconds * interval '1 second',
+          q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.policy, q.dead_letter, q.heartbeat_seconds
+        from subtasks s join pgboss.queue q on q.name = ${queue} cross join (select pgboss.job_now() as now) as moment
+        where s.id = ${subtaskId} and s.slot`
     },
     async fetch(tx, queue, limit) {
       const jobs = await boss.fetch<RunJobData>(queue, { batchSize: limit, ...insideTransaction(tx) })

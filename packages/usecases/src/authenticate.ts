@@ -1,6 +1,7 @@
-import { credentials } from '@muster/db'
+import { credentials, type Database } from '@muster/db'
 import { type Actor, ASSIGNMENT_SCOPES, DEFAULT_PROJECT_ID, DomainError, type Scope, SUBTASK_SCOPES, subtaskSessionId } from '@muster/domain'
 import type { Deps } from './ctx.ts'
+import { FreshLookup } from './fresh-lookup.ts'
 import { hashToken, matchesHash, readToken } from './secrets.ts'
 
 /** Who calls on a server that was started open: everybody on this machine, in the default project. */
@@ -16,7 +17,7 @@ export function openActor(): Actor {
 export async function authenticate(deps: Deps, token: string): Promise<Actor> {
   const claimed = readToken(token)
   if (claimed?.kind === 'key') {
-    const key = await credentials.findApiKey(deps.db, hashToken(token))
+    const key = await keysOf(deps.db).ask(hashToken(token).toString('hex'))
     if (key !== null && matchesHash(token, key.keyHash)) {
       if (key.isRevoked) throw unauthenticated('This API key has been revoked.')
       if (key.isExpired) throw unauthenticated('This API key has expired.')
@@ -52,6 +53,18 @@ export async function authenticate(deps: Deps, token: string): Promise<Actor> {
     throw unauthenticated('This credential is not valid. It ends with the task, or when the task goes to another session.')
   }
   throw unauthenticated('This API key is not valid.')
+}
+
+type KeyLookup = FreshLookup<Awaited<ReturnType<typeof credentials.findApiKey>>>
+const keyLookups = new WeakMap<Database, KeyLookup>()
+
+/** A key is looked up at every request, so that one that is revoked opens nothing from that moment on; requests that come at once share a look. */
+function keysOf(db: Database): KeyLookup {
+  const known = keyLookups.get(db)
+  if (known !== undefined) return known
+  const lookup: KeyLookup = new FreshLookup((hash) => credentials.findApiKey(db, Buffer.from(hash, 'hex')))
+  keyLookups.set(db, lookup)
+  return lookup
 }
 
 function unauthenticated(message: string): DomainError {

@@ -87,7 +87,7 @@ describe('spawning', () => {
 
   it('leaves nothing behind when its transaction fails', async () => {
     const agentId = newAgent()
-    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, insert: () => Promise.reject(new Error('the queue is gone')) } }
+    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, insertForRow: () => Promise.reject(new Error('the queue is gone')) } }
     await expect(spawn(failing, { agentId })).rejects.toThrow('the queue is gone')
     expect(await harness.admin`select from subtasks where agent_id = ${agentId}`).toHaveLength(0)
   })

@@ -61,10 +61,12 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
 
   const created = subtaskEvent('subtask.created', row, actor, { priority: row.priority, runner: row.runner })
   return await inProject(ctx, async (tx) => {
-    // Two statements in one packet: they run one after the other, and the second sees what the first has waited for.
+    // Statements in one packet: they run one after the other, and each sees what the one before it has waited for, or done.
+    const queue = runQueue(row.runner, projectId)
     const [, inserted] = await Promise.all([
       lanes.lockLanes(tx, projectId, [row.agentId]),
       subtasks.insertSubtask(tx, row, created, defaults, settings.SUBTASK_AGEING_SECONDS),
+      ctx.runJobs.insertForRow(tx, queue, row.id),
     ])
     if (inserted === null) {
       const limit = await subtasks.pendingLimit(tx, projectId, row.agentId, defaults.pending)
@@ -84,13 +86,11 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
       if (taken !== null) {
         await ctx.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
         await lanes.giveSlot(tx, row.id, row.jobId)
+        await ctx.runJobs.insertForRow(tx, queue, row.id)
         hasSlot = true
       }
     }
-    if (hasSlot) {
-      await ctx.runJobs.insert(tx, [{ jobId: row.jobId, projectId, subtaskId: row.id, runner: row.runner, rankAt: inserted.rankAt }])
-      tx.afterCommit(() => ctx.bell.ring('run'))
-    }
+    if (hasSlot) tx.afterCommit(() => ctx.bell.ring('run'))
     tx.afterCommit(() => ctx.bell.ring('outbox'))
     return newSubtask(row, inserted.createdAt)
   })

@@ -1,0 +1,45 @@
+import { transaction } from '@muster/db'
+import { type Harness, spawn, startHarness } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runQueue } from './index.ts'
+
+let harness: Harness
+
+beforeAll(async () => {
+  harness = await startHarness()
+})
+
+afterAll(() => harness.close())
+
+describe('a job that is inserted for its row', () => {
+  it('is the one that pg-boss itself would insert', async () => {
+    const subtask = await spawn(harness.ctx)
+    const projectId = harness.ctx.actor.projectId
+    const [row] = await harness.admin<{ job_id: string; rank_at: Date }[]>`select job_id, rank_at from subtasks where id = ${subtask.id}`
+    const own = { jobId: row?.job_id as string, projectId, subtaskId: subtask.id, runner: 'own', rankAt: row?.rank_at as Date }
+    const twinId = harness.deps.newId()
+    await transaction(harness.deps.db, projectId, (tx) => harness.deps.runJobs.insert(tx, [{ ...own, jobId: twinId }]))
+
+    const jobs = await harness.admin`
+      select *, keep_until - created_on as kept_for, created_on = start_after as starts_at_once from pgboss.job where id in (${own.jobId}, ${twinId})`
+    const comparable = jobs.map(({ id, created_on, start_after, keep_until, ...rest }) => rest)
+    expect(comparable).toHaveLength(2)
+    expect(comparable[0]).toEqual(comparable[1])
+    await harness.admin`delete from pgboss.job where id = ${twinId}`
+  })
+
+  it('is not there where the row has no slot', async () => {
+    const projectId = harness.ctx.actor.projectId
+    const spawned = [
+      await spawn(harness.ctx, { agentId: 'full' }),
+      await spawn(harness.ctx, { agentId: 'full' }),
+      await spawn(harness.ctx, { agentId: 'full' }),
+    ]
+    const waiting = await spawn(harness.ctx, { agentId: 'full' })
+    await transaction(harness.deps.db, projectId, (tx) => harness.deps.runJobs.insertForRow(tx, runQueue('own', projectId), waiting.id))
+    const jobs = await harness.admin<
+      { id: string }[]
+    >`select data ->> 'id' as id from pgboss.job where data ->> 'id' in ${harness.admin([...spawned, waiting].map((one) => one.id))}`
+    expect(jobs.map((job) => job.id).sort()).toEqual(spawned.map((one) => one.id).sort())
+  })
+})
