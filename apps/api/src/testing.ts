@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Actor, parseSettings, type Scope } from '@muster/domain'
 import { type Ctx, createApiKey, createProject, createSubtask, type Log, openActor, relayOutbox } from '@muster/usecases'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
@@ -63,7 +66,8 @@ export async function startApi(
     warn() {},
     error: (fields, message) => void errors.push(`${message} ${String((fields as { err?: unknown }).err ?? '')}`),
   }
-  const parsed = parseSettings({ DATABASE_URL: database.appUrl, ...settings })
+  const dataDir = await mkdtemp(join(tmpdir(), 'muster-data-'))
+  const parsed = parseSettings({ DATABASE_URL: database.appUrl, DATA_DIR: dataDir, ...settings })
   const deps = createDeps({ settings: { ...parsed, DATABASE_URL: database.appUrl }, environment: { PATH: '' } }, log)
   const app = await buildApp(deps)
   deps.start((error) => errors.push(`fatal: ${error.message}`))
@@ -112,6 +116,7 @@ export async function startApi(
       await app.close()
       await deps.close()
       await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
       if (errors.length > 0) throw new Error(`Errors were logged that no test expected:\n${errors.join('\n')}`)
     },
   }

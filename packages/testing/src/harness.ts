@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connect } from '@muster/db'
 import { type Actor, parseSettings } from '@muster/domain'
 import { createBell, createBoss, createRunJobs, ensureRunQueues } from '@muster/jobs'
@@ -45,6 +48,7 @@ const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => Str
 /** Composes everything that use-cases need, on a fresh database. Close it in `afterAll`. */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const database = options.database ?? (await testDatabase())
+  const dataDir = await mkdtemp(join(tmpdir(), 'muster-data-'))
   const log = recordingLog()
   const pool = { connectionsMax: options.connectionsMax ?? 20, applicationName: 'muster-test' }
   const db = connect(database.appUrl, { role: 'muster_app', ...pool })
@@ -63,7 +67,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     dispatchDb,
     runJobs: createRunJobs(boss),
     bell: createBell(db, onError),
-    settings: parseSettings(options.settings ?? {}),
+    settings: parseSettings({ DATA_DIR: dataDir, ...options.settings }),
     newId: v7,
     log,
   }
@@ -86,6 +90,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       await boss.stop({ graceful: false })
       await Promise.all([db.close(), dispatchDb.close(), admin.end({ timeout: 5 })])
       if (options.database === undefined) await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
       const errors = log.takeErrors()
       if (errors.length > 0) throw new Error(`Errors were logged that no test expected:\n${errors.map((error) => `  - ${error.message}`).join('\n')}`)
     },

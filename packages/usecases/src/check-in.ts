@@ -33,12 +33,13 @@ export interface CheckedIn {
  */
 export async function checkIn(ctx: Ctx, taskId: string, input: { content: string; sessionId?: string | undefined }): Promise<CheckedIn> {
   requireScope(ctx.actor, 'tasks:write')
-  const said = readCheckIns(taskId, input.content)
+  const blocks = parseCheckIns(input.content).filter((block) => block.taskId === null || block.taskId.toLowerCase() === taskId.toLowerCase())
   return await inProject(ctx, async (tx) => {
     const task = await tasks.lockTask(tx, taskId)
     if (task === null) throw notFound('task')
     requireOwnTask(ctx.actor, task)
     requireOpen(task)
+    const said = asOne(taskId, blocks)
     const { revision, criteria } = await revisionOf(tx, taskId, said.revision, task)
     const { criteria: reports, unmatched } = matchCriteria(said, criteria)
     const checkInId = ctx.newId()
@@ -76,9 +77,8 @@ export async function checkIn(ctx: Ctx, taskId: string, input: { content: string
   })
 }
 
-/** All check-ins of a text that are about this task, as one: the newest line about a criterion counts, and the last next steps. */
-function readCheckIns(taskId: string, content: string): Pick<CheckIn, 'lines' | 'revision' | 'nextSteps'> {
-  const blocks = parseCheckIns(content).filter((block) => block.taskId === null || block.taskId.toLowerCase() === taskId.toLowerCase())
+/** All check-ins of a text that are about one task, as one: the newest line about a criterion counts, and the last next steps. */
+function asOne(taskId: string, blocks: readonly CheckIn[]): Pick<CheckIn, 'lines' | 'revision' | 'nextSteps'> {
   if (blocks.length === 0) {
     const reason = `Has no check-in of this task: write <npl-block type="check-in" task-id="${taskId}"> … </npl-block>`
     throw new DomainError('validation_failed', `The request has a problem: content ${reason}.`, { errors: [{ pointer: '/content', field: 'content', reason }] })

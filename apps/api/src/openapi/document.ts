@@ -167,8 +167,11 @@ function contentOf(type: string, schema: NonNullable<AnswerDescription['schema']
   return {
     [type]: {
       schema: schemaInPlace(schema, io),
-      ...(hasExample ? { examples: { [name]: { $ref: `#/components/examples/${name}` } } } : {}),
-      ...(type === 'text/plain' ? { example: METRICS_EXAMPLE } : {}),
+      ...(type === 'text/plain'
+        ? { example: components.get(schema)?.example ?? METRICS_EXAMPLE }
+        : hasExample
+          ? { examples: { [name]: { $ref: `#/components/examples/${name}` } } }
+          : {}),
     },
   }
 }

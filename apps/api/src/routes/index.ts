@@ -24,6 +24,25 @@ import { listStepsEndpoint } from './subtasks/list-steps.ts'
 import { listUpdatesEndpoint } from './subtasks/list-updates.ts'
 import { steerSubtaskEndpoint } from './subtasks/steer.ts'
 import { streamSubtaskEventsEndpoint } from './subtasks/stream-events.ts'
+import { assignTaskEndpoint } from './tasks/assign.ts'
+import { cancelTaskEndpoint } from './tasks/cancel.ts'
+import { checkInEndpoint } from './tasks/check-in.ts'
+import { completeTaskEndpoint } from './tasks/complete.ts'
+import { confirmUpdateEndpoint } from './tasks/confirm-update.ts'
+import { getTaskContextEndpoint } from './tasks/context.ts'
+import { createTaskEndpoint } from './tasks/create.ts'
+import { failTaskEndpoint } from './tasks/fail.ts'
+import { getTaskEndpoint } from './tasks/get.ts'
+import { linkTsgEndpoint } from './tasks/link-tsg.ts'
+import { listTasksEndpoint } from './tasks/list.ts'
+import { listTaskRevisionsEndpoint } from './tasks/list-revisions.ts'
+import { listTaskUpdatesEndpoint } from './tasks/list-updates.ts'
+import { noteTaskEndpoint } from './tasks/note.ts'
+import { reviewTaskEndpoint } from './tasks/review.ts'
+import { reviseTaskEndpoint } from './tasks/revise.ts'
+import { getStatsEndpoint } from './tasks/stats.ts'
+import { unlinkTsgEndpoint } from './tasks/unlink-tsg.ts'
+import { validateTaskEndpoint } from './tasks/validate.ts'
 
 /** Every endpoint of the API, in the order in which one would explain them. The reference keeps this order. */
 export const endpoints = (metrics: Registry): Endpoint[] => [
@@ -35,6 +54,26 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   steerSubtaskEndpoint,
   listUpdatesEndpoint,
   cancelSubtaskEndpoint,
+
+  createTaskEndpoint,
+  validateTaskEndpoint,
+  listTasksEndpoint,
+  getTaskEndpoint,
+  reviseTaskEndpoint,
+  listTaskRevisionsEndpoint,
+  noteTaskEndpoint,
+  listTaskUpdatesEndpoint,
+  confirmUpdateEndpoint,
+  assignTaskEndpoint,
+  checkInEndpoint,
+  completeTaskEndpoint,
+  reviewTaskEndpoint,
+  failTaskEndpoint,
+  cancelTaskEndpoint,
+  linkTsgEndpoint,
+  unlinkTsgEndpoint,
+  getTaskContextEndpoint,
+  getStatsEndpoint,
 
   claimSubtaskEndpoint,
   heartbeatEndpoint,

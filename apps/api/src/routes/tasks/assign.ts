@@ -1,0 +1,28 @@
+import { assignTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { entityTag } from '../../if-match.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { presentTask, TASK_HEADERS } from '../../schemas/task.ts'
+import { assignedTaskSchema, assignmentRequestSchema } from '../../schemas/task-changes.ts'
+
+export const assignTaskEndpoint = endpoint({
+  operationId: 'assignTask',
+  method: 'POST',
+  path: '/tasks/{id}/assign',
+  tag: 'Tasks',
+  summary: 'Assign a task to a session',
+  description:
+    'The next injection of that session hands over the brief. Assigned to another session, it is handed over there from the beginning, and the old one gets nothing more. The credential opens this task alone, and ends with it.',
+  access: 'tasks:write',
+  params: idParams('task'),
+  body: assignmentRequestSchema,
+  answers: { 200: { description: 'Assigned.', schema: assignedTaskSchema, headers: TASK_HEADERS } },
+  errors: ['not_found', 'invalid_transition'],
+  handle: ({ ctx, params, body }) => assignTask(ctx, params.id, body.subagent_session_id),
+  answer: ({ task, credential }) => ({
+    status: 200,
+    headers: { etag: entityTag(task.revision) },
+    body: { task: presentTask(task), subagent_credential: credential },
+  }),
+  storedAnswer: ({ task }) => ({ status: 200, headers: { etag: entityTag(task.revision) }, body: { task: presentTask(task), subagent_credential: null } }),
+})

@@ -1,0 +1,22 @@
+import { completeTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+import { completionSchema } from '../../schemas/task-changes.ts'
+
+export const completeTaskEndpoint = endpoint({
+  operationId: 'completeTask',
+  method: 'POST',
+  path: '/tasks/{id}/complete',
+  tag: 'Tasks',
+  summary: 'Complete a task',
+  description:
+    'Hands in the outputs. Every required one has to be there and fit its schema, or nothing is changed. The task is then `completed`, or `in_review` where its brief asks for that. Open to the credential of the sub-agent that holds it.',
+  access: 'tasks:write',
+  params: idParams('task'),
+  body: completionSchema,
+  answers: { 200: { description: 'Handed in.', schema: taskSchema, headers: TASK_HEADERS } },
+  errors: ['not_found', 'invalid_transition', 'outputs_missing'],
+  handle: ({ ctx, params, body }) => completeTask(ctx, params.id, { outputs: body.outputs, summary: body.summary ?? undefined }),
+  answer: (task) => taskAnswer(task),
+})

@@ -1,0 +1,19 @@
+import { getTaskContext } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { taskTextSchema } from '../../schemas/task-changes.ts'
+
+export const getTaskContextEndpoint = endpoint({
+  operationId: 'getTaskContext',
+  method: 'GET',
+  path: '/tasks/{id}/context',
+  tag: 'Tasks',
+  summary: 'Render the context of a task',
+  description: 'The section of a prompt that tells of what surrounds the task; empty where nothing does.',
+  access: 'tasks:read',
+  params: idParams('task'),
+  answers: { 200: { description: 'The section.', schema: taskTextSchema, contentType: 'text/plain' } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => getTaskContext(ctx, params.id),
+  answer: (section) => ({ status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: section }),
+})

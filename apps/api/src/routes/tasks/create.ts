@@ -1,0 +1,23 @@
+import { createTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { newTaskSchema } from '../../schemas/new-task.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+import { unknownFields } from '../../validation.ts'
+
+export const createTaskEndpoint = endpoint({
+  operationId: 'createTask',
+  method: 'POST',
+  path: '/tasks',
+  tag: 'Tasks',
+  summary: 'Create a task',
+  description:
+    'Stores a brief: what to do, what the result is judged by, and what surrounds it. Everything that is wrong with it comes in one answer, with the warnings. A task that waits for others begins as `blocked`.',
+  access: 'tasks:write',
+  spawns: true,
+  body: newTaskSchema,
+  judgesBody: true,
+  answers: { 201: { description: 'Stored, as revision 1.', schema: taskSchema, headers: { ...TASK_HEADERS, Location: 'Where the task can be read.' } } },
+  errors: ['spawn_blocked'],
+  handle: ({ ctx, body }) => createTask(ctx, body, unknownFields(newTaskSchema, body)),
+  answer: (task) => taskAnswer(task, 201, { location: `/tasks/${task.id}` }),
+})

@@ -1,0 +1,21 @@
+import { failTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+import { reasonSchema } from '../../schemas/task-changes.ts'
+
+export const failTaskEndpoint = endpoint({
+  operationId: 'failTask',
+  method: 'POST',
+  path: '/tasks/{id}/fail',
+  tag: 'Tasks',
+  summary: 'Give a task up',
+  description: 'Ends it as failed, whatever its state, and stops the subtask that runs it. What waits for it stays blocked.',
+  access: 'tasks:write',
+  params: idParams('task'),
+  body: reasonSchema,
+  answers: { 200: { description: 'It has failed.', schema: taskSchema, headers: TASK_HEADERS } },
+  errors: ['not_found', 'invalid_transition'],
+  handle: ({ ctx, params, body }) => failTask(ctx, params.id, body.reason),
+  answer: (task) => taskAnswer(task),
+})

@@ -1,0 +1,19 @@
+import { getTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+
+export const getTaskEndpoint = endpoint({
+  operationId: 'getTask',
+  method: 'GET',
+  path: '/tasks/{id}',
+  tag: 'Tasks',
+  summary: 'Read a task',
+  description: 'The whole brief, how it stands, and its revision as `ETag`. The credential of a sub-agent reads its own.',
+  access: 'tasks:read',
+  params: idParams('task'),
+  answers: { 200: { description: 'The task.', schema: taskSchema, headers: TASK_HEADERS } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => getTask(ctx, params.id),
+  answer: (task) => taskAnswer(task),
+})

@@ -1,0 +1,30 @@
+import { linkTsgToTask } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { uuid } from '../../schemas/fields.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+
+/** A task and one of its guides. */
+export const taskTsgParams = z.strictObject({
+  id: uuid('Id of the task.'),
+  tsg_id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be the id of a troubleshooting guide')
+    .describe('The guide.')
+    .meta({ examples: ['port-already-in-use'] }),
+})
+
+export const linkTsgEndpoint = endpoint({
+  operationId: 'linkTsg',
+  method: 'PUT',
+  path: '/tasks/{id}/tsgs/{tsg_id}',
+  tag: 'Tasks',
+  summary: 'Link a troubleshooting guide',
+  description: 'Makes a guide part of the brief, and tells whoever holds the task. Doing it again changes nothing.',
+  access: 'tasks:write',
+  params: taskTsgParams,
+  answers: { 200: { description: 'It is linked.', schema: taskSchema, headers: TASK_HEADERS } },
+  errors: ['not_found', 'invalid_transition'],
+  handle: ({ ctx, params }) => linkTsgToTask(ctx, params.id, params.tsg_id),
+  answer: (task) => taskAnswer(task),
+})

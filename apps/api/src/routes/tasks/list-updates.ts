@@ -1,0 +1,21 @@
+import { listTaskUpdates } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { idParams, pageQuery } from '../../schemas/fields.ts'
+import { presentUpdate, updateListSchema } from '../../schemas/update.ts'
+
+export const listTaskUpdatesEndpoint = endpoint({
+  operationId: 'listTaskUpdates',
+  method: 'GET',
+  path: '/tasks/{id}/updates',
+  tag: 'Tasks',
+  summary: 'List the updates of a task',
+  description: 'Oldest first, each with its receipt: queued, delivered, acknowledged, superseded or expired.',
+  access: 'tasks:read',
+  params: idParams('task'),
+  query: z.strictObject(pageQuery),
+  answers: { 200: { description: 'A page of updates.', schema: updateListSchema } },
+  errors: ['not_found', 'cursor_invalid'],
+  handle: ({ ctx, params, query }) => listTaskUpdates(ctx, params.id, query),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentUpdate), next_cursor: nextCursor } }),
+})

@@ -1,0 +1,41 @@
+import { listTasks } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { pageQuery, printableId, text } from '../../schemas/fields.ts'
+import { presentTaskSummary, taskListSchema, taskPrioritySchema, taskStatusSchema } from '../../schemas/task.ts'
+
+export const listTasksEndpoint = endpoint({
+  operationId: 'listTasks',
+  method: 'GET',
+  path: '/tasks',
+  tag: 'Tasks',
+  summary: 'List tasks',
+  description: 'Newest first. `q` finds tasks by the words of their title, description and instructions, as a web search does: "a phrase", or, -not.',
+  access: 'tasks:read',
+  query: z.strictObject({
+    status: taskStatusSchema.optional().describe('Only those in this state.'),
+    parent_session: printableId('Only those that this session wants done.', 'research-1').optional(),
+    subagent_session: printableId('Only those that this session holds.', 'writer-1').optional(),
+    priority: z
+      .string()
+      .transform((value) => value.trim().toUpperCase())
+      .pipe(taskPrioritySchema)
+      .optional()
+      .describe('Only those of this priority, in any case.'),
+    q: text(1_000).optional().describe('Only those in which these words are found.'),
+    ...pageQuery,
+  }),
+  answers: { 200: { description: 'A page of tasks.', schema: taskListSchema } },
+  errors: ['cursor_invalid'],
+  handle: ({ ctx, query }) =>
+    listTasks(ctx, {
+      status: query.status,
+      parentSession: query.parent_session,
+      subagentSession: query.subagent_session,
+      priority: query.priority,
+      text: query.q,
+      limit: query.limit,
+      cursor: query.cursor,
+    }),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentTaskSummary), next_cursor: nextCursor } }),
+})

@@ -1,0 +1,21 @@
+import { noteTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { newNoteSchema } from '../../schemas/task-changes.ts'
+import { presentUpdate, updateSchema } from '../../schemas/update.ts'
+
+export const noteTaskEndpoint = endpoint({
+  operationId: 'noteTask',
+  method: 'POST',
+  path: '/tasks/{id}/updates',
+  tag: 'Tasks',
+  summary: 'Send a note to the holder of a task',
+  description: 'The brief stays as it is. Before anybody holds the task, the note waits for the first who does.',
+  access: 'tasks:write',
+  params: idParams('task'),
+  body: newNoteSchema,
+  answers: { 202: { description: 'Stored, with its receipt.', schema: updateSchema, headers: { Location: 'Where the receipts can be read.' } } },
+  errors: ['not_found', 'invalid_transition'],
+  handle: ({ ctx, params, body }) => noteTask(ctx, params.id, body.content),
+  answer: (update) => ({ status: 202, headers: { location: `/tasks/${update.taskId}/updates` }, body: presentUpdate(update) }),
+})

@@ -1,0 +1,17 @@
+import { getTaskStats } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { presentTaskStats, taskStatsSchema } from '../../schemas/task-changes.ts'
+
+export const getStatsEndpoint = endpoint({
+  operationId: 'getStats',
+  method: 'GET',
+  path: '/stats',
+  tag: 'Tasks',
+  summary: 'Count tasks',
+  description: 'How many tasks the project has, and in which states they are.',
+  access: 'tasks:read',
+  answers: { 200: { description: 'The figures of this moment.', schema: taskStatsSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx }) => getTaskStats(ctx),
+  answer: (stats) => ({ status: 200, body: presentTaskStats(stats) }),
+})

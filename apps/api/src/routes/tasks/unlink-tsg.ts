@@ -1,0 +1,19 @@
+import { unlinkTsgFromTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+import { taskTsgParams } from './link-tsg.ts'
+
+export const unlinkTsgEndpoint = endpoint({
+  operationId: 'unlinkTsg',
+  method: 'DELETE',
+  path: '/tasks/{id}/tsgs/{tsg_id}',
+  tag: 'Tasks',
+  summary: 'Unlink a troubleshooting guide',
+  description: 'Takes a guide out of the brief, and tells whoever holds the task. Doing it again changes nothing.',
+  access: 'tasks:write',
+  params: taskTsgParams,
+  answers: { 200: { description: 'It is not linked.', schema: taskSchema, headers: TASK_HEADERS } },
+  errors: ['not_found', 'invalid_transition'],
+  handle: ({ ctx, params }) => unlinkTsgFromTask(ctx, params.id, params.tsg_id),
+  answer: (task) => taskAnswer(task),
+})

@@ -1,0 +1,21 @@
+import { validateTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { newTaskSchema, presentValidatedBrief, validatedBriefSchema } from '../../schemas/new-task.ts'
+import { unknownFields } from '../../validation.ts'
+
+export const validateTaskEndpoint = endpoint({
+  operationId: 'validateTask',
+  method: 'POST',
+  path: '/tasks/validate',
+  tag: 'Tasks',
+  summary: 'Validate a task without creating it',
+  description: 'Takes what creating takes and judges it in the same way, but stores nothing.',
+  access: 'tasks:write',
+  spawns: true,
+  body: newTaskSchema,
+  judgesBody: true,
+  answers: { 200: { description: 'It would be stored like this.', schema: validatedBriefSchema } },
+  errors: ['spawn_blocked'],
+  handle: ({ ctx, body }) => validateTask(ctx, body, unknownFields(newTaskSchema, body)),
+  answer: (judged) => ({ status: 200, body: presentValidatedBrief(judged) }),
+})
