@@ -12,6 +12,7 @@ export {
   completed,
   drain,
   drainOutbox,
+  makeTask,
   readSubtaskRow,
   type SubtaskRow,
   settleOne,

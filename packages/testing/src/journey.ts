@@ -1,10 +1,11 @@
-import type { AttemptEnd, LoggedEvent, Subtask } from '@muster/domain'
+import type { AttemptEnd, BriefFields, LoggedEvent, Subtask, Task } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import {
   type ClaimedRun,
   type Ctx,
   claimRuns,
   createSubtask,
+  createTask,
   type Deps,
   type NewSubtask,
   readEvents,
@@ -25,6 +26,11 @@ export async function spawnMany(ctx: Ctx, count: number, input: Partial<NewSubta
   const spawned: Subtask[] = []
   for (let place = 1; place <= count; place += 1) spawned.push(await spawn(ctx, { task: `Task ${place}.`, ...input }))
   return spawned
+}
+
+/** Creates a task that asks for nothing, unless told otherwise. */
+export function makeTask(ctx: Ctx, fields: BriefFields = {}): Promise<Task> {
+  return createTask(ctx, { title: 'Count the files', instructions: 'Count the files of src/.', ...fields })
 }
 
 export interface ClaimOptions {

@@ -2,14 +2,15 @@ import type postgres from 'postgres'
 import { vi } from 'vitest'
 
 /**
- * Holds a subtask's row, so that a test decides in which order others come to it: they queue up behind, first come, first served.
+ * Holds the row of a subtask, or of a task, so that a test decides in which order others come to it: they queue up behind, first come,
+ * first served.
  *
  * @returns lets go
  */
-export async function holdRow(admin: postgres.Sql, subtaskId: string): Promise<() => Promise<void>> {
+export async function holdRow(admin: postgres.Sql, id: string, table: 'subtasks' | 'tasks' = 'subtasks'): Promise<() => Promise<void>> {
   const connection = await admin.reserve()
   await connection`begin`
-  await connection`select from subtasks where id = ${subtaskId} for update`
+  await connection`select from ${connection(table)} where id = ${id} for update`
   return async () => {
     await connection`commit`
     connection.release()
