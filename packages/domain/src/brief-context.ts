@@ -3,15 +3,18 @@ import { BRIEF_LIMITS } from './brief-limits.ts'
 import { type BriefReport, isRecord, type Place, type ReadItem, readChoice, readItems, readText } from './brief-report.ts'
 import { isImperative, isMeasurable } from './brief-wording.ts'
 import type { CleanCriterion } from './criteria.ts'
-import { ENFORCEMENT_LEVELS, type EnforcementLevel, type TaskContext } from './task.ts'
+import { type CriterionSource, ENFORCEMENT_LEVELS, type EnforcementLevel, type TaskContext } from './task.ts'
 import { codePointLength } from './text.ts'
+
+/** A criterion as it is sent; with an id, the one that a task has already. */
+export type GivenCriterion = string | { id?: string | undefined; text: string }
 
 /** The fields of [EN] 1 that surround a task, as they come over the wire. */
 export interface ContextFields {
   background_context?: string | null | undefined
   expected_deliverables?: readonly string[] | null | undefined
-  success_criteria?: readonly string[] | { criteria: readonly string[]; all_required?: boolean | undefined } | null | undefined
-  constraints?: readonly string[] | { rules: readonly string[]; enforcement_level?: EnforcementLevel | undefined } | null | undefined
+  success_criteria?: readonly GivenCriterion[] | { criteria: readonly GivenCriterion[]; all_required?: boolean | undefined } | null | undefined
+  constraints?: readonly GivenCriterion[] | { rules: readonly GivenCriterion[]; enforcement_level?: EnforcementLevel | undefined } | null | undefined
   relevant_files?: readonly string[] | null | undefined
   related_documentation?: readonly string[] | null | undefined
 }
@@ -32,8 +35,8 @@ export function cleanContext(report: BriefReport, given: ContextFields): { conte
   const parts = {
     ...(background === null ? {} : { background_context: background }),
     ...(deliverables.length === 0 ? {} : { expected_deliverables: { items: deliverables, validation_added: validatedAt } }),
-    ...(success.criteria.length === 0 ? {} : { success_criteria: success }),
-    ...(constraints.rules.length === 0 ? {} : { constraints }),
+    ...(success.items.length === 0 ? {} : { success_criteria: { criteria: success.items.map(textOf), all_required: success.areRequired } }),
+    ...(constraints.items.length === 0 ? {} : { constraints: { rules: constraints.items.map(textOf), enforcement_level: constraints.level } }),
     ...(files.length === 0 ? {} : { relevant_files: files }),
     ...(documents.length === 0 ? {} : { related_documentation: documents }),
   }
@@ -41,10 +44,15 @@ export function cleanContext(report: BriefReport, given: ContextFields): { conte
   return {
     context: isEmpty ? null : { ...parts, validation_performed: true, validation_timestamp: validatedAt, validation_warnings: [] },
     criteria: [
-      ...success.criteria.map((text): CleanCriterion => ({ text, source: 'success', required: success.all_required })),
-      ...constraints.rules.map((text): CleanCriterion => ({ text, source: 'constraint', required: constraints.enforcement_level === 'strict' })),
+      ...success.items.map((item) => toCriterion(item, 'success', success.areRequired)),
+      ...constraints.items.map((item) => toCriterion(item, 'constraint', constraints.level === 'strict')),
     ],
   }
+}
+
+/** An item of a list as what it is judged by. */
+export function toCriterion({ id, text }: ReadItem, source: CriterionSource, required: boolean): CleanCriterion {
+  return { ...(id === undefined ? {} : { id }), text, source, required }
 }
 
 function cleanBackground(report: BriefReport, value: unknown): string | null {
@@ -57,28 +65,29 @@ function cleanBackground(report: BriefReport, value: unknown): string | null {
 
 function cleanDeliverables(report: BriefReport, value: unknown): string[] {
   const items = readItems(report, 'expected_deliverables', value, BRIEF_LIMITS.deliverables, BRIEF_LIMITS.item)
-  return advise(report, 'expected_deliverables', 'Deliverable', items, () => null)
+  advise(report, 'expected_deliverables', 'Deliverable', items, () => null)
+  return items.map(textOf)
 }
 
-function cleanSuccess(report: BriefReport, value: unknown): NonNullable<TaskContext['success_criteria']> {
+function cleanSuccess(report: BriefReport, value: unknown): { items: ReadItem[]; areRequired: boolean } {
   const { list, place, options } = unfold('success_criteria', 'criteria', value)
   const items = readItems(report, place, list, BRIEF_LIMITS.successCriteria, BRIEF_LIMITS.item)
+  advise(report, 'success_criteria', 'Criterion', items, (item) =>
+    isMeasurable(item) ? null : `Criterion may not be measurable: '${item}'. Consider adding quantifiable metrics.`,
+  )
   const allRequired = options.all_required ?? true
   if (typeof allRequired !== 'boolean') {
     report.problem('/success_criteria/all_required', 'success_criteria.all_required', 'must be true or false', allRequired)
   }
-  const criteria = advise(report, 'success_criteria', 'Criterion', items, (item) =>
-    isMeasurable(item) ? null : `Criterion may not be measurable: '${item}'. Consider adding quantifiable metrics.`,
-  )
-  return { criteria, all_required: allRequired !== false }
+  return { items, areRequired: allRequired !== false }
 }
 
-function cleanConstraints(report: BriefReport, value: unknown): NonNullable<TaskContext['constraints']> {
+function cleanConstraints(report: BriefReport, value: unknown): { items: ReadItem[]; level: EnforcementLevel } {
   const { list, place, options } = unfold('constraints', 'rules', value)
   const items = readItems(report, place, list, BRIEF_LIMITS.constraints, BRIEF_LIMITS.item)
-  const level = { pointer: '/constraints/enforcement_level', field: 'constraints.enforcement_level' }
-  const rules = advise(report, 'constraints', 'Constraint', items, (item) => (isImperative(item) ? null : `Constraint should start with imperative: '${item}'`))
-  return { rules, enforcement_level: readChoice(report, level, options.enforcement_level, ENFORCEMENT_LEVELS, 'strict') }
+  advise(report, 'constraints', 'Constraint', items, (item) => (isImperative(item) ? null : `Constraint should start with imperative: '${item}'`))
+  const at = { pointer: '/constraints/enforcement_level', field: 'constraints.enforcement_level' }
+  return { items, level: readChoice(report, at, options.enforcement_level, ENFORCEMENT_LEVELS, 'strict') }
 }
 
 function cleanDocuments(report: BriefReport, value: unknown): string[] {
@@ -96,18 +105,16 @@ function unfold(field: string, listName: string, value: unknown): { list: unknow
   return { list: value[listName], place: { pointer: `/${field}/${listName}`, field }, options: value }
 }
 
-/** The texts of a list, after saying which are too short to mean much and what else there is to say of each. */
-function advise(report: BriefReport, field: string, noun: string, items: readonly ReadItem[], advice: (item: string) => string | null): string[] {
-  const texts = items.map(textOf)
-  for (const [index, item] of texts.entries()) {
-    const length = codePointLength(item)
+/** Says which items of a list are too short to mean much, and what else there is to say of each. */
+function advise(report: BriefReport, field: string, noun: string, items: readonly ReadItem[], advice: (item: string) => string | null): void {
+  for (const [index, { text }] of items.entries()) {
+    const length = codePointLength(text)
     // One that is too long is a problem already, and would be quoted whole.
     if (length > BRIEF_LIMITS.item) continue
-    if (length < ITEM_ADVISED) report.warning(`${field}[${index}]`, `${noun} is very short: '${item}'. Consider being more specific.`)
-    const more = advice(item)
+    if (length < ITEM_ADVISED) report.warning(`${field}[${index}]`, `${noun} is very short: '${text}'. Consider being more specific.`)
+    const more = advice(text)
     if (more !== null) report.warning(`${field}[${index}]`, more)
   }
-  return texts
 }
 
 function textOf({ text }: ReadItem): string {

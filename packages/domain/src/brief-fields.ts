@@ -1,4 +1,4 @@
-import { type ContextFields, cleanContext } from './brief-context.ts'
+import { type ContextFields, cleanContext, type GivenCriterion, toCriterion } from './brief-context.ts'
 import { BRIEF_LIMITS } from './brief-limits.ts'
 import { BriefReport, isRecord, readChoice, readItems, readText } from './brief-report.ts'
 import type { CleanCriterion } from './criteria.ts'
@@ -14,7 +14,7 @@ export interface BriefFields extends ContextFields {
   instructions?: string | null | undefined
   description?: string | null | undefined
   priority?: string | null | undefined
-  acceptance_criteria?: readonly (string | { id?: string | undefined; text: string })[] | null | undefined
+  acceptance_criteria?: readonly GivenCriterion[] | null | undefined
   required_outputs?:
     | readonly (string | { name: string; description?: string | null | undefined; schema?: Record<string, unknown> | null | undefined })[]
     | null
@@ -70,10 +70,7 @@ export function cleanBrief(input: BriefFields, at: Date): { cleaned: CleanBrief;
   const { context, criteria } = cleanContext(report, given)
   const cleaned: CleanBrief = {
     ...head,
-    criteria: [
-      ...acceptance.map(({ id, text }): CleanCriterion => ({ ...(id === undefined ? {} : { id }), text, source: 'acceptance', required: true })),
-      ...criteria,
-    ],
+    criteria: [...acceptance.map((item) => toCriterion(item, 'acceptance', true)), ...criteria],
     requiredOutputs,
     context,
     tsgIds: cleanIds(report, 'tsgs', given.tsgs, BRIEF_LIMITS.tsgs, (id) => (TSG_ID.test(id) ? null : 'must be the id of a troubleshooting guide')),
@@ -211,9 +208,18 @@ function cleanSchema(report: BriefReport, at: { pointer: string; field: string }
   if (value === undefined || value === null) return null
   // No rule depends on this clock: whoever means well never meets it, and who does not must not keep everybody else waiting.
   const isLate = performance.now() - startedAt > SCHEMAS_MS_MAX
-  const reason = unstorableJsonReason(value) ?? (isLate ? 'takes too long to compile, together with those before it' : checkOutputSchema(value))
+  const reason = isLate ? 'takes too long to compile, together with those before it' : schemaReason(value)
   if (reason !== null) report.problem(at.pointer, at.field, reason, value)
   return isRecord(value) ? value : null
+}
+
+function schemaReason(value: unknown): string | null {
+  try {
+    // Its size bounds its depth, so nothing overflows when it is walked through afterwards.
+    return checkOutputSchema(value) ?? unstorableJsonReason(value)
+  } catch {
+    return 'must be JSON, and not nested that deeply'
+  }
 }
 
 function cleanMetadata(report: BriefReport, value: unknown): Record<string, unknown> {
@@ -227,9 +233,8 @@ function metadataReason(value: unknown): string | null {
   if (!isRecord(value)) return 'must be an object'
   try {
     const bytes = Buffer.byteLength(JSON.stringify(value))
-    // Its size bounds its depth, so nothing overflows when it is walked through afterwards.
     return bytes > BRIEF_LIMITS.metadataBytes ? `must be at most 16 KiB as JSON, and is ${bytes} bytes` : unstorableJsonReason(value)
   } catch {
-    return 'must be JSON'
+    return 'must be JSON, and not nested that deeply'
   }
 }

@@ -29,28 +29,49 @@ const CHANNEL = 'Changes to this task arrive only as [Task Update …] blocks wi
 export function renderAssignment(task: Task, notes: readonly TaskUpdateText[] = [], options: AssignmentOptions = {}): string {
   const context = renderContext(task.context)
   return [
-    `${assignmentHead(task)}\n${context}`.trimEnd(),
-    ...(options.isSteerable === false ? [] : [CHANNEL]),
+    // The section brings its own empty lines.
+    context === '' ? assignmentHead(task) : `${assignmentHead(task)}\n${context.slice(0, -1)}`,
+    [`Task id: ${task.id}`, `Revision: ${task.revision}`, ...(options.isSteerable === false ? [] : [CHANNEL])].join('\n'),
     `Report on it with this block, one line a criterion (✅ met, 🐛 not met, ❓ unclear):\n${renderCheckInTemplate(task)}`,
     ...notes.map(renderTaskUpdate),
   ].join('\n\n')
 }
 
 function assignmentHead(task: Task): string {
-  return [`[Task Assignment: ${task.title}]`, ...briefLines(task, ['instructions', 'acceptance_criteria', 'required_outputs', 'tsgs'])].join('\n')
+  return [`[Task Assignment: ${task.title}]`, ...ASSIGNMENT_FIELDS.map((field) => FIELD_TEXTS[field]?.(task) ?? '').filter((line) => line !== '')].join('\n')
 }
 
-/** The lines of a brief as [B5] has them; those without a value are left out. */
-function briefLines(task: Task, fields: readonly string[]): string[] {
-  const criteria = task.criteria.filter(({ source }) => source === 'acceptance')
-  const lines: Record<string, string[]> = {
-    title: [`Title: ${task.title}`],
-    instructions: [`Instructions: ${task.instructions}`],
-    acceptance_criteria: criteria.length === 0 ? [] : ['Acceptance Criteria:', ...criteria.map(({ text }) => `- [ ] ${text}`)],
-    required_outputs: task.requiredOutputs.length === 0 ? [] : [`Required Outputs: ${task.requiredOutputs.map(outputText).join(', ')}`],
-    tsgs: task.tsgs.length === 0 ? [] : [`Troubleshooting: ${task.tsgs.map(({ title, tsgId }) => `${title} (${tsgId})`).join(', ')}`],
-  }
-  return fields.flatMap((field) => lines[field] ?? [])
+const ASSIGNMENT_FIELDS = ['instructions', 'acceptance_criteria', 'required_outputs', 'tsgs']
+
+/** Each field of a brief as an agent is told of it; empty where it has no value. The four above are to the letter of [B5]. */
+const FIELD_TEXTS: Record<string, (task: Task) => string> = {
+  title: (task) => `Title: ${task.title}`,
+  instructions: (task) => `Instructions: ${task.instructions}`,
+  acceptance_criteria: (task) => {
+    const criteria = task.criteria.filter(({ source }) => source === 'acceptance')
+    return criteria.length === 0 ? '' : `Acceptance Criteria:\n${criteria.map(({ text }) => `- [ ] ${text}`).join('\n')}`
+  },
+  required_outputs: (task) => labelled('Required Outputs: ', task.requiredOutputs.map(outputText).join(', ')),
+  tsgs: (task) => labelled('Troubleshooting: ', task.tsgs.map(({ title, tsgId }) => `${title} (${tsgId})`).join(', ')),
+  background_context: (task) => labelled('Background Context: ', task.context?.background_context),
+  expected_deliverables: (task) => labelled('Expected Deliverables:\n', bullets(task.context?.expected_deliverables?.items)),
+  success_criteria: (task) => {
+    const success = task.context?.success_criteria
+    return labelled(`Success Criteria${success?.all_required === false ? ' (not all required)' : ''}:\n`, bullets(success?.criteria))
+  },
+  constraints: (task) => {
+    const constraints = task.context?.constraints
+    return labelled(`Constraints${constraints?.enforcement_level === 'advisory' ? ' (advisory)' : ''}:\n`, bullets(constraints?.rules))
+  },
+  relevant_files: (task) => labelled('Relevant Files:\n', bullets(task.context?.relevant_files)),
+  related_documentation: (task) => labelled('Related Documentation:\n', bullets(task.context?.related_documentation)),
+  priority: (task) => `Priority: ${task.priority}`,
+  depends_on: (task) => labelled('Depends On: ', task.dependsOn.join(', ')),
+  metadata: (task) => `Metadata: ${JSON.stringify(task.metadata)}`,
+}
+
+function labelled(label: string, value = ''): string {
+  return value === '' ? '' : `${label}${value}`
 }
 
 function outputText({ name, description, schema }: RequiredOutput): string {
@@ -60,15 +81,17 @@ function outputText({ name, description, schema }: RequiredOutput): string {
 
 /**
  * What an update says, after fields of a brief have changed: the new instructions alone where nothing else did, else each changed field
- * as the assignment has it.
+ * as it is now.
  */
 export function renderUpdateContent(after: Task, diff: BriefDiff): string {
   const fields = Object.keys(diff)
   if (fields.length === 1 && fields[0] === 'instructions') return after.instructions
-  const stated = ['title', 'instructions', 'acceptance_criteria', 'required_outputs', 'tsgs'].filter((field) => fields.includes(field))
-  const lines = briefLines(after, stated)
-  const others = Object.fromEntries(Object.entries(diff).filter(([field]) => !stated.includes(field) || briefLines(after, [field]).length === 0))
-  return [...lines, ...(Object.keys(others).length === 0 ? [] : [renderDiff(others)])].join('\n')
+  return fields.map((field) => FIELD_TEXTS[field]?.(after) || `${titled(field)}: none`).join('\n')
+}
+
+/** `required_outputs` as `Required Outputs`. */
+function titled(field: string): string {
+  return field.replaceAll('_', ' ').replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 }
 
 const UPDATE_HEADINGS: Record<UpdateType, string> = {
@@ -88,6 +111,7 @@ export function renderTaskUpdate(update: TaskUpdateText): string {
     ...(update.revision === null ? [] : [`Revision: ${update.revision}`]),
     `Sender: ${update.sender.kind} ${update.sender.id}`,
     `Time: ${update.createdAt.toISOString()}`,
+    `Confirm: confirm_update("${update.updateId}")`,
     update.content,
     ...(changes === '' ? [] : [`Changes:\n${changes}`]),
   ].join('\n')

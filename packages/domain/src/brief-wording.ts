@@ -63,7 +63,7 @@ const QUANTITY = new RegExp(
     `${COMPARISON}\\s*[$€£¥]?\\s?\\d`,
     '[$€£¥]\\s?\\d',
     // Scripts that are written without spaces, or whose plurals we cannot know, have the unit right behind.
-    `(?<![\\p{L}\\p{N}_.,])\\d[\\d.,]*\\s?(?:[%‰×°]|(?:${UNIT})${WORD_ENDS}|(?!\\p{Script=Latin})\\p{L})`,
+    `(?<![\\p{Script=Latin}\\p{N}_.,])\\d[\\d.,]*\\s?(?:[%‰×°]|(?:${UNIT})${WORD_ENDS}|(?!\\p{Script=Latin})\\p{L})`,
   ].join('|'),
   'iu',
 )

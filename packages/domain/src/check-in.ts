@@ -1,4 +1,4 @@
-import { type BlockItem, type EmojiCategory, findBlocks, type NplBlock, readItem } from './npl-blocks.ts'
+import { type BlockItem, type EmojiCategory, findBlocks, linesOf, type NplBlock, readItem } from './npl-blocks.ts'
 import type { Criterion, CriterionState } from './task.ts'
 
 /** What a holder reports on the way: how each criterion stands, and what comes next. [D2] */
@@ -17,6 +17,8 @@ export interface CheckIn {
 /** What a check-in says of one criterion. */
 export interface CriterionReport {
   criterionId: string
+  /** What its emoji means; null where it has none, or one without a meaning. */
+  category: EmojiCategory | null
   state: Exclude<CriterionState, 'open'>
   /** The line, without its emoji and id. */
   note: string
@@ -53,10 +55,11 @@ function readCheckIn(block: NplBlock): CheckIn {
   }
   // What comes before any heading is about criteria: agents forget the heading.
   let section: 'criteria' | 'next_steps' | 'other' = 'criteria'
-  for (const line of block.lines) {
-    const heading = HEADING.exec(line)
+  for (const line of linesOf(block.text)) {
+    const mayBeHeading = line.includes(':')
+    const heading = mayBeHeading ? HEADING.exec(line) : null
     if (heading === null) {
-      if (OTHER_HEADING.test(line)) section = 'other'
+      if (mayBeHeading && OTHER_HEADING.test(line)) section = 'other'
       else if (section === 'criteria') addItem(checkIn.lines, readItem(line))
       else if (section === 'next_steps') addStep(checkIn.nextSteps, line)
       continue
@@ -76,7 +79,7 @@ function addItem(items: BlockItem[], item: BlockItem): void {
 
 function addStep(steps: string[], line: string): void {
   const { emoji, text } = readItem(line)
-  if (text !== '' && text !== '-') steps.push(emoji === null ? text : `${emoji} ${text}`)
+  if (text !== '') steps.push(emoji === null ? text : `${emoji} ${text}`)
 }
 
 function statusOf(value: string): string | null {
@@ -119,7 +122,7 @@ export function matchCriteria(checkIn: Pick<CheckIn, 'lines'>, criteria: readonl
     const { found, note } = index.find(text)
     if (found.length === 0) unmatched.push(text)
     const state = category === null ? 'unclear' : STATE_OF[category]
-    for (const criterion of found) newest.set(criterion.id, { criterionId: criterion.id, state, note })
+    for (const criterion of found) newest.set(criterion.id, { criterionId: criterion.id, category, state, note })
   }
   return { criteria: criteria.flatMap(({ id }) => newest.get(id) ?? []), unmatched }
 }
@@ -137,23 +140,27 @@ class CriteriaIndex {
   readonly #byId = new Map<string, Criterion>()
   readonly #byText = new Map<string, Criterion[]>()
   readonly #byWord = new Map<string, Indexed[]>()
+  readonly #idLengthMin: number
 
   constructor(criteria: readonly Criterion[]) {
     for (const criterion of criteria) {
       this.#byId.set(criterion.id.toLowerCase(), criterion)
-      append(this.#byText, folded(criterion.text), criterion)
-      const words = new Set(wordsOf(criterion.text))
-      const indexed = { criterion, words: words.size }
-      for (const word of words) append(this.#byWord, word, indexed)
+      const words = wordsOf(criterion.text)
+      append(this.#byText, folded(criterion.text, words), criterion)
+      const different = new Set(words)
+      const indexed = { criterion, words: different.size }
+      for (const word of different) append(this.#byWord, word, indexed)
     }
+    this.#idLengthMin = Math.min(...criteria.map(({ id }) => id.length))
   }
 
   /** The criteria that a line is about: more than one only where several have the same text. */
   find(text: string): { found: Criterion[]; note: string } {
-    const named = this.#named(text)
+    const named = text.length < this.#idLengthMin ? null : this.#named(text)
     if (named !== null) return { found: [named.criterion], note: without(text, named.start, named.end) }
     if (text.length > COMPARED_LENGTH_MAX) return { found: [], note: text }
-    return { found: this.#byText.get(folded(text)) ?? this.#closest(text), note: text }
+    const words = wordsOf(text)
+    return { found: this.#byText.get(folded(text, words)) ?? this.#closest(words), note: text }
   }
 
   /** The criterion whose id is the last to stand in a line: that is where it was asked for. */
@@ -166,9 +173,11 @@ class CriteriaIndex {
     return last
   }
 
-  #closest(text: string): Criterion[] {
+  #closest(words: readonly string[]): Criterion[] {
+    const known = new Set(words.filter((word) => this.#byWord.has(word)))
+    if (known.size === 0) return []
     const shared = new Map<Indexed, number>()
-    for (const word of new Set(wordsOf(text))) {
+    for (const word of known) {
       for (const indexed of this.#byWord.get(word) ?? []) shared.set(indexed, (shared.get(indexed) ?? 0) + 1)
     }
     let best: { criterion: Criterion; shared: number; words: number } | null = null
@@ -190,21 +199,29 @@ function append<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): voi
   else known.push(value)
 }
 
-/** A line without the id that it names, and without the brackets and dashes around that. */
+const AROUND_ID = new Set(' \t()[]{}<>"\'`#:.,–—-')
+
+/** A line without the id that it names, and without the brackets and dashes around that. Character by character: a pattern would look again and again. */
 function without(text: string, start: number, end: number): string {
-  const before = text.slice(0, start).replace(/[\s([{<"'`#:–—-]+$/u, '')
-  const after = text.slice(end).replace(/^[\s)\]}>"'`:.,–—-]+/u, '')
-  return before === '' || after === '' ? `${before}${after}` : `${before} ${after}`
+  let before = start
+  let after = end
+  while (before > 0 && AROUND_ID.has(text.charAt(before - 1))) before -= 1
+  while (after < text.length && AROUND_ID.has(text.charAt(after))) after += 1
+  return [text.slice(0, before), text.slice(after)].filter((part) => part !== '').join(' ')
 }
 
+// Most lines are of these letters alone, and much quicker to divide.
+const ASCII = /^[\u0020-\u007E]*$/
+const ASCII_WORD = /[a-z0-9]+/g
 // Scripts that put no space between words are compared sign by sign.
 const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]]+/gv
 
 function wordsOf(text: string): string[] {
+  if (ASCII.test(text)) return text.toLowerCase().match(ASCII_WORD) ?? []
   return text.normalize('NFKC').toLowerCase().match(WORD) ?? []
 }
 
-/** A text with its case, space and punctuation folded; one that is nothing else stays as it is. */
-function folded(text: string): string {
-  return wordsOf(text).join(' ') || text.trim()
+/** A text by its words, and so with its case, space and punctuation folded; one that has no words stays as it is. */
+function folded(text: string, words: readonly string[]): string {
+  return words.length === 0 ? text.trim() : words.join(' ')
 }

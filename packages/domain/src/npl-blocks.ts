@@ -10,8 +10,8 @@ export interface NplBlock {
   tag: NplTag
   /** Of its opening tag, names in lower case. */
   attributes: Record<string, string>
-  /** Its lines in order, without empty ones and without code fences. */
-  lines: string[]
+  /** What stands in it, without code fences. `linesOf` has its lines. */
+  text: string
   /** False for one that the next block or the end of the text cut off. */
   isClosed: boolean
 }
@@ -49,53 +49,97 @@ interface Fence {
   isNested: boolean
 }
 
-/**
- * All blocks of a text, in order. What stands in code fences or between backticks is text. A block that is not closed ends where the
- * next one begins, or with the text, and counts all the same. Reflections without a line are left out.
- */
-export function findBlocks(text: string): NplBlock[] {
-  const blocks: NplBlock[] = []
-  let open: NplBlock | null = null
-  let fence: Fence | null = null
-  const end = (isClosed: boolean): void => {
-    if (open !== null && (open.kind === 'check_in' || open.lines.length > 0)) blocks.push({ ...open, isClosed })
-    open = null
-  }
-  for (const line of linesOf(text)) {
-    if (fence !== null) {
-      if (endsFence(fence, line)) fence = null
-      continue
-    }
-    fence = fenceOf(line)
-    if (fence !== null) continue
-    let rest = 0
-    for (const tag of TAG_HINT.test(line) ? tagsOf(line) : []) {
-      const before = line.slice(rest, tag.start)
-      // Inside of a block its text may mention another; only one that begins a line begins a block.
-      if (tag.isOpening && open !== null && !MARKS_ONLY.test(before)) continue
-      addLine(open, before)
-      rest = tag.end
-      end(!tag.isOpening)
-      if (tag.isOpening) open = blockOf(tag.name, tag.attributes)
-    }
-    addLine(open, rest === 0 ? line : line.slice(rest))
-  }
-  end(false)
-  return blocks
+/** A block whose end is not found yet. */
+interface OpenBlock extends Omit<NplBlock, 'text' | 'isClosed'> {
+  /** What of it is known, up to the last code fence. */
+  parts: string[]
+  /** Where the rest of it begins. */
+  start: number
 }
 
-function addLine(block: NplBlock | null, line: string): void {
-  if (block !== null && !MARKS_ONLY.test(line)) block.lines.push(line)
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+const LESS_THAN = 60
+const BACKTICK = 96
+const TILDE = 126
+
+/**
+ * All blocks of a text, in order. What stands in code fences or between backticks is text. A block that is not closed ends where the
+ * next one begins, or with the text, and counts all the same. Reflections with nothing in them are left out.
+ */
+export function findBlocks(text: string): NplBlock[] {
+  const finder = new BlockFinder(text)
+  let start = 0
+  let hasTag = false
+  let hasFence = false
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : LINE_FEED
+    if (code === LINE_FEED || code === CARRIAGE_RETURN) {
+      // Of nearly all lines there is no more to know than that they have neither.
+      if (hasTag || hasFence) finder.readLine(start, at, hasFence)
+      start = at + 1
+      hasTag = false
+      hasFence = false
+    } else if (code === LESS_THAN) hasTag = true
+    else if (code === BACKTICK || code === TILDE) hasFence = true
+  }
+  return finder.end()
+}
+
+class BlockFinder {
+  readonly #text: string
+  readonly #blocks: NplBlock[] = []
+  #open: OpenBlock | null = null
+  #fence: Fence | null = null
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  readLine(start: number, end: number, mayBeFence: boolean): void {
+    const line = this.#text.slice(start, end)
+    if (this.#fence !== null) {
+      if (!endsFence(this.#fence, line)) return
+      this.#fence = null
+      if (this.#open !== null) this.#open.start = end
+      return
+    }
+    this.#fence = mayBeFence ? fenceOf(line) : null
+    if (this.#fence === null) this.#readTags(line, start)
+    else this.#open?.parts.push(this.#text.slice(this.#open.start, start))
+  }
+
+  #readTags(line: string, offset: number): void {
+    let rest = 0
+    for (const tag of tagsOf(line)) {
+      // Inside of a block its text may mention another; only one that begins a line begins a block.
+      if (tag.isOpening && this.#open !== null && !MARKS_ONLY.test(line.slice(rest, tag.start))) continue
+      rest = tag.end
+      this.#close(offset + tag.start, !tag.isOpening)
+      if (tag.isOpening) this.#open = blockOf(tag.name, tag.attributes, offset + tag.end)
+    }
+  }
+
+  end(): NplBlock[] {
+    if (this.#fence !== null && this.#open !== null) this.#open.start = this.#text.length
+    this.#close(this.#text.length, false)
+    return this.#blocks
+  }
+
+  #close(at: number, isClosed: boolean): void {
+    if (this.#open === null) return
+    const { parts, start, ...block } = this.#open
+    const text = [...parts, this.#text.slice(start, at)].join('\n')
+    if (block.kind === 'check_in' || !MARKS_ONLY.test(text)) this.#blocks.push({ ...block, text, isClosed })
+    this.#open = null
+  }
 }
 
 /** Nothing but space and the marks of quotations. */
 const MARKS_ONLY = /^[\s>]*$/
 
-const LINE_FEED = 10
-const CARRIAGE_RETURN = 13
-
-/** The lines that are not empty, whatever ends them. One at a time: a text may have millions. */
-function* linesOf(text: string): Generator<string> {
+/** The lines of a text that are not empty, whatever ends them. One at a time: it may have millions. */
+export function* linesOf(text: string): Generator<string> {
   let start = 0
   for (let at = 0; at <= text.length; at += 1) {
     const code = at < text.length ? text.charCodeAt(at) : LINE_FEED
@@ -132,12 +176,14 @@ interface Tag {
   end: number
 }
 
-const TAG_HINT = /<\/?npl-/i
 // The inside of a tag has no angle brackets, so that a search for its end stops at the next beginning.
 const TAG = /<(\/?)(npl-block|npl-reflection|npl-ref)(?=[\s/>])([^<>]*)>/gi
 
+const TAG_HINT = /<\/?npl-/i
+
 /** The tags of a line that are not inside of inline code. */
 function tagsOf(line: string): Tag[] {
+  if (!TAG_HINT.test(line)) return []
   const code = inlineCode(line)
   const tags: Tag[] = []
   for (const match of line.matchAll(TAG)) {
@@ -169,11 +215,11 @@ function inlineCode(line: string): { start: number; end: number }[] {
 }
 
 /** The block that a tag begins, or null for a kind that means nothing here. */
-function blockOf(tag: NplTag, written: string): NplBlock | null {
+function blockOf(tag: NplTag, written: string, start: number): OpenBlock | null {
   const attributes = attributesOf(written)
   const type = attributes.type?.toLowerCase().replaceAll('_', '-')
   const kind = tag !== 'npl-block' || type === 'reflection' ? 'reflection' : type === 'check-in' ? 'check_in' : null
-  return kind === null ? null : { kind, tag, attributes, lines: [], isClosed: false }
+  return kind === null ? null : { kind, tag, attributes, parts: [], start }
 }
 
 // Sticky: each attribute begins where the last one ended, and the first that is none ends the list.
@@ -189,16 +235,24 @@ function attributesOf(written: string): Record<string, string> {
   return Object.fromEntries(attributes)
 }
 
-const ITEM_BEGINS = /^[\s>]*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?(?:\*\*|__)?/
+// Both are sticky and only asked how far they reach: a text may have a million lines.
+const ITEM_MARKS = /[\s>]*(?:(?:[-*+•]|\d{1,3}[.)])(?:\s+|$|(?=\p{Extended_Pictographic})))?(?:\[[ xX]\]\s+)?(?:\*\*|__)?/uy
 const EMOJI =
-  /^(?:\p{RI}\p{RI}|[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?(?:\u200D\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?){0,9})/u
+  /(?:\p{RI}\p{RI}|[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?(?:\u200D\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?){0,9})/uy
+
+const CATEGORIES = new Map<string, EmojiCategory>(Object.entries(EMOJI_CATEGORIES))
 
 /** Reads one line of a block: the emoji it begins with, behind any list mark, and the rest. */
 export function readItem(line: string): BlockItem {
-  const item = line.replace(ITEM_BEGINS, '')
-  const found = EMOJI.exec(item)?.[0]
-  if (found === undefined) return { emoji: null, category: null, text: item.trim() }
-  const emoji = found.replace(/[\uFE0E\uFE0F]/g, '')
-  const category = Object.hasOwn(EMOJI_CATEGORIES, emoji) ? EMOJI_CATEGORIES[emoji as keyof typeof EMOJI_CATEGORIES] : null
-  return { emoji, category, text: item.slice(found.length).trim() }
+  const start = endOf(ITEM_MARKS, line, 0)
+  const end = endOf(EMOJI, line, start)
+  if (end === start) return { emoji: null, category: null, text: line.slice(start).trim() }
+  const emoji = line.slice(start, end).replace(/[\uFE0E\uFE0F]/g, '')
+  return { emoji, category: CATEGORIES.get(emoji) ?? null, text: line.slice(end).trim() }
+}
+
+/** Where a sticky pattern ends that begins at a place, which is that place where it does not match. */
+function endOf(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start
+  return pattern.test(text) ? pattern.lastIndex : start
 }
