@@ -1,16 +1,6 @@
 import type { RequiredOutput } from './output-schema.ts'
 
-export const TASK_STATUSES = [
-  'blocked',
-  'pending',
-  'assigned',
-  'in_progress',
-  'in_review',
-  'revision_requested',
-  'completed',
-  'failed',
-  'cancelled',
-] as const
+export const TASK_STATUSES = ['blocked', 'pending', 'assigned', 'in_progress', 'in_review', 'revision_requested', 'completed', 'failed', 'cancelled'] as const
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
 /** The state machine of briefs, once. Drawn in docs/task-lifecycle.md with the use-case behind each arrow. */
