@@ -25,7 +25,18 @@ export interface AnswerDescription {
   markdown?: z.ZodType
 }
 
-export const TAGS = ['Subtasks', 'Tasks', 'Outside workers', 'Sessions', 'Events', 'Runners', 'Projects', 'API keys', 'Operations'] as const
+export const TAGS = [
+  'Subtasks',
+  'Tasks',
+  'Troubleshooting guides',
+  'Outside workers',
+  'Sessions',
+  'Events',
+  'Runners',
+  'Projects',
+  'API keys',
+  'Operations',
+] as const
 
 /** What an endpoint is, apart from what it does: all that the reference shows. */
 interface Description {
@@ -103,7 +114,7 @@ interface EndpointSpec<Params, Query, Body, Markdown, Result> extends Descriptio
   /** What is stored to be repeated, where that is not the live answer: without its secrets. */
   storedAnswer?(result: Result): Answer
   /** The body of the live answer for callers who accept Markdown rather than JSON. */
-  answerMarkdown?(result: Result): string
+  answerMarkdown?(result: NoInfer<Result>): string
 }
 
 interface StreamSpec<Params, Query> extends Description, Inputs<Params, Query, undefined, undefined> {

@@ -1,5 +1,6 @@
 import { tsgs } from '@muster/db'
 import {
+  cutToCodePoints,
   DomainError,
   type FieldProblem,
   requireScope,
@@ -26,6 +27,7 @@ export interface TsgContent {
 
 /** Ids that are tried one after the other for guides whose titles are alike; the next one gets a random ending. */
 const NUMBERED_IDS = 9
+const SHOWN_PATTERN_MAX = 100
 
 /**
  * Stores a guide. Without an id it gets one from its title, with a number where that is taken. [B5] create_tsg
@@ -63,7 +65,7 @@ export function checkTsgContent(input: TsgContent): Required<{ [Field in keyof T
   const technologies = [...new Map((input.applicability?.technologies ?? []).map((technology) => [technology.toLowerCase(), technology])).values()]
   const problems = input.patterns.flatMap((pattern, place): FieldProblem[] => {
     const reason = tsgPatternProblem(match, pattern)
-    return reason === null ? [] : [{ pointer: `/patterns/${place}`, field: `patterns.${place}`, reason, value: pattern }]
+    return reason === null ? [] : [{ pointer: `/patterns/${place}`, field: `patterns.${place}`, reason, value: cutToCodePoints(pattern, SHOWN_PATTERN_MAX) }]
   })
   if (problems.length > 0) {
     const reasons = problems.map(({ field, reason }) => `${field} ${reason}`)

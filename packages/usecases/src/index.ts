@@ -3,7 +3,7 @@
  * call one of these, and answer. They never talk to the database themselves.
  */
 
-export { type ApiKey, type InboxItem, isDatabaseUnavailable, type Step, type TaskRevision, type TaskSummary, type Update } from '@muster/db'
+export { type ApiKey, type InboxItem, isDatabaseUnavailable, type Step, type TaskRevision, type TaskSummary, type TsgSummary, type Update } from '@muster/db'
 export { createApiKey, listApiKeys, type NewApiKey, revokeApiKey } from './api-keys.ts'
 export { assignTask } from './assign-task.ts'
 export { authenticate, openActor } from './authenticate.ts'

@@ -1,4 +1,4 @@
-import { tsgs, tsgUses } from '@muster/db'
+import { type TsgSummary, tsgs, tsgUses } from '@muster/db'
 import { notFound, requireScope, type Tsg, type TsgSeverity, type TsgUsage } from '@muster/domain'
 import { type Ctx, reading } from './ctx.ts'
 import { inProject } from './in-project.ts'
@@ -35,8 +35,8 @@ export interface TsgQuery {
   cursor?: string | undefined
 }
 
-/** Newest first. */
-export async function listTsgs(ctx: Ctx, query: TsgQuery): Promise<Page<Tsg>> {
+/** Newest first, without their contents. */
+export async function listTsgs(ctx: Ctx, query: TsgQuery): Promise<Page<TsgSummary>> {
   requireScope(ctx.actor, 'tsgs:read')
   const before = query.cursor === undefined ? undefined : readCursor(query.cursor)
   const items = await reading(ctx, (tx) => tsgs.listTsgs(tx, ctx.actor.projectId, { ...query, before, limit: query.limit + 1 }))

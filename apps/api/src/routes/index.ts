@@ -43,6 +43,15 @@ import { reviseTaskEndpoint } from './tasks/revise.ts'
 import { getStatsEndpoint } from './tasks/stats.ts'
 import { unlinkTsgEndpoint } from './tasks/unlink-tsg.ts'
 import { validateTaskEndpoint } from './tasks/validate.ts'
+import { createTsgEndpoint } from './tsgs/create.ts'
+import { deleteTsgEndpoint } from './tsgs/delete.ts'
+import { getTsgEndpoint } from './tsgs/get.ts'
+import { getTsgUsageEndpoint } from './tsgs/get-usage.ts'
+import { listTsgsEndpoint } from './tsgs/list.ts'
+import { putTsgEndpoint } from './tsgs/put.ts'
+import { recordTsgFeedbackEndpoint } from './tsgs/record-feedback.ts'
+import { scanTsgsEndpoint } from './tsgs/scan.ts'
+import { updateTsgEndpoint } from './tsgs/update.ts'
 
 /** Every endpoint of the API, in the order in which one would explain them. The reference keeps this order. */
 export const endpoints = (metrics: Registry): Endpoint[] => [
@@ -74,6 +83,16 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   unlinkTsgEndpoint,
   getTaskContextEndpoint,
   getStatsEndpoint,
+
+  createTsgEndpoint,
+  listTsgsEndpoint,
+  scanTsgsEndpoint,
+  getTsgEndpoint,
+  putTsgEndpoint,
+  updateTsgEndpoint,
+  deleteTsgEndpoint,
+  recordTsgFeedbackEndpoint,
+  getTsgUsageEndpoint,
 
   claimSubtaskEndpoint,
   heartbeatEndpoint,

@@ -23,7 +23,10 @@ describe('every endpoint that needs a key', () => {
   })
   afterAll(() => api.close())
 
-  const body = (endpoint: (typeof guarded)[number]) => (endpoint.body === undefined ? {} : { body: components.get(endpoint.body)?.example })
+  const body = ({ body: json, markdown }: (typeof guarded)[number]) => {
+    if (json !== undefined) return { body: components.get(json)?.example }
+    return markdown === undefined ? {} : { raw: components.get(markdown)?.example as string, headers: { 'content-type': 'text/markdown' } }
+  }
 
   it.each(rows)('401: $name needs a key', async ({ endpoint, path }) => {
     for (const key of [undefined, 'mst_key_wrong', 'something else']) {
@@ -41,7 +44,11 @@ describe('every endpoint that needs a key', () => {
     expect(answer.body).toMatchObject({ code: 'forbidden', required_scope: endpoint.access })
   })
 
-  it.each(rows.filter(({ endpoint }) => endpoint.path.includes('{id}') && !endpoint.path.startsWith('/sessions/{id}/inbox/claim')))(
+  /** A session, and a guide that is put, are there as soon as they are named. */
+  const isNamedByCaller = ({ method, path }: (typeof guarded)[number]) =>
+    path.startsWith('/sessions/{id}/inbox/claim') || (method === 'PUT' && path === '/tsgs/{tsg_id}')
+
+  it.each(rows.filter(({ endpoint }) => /\{(tsg_)?id\}/.test(endpoint.path) && !isNamedByCaller(endpoint)))(
     '404: $name knows nothing by an unknown id, in whichever project',
     async ({ endpoint, path }) => {
       for (const key of [admin, strange])

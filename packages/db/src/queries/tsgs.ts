@@ -1,7 +1,10 @@
 import type { Tsg, TsgSeverity } from '@muster/domain'
-import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { tsgs } from '../schema/tsgs.ts'
+
+/** A guide as lists show it. */
+export type TsgSummary = Omit<Tsg, 'content'>
 
 /** What can be written of a guide. */
 export type TsgRow = Omit<Tsg, 'createdAt' | 'updatedAt'>
@@ -74,8 +77,8 @@ export interface TsgFilter {
   limit: number
 }
 
-/** Newest first. */
-export async function listTsgs(tx: Tx, projectId: string, filter: TsgFilter): Promise<Tsg[]> {
+/** Newest first, without their contents. */
+export async function listTsgs(tx: Tx, projectId: string, filter: TsgFilter): Promise<TsgSummary[]> {
   const { q, technology, severity, before, limit } = filter
   const found = q === undefined ? undefined : await searchTsgs(tx, q, filter)
   const conditions = [
@@ -89,8 +92,9 @@ export async function listTsgs(tx: Tx, projectId: string, filter: TsgFilter): Pr
         ]
       : [inArray(tsgs.tsgId, found)]),
   ].filter((condition) => condition !== undefined && condition !== '')
+  const { content: _, ...columns } = getTableColumns(tsgs)
   const rows = await tx.orm
-    .select()
+    .select(columns)
     .from(tsgs)
     .where(and(...conditions))
     .orderBy(desc(tsgs.createdAt), desc(tsgs.tsgId))
@@ -141,6 +145,6 @@ export async function unlinkTsgEverywhere(tx: Tx, projectId: string, tsgId: stri
 
 const only = (projectId: string, tsgId: string) => and(eq(tsgs.projectId, projectId), eq(tsgs.tsgId, tsgId))
 
-function toTsg({ projectId: _, technologies, ...row }: typeof tsgs.$inferSelect): Tsg {
+function toTsg<Row extends { projectId: string; technologies: string[] }>({ projectId: _, technologies, ...row }: Row) {
   return { ...row, applicability: { technologies } }
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { streamEndpoint } from '../../endpoint.ts'
 import { checkCursor, cursorOf, follow } from '../../events/follow.ts'
 import { eventSchema, eventTypeSchema } from '../../schemas/event.ts'
+import { printableId } from '../../schemas/fields.ts'
 
 export const afterQuery = z.coerce
   .number<string>()
@@ -23,7 +24,7 @@ export const streamEventsEndpoint = streamEndpoint({
   access: 'events:read',
   query: z.strictObject({
     type: eventTypeSchema.optional().describe('Only events of this type.'),
-    subject: z.uuid().optional().describe('Only events about this subtask or update.'),
+    subject: printableId('Only events about this subtask, task or guide.', 'port-already-in-use').optional(),
     after: afterQuery,
   }),
   answers: { 200: { description: 'A stream without an end.', schema: eventSchema, contentType: 'text/event-stream' } },

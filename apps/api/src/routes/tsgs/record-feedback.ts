@@ -1,0 +1,23 @@
+import { recordTsgFeedback } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { presentTsgUsage, tsgFeedbackSchema, tsgParams, tsgUsageSchema } from '../../schemas/tsg.ts'
+
+export const recordTsgFeedbackEndpoint = endpoint({
+  operationId: 'recordTsgFeedback',
+  method: 'POST',
+  path: '/tsgs/{tsg_id}/feedback',
+  tag: 'Troubleshooting guides',
+  summary: 'Say whether a guide helped',
+  description:
+    'Open to whoever may read guides, the credential of a sub-agent included: it is the reader who knows. Answers with the figures as they are then.',
+  access: 'tsgs:read',
+  params: tsgParams,
+  body: tsgFeedbackSchema,
+  answers: { 200: { description: 'Recorded.', schema: tsgUsageSchema } },
+  errors: ['not_found'],
+  async handle({ ctx, params, body }) {
+    const feedback = { resolved: body.resolved, sessionId: body.session_id ?? undefined, taskId: body.task_id ?? undefined }
+    return { tsgId: params.tsg_id, usage: await recordTsgFeedback(ctx, params.tsg_id, feedback) }
+  },
+  answer: ({ tsgId, usage }) => ({ status: 200, body: presentTsgUsage(tsgId, usage) }),
+})
