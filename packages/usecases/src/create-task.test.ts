@@ -127,7 +127,7 @@ describe('creating a task', () => {
   it('is not for a sub-agent', async () => {
     const lineage = { subtaskId: null, taskId: harness.deps.newId(), sessionId: 's', depth: 1 as const }
     const own = harness.as({ ...harness.ctx.actor, lineage })
-    for (const work of [makeTask(own), validateTask(own, GOOD)]) expect((await refusalOf(work)).code).toBe('spawn_blocked')
+    for (const work of [() => makeTask(own), () => validateTask(own, GOOD)]) expect((await refusalOf(work())).code).toBe('spawn_blocked')
     expect((await refusalOf(makeTask(harness.as({ ...harness.ctx.actor, scopes: ['tasks:read'] })))).code).toBe('forbidden')
   })
 })
