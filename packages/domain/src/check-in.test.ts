@@ -160,7 +160,7 @@ describe('the criterion that a line is about', () => {
 
 // Were anything looked at twice, these would take minutes and run into the time limit of a test. What they take otherwise is no matter here.
 describe('the worst that a text can be', () => {
-  const SIZE = 256 * 1024
+  const SIZE = 128 * 1024
   const fill = (piece: string, before = '', after = '') => before + piece.repeat((SIZE - before.length - after.length) / piece.length) + after
   const open = '<npl-block type="check-in" task-id="t" revision="1">\n'
   const known = criteria('Rate limiting is in place', 'a b c', '- - -')
