@@ -17,8 +17,8 @@ function losingAnswers(db: Database, times: number): Database {
   const sql = new Proxy(db.sql, {
     get(target, property, receiver) {
       if (property !== 'begin') return Reflect.get(target, property, receiver)
-      return async (work: Parameters<typeof target.begin>[1]) => {
-        const value = await target.begin(work)
+      return async (options: string, work: Parameters<typeof target.begin>[1]) => {
+        const value = await target.begin(options, work)
         left -= 1
         if (left >= 0) throw Object.assign(new Error('cut'), { code: 'CONNECTION_CLOSED' })
         return value

@@ -13,7 +13,12 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-const quick: Runner = { name: 'own', steerable: false, run: async ({ brief }) => ({ kind: 'completed', result: `Done in attempt ${brief.attempt}.` }) }
+const quick: Runner = {
+  name: 'own',
+  steerable: false,
+  usesWorkspace: false,
+  run: async ({ brief }) => ({ kind: 'completed', result: `Done in attempt ${brief.attempt}.` }),
+}
 
 /** Loses the answer to the first transaction that has claimed something: it is committed, and the worker never hears of it. */
 function losingFirstClaim(db: Database): { db: Database; lost: () => boolean } {
@@ -21,8 +26,8 @@ function losingFirstClaim(db: Database): { db: Database; lost: () => boolean } {
   const sql = new Proxy(db.sql, {
     get(target, property, receiver) {
       if (property !== 'begin') return Reflect.get(target, property, receiver)
-      return async (work: Parameters<typeof target.begin>[1]) => {
-        const value: unknown = await target.begin(work)
+      return async (options: string, work: Parameters<typeof target.begin>[1]) => {
+        const value: unknown = await target.begin(options, work)
         const hasClaimed = Array.isArray(value) && value.some((row) => typeof row === 'object' && row !== null && 'credential' in row)
         if (!hasClaimed || isLost) return value
         isLost = true

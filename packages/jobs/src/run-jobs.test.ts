@@ -36,7 +36,9 @@ describe('a job that is inserted for its row', () => {
       await spawn(harness.ctx, { agentId: 'full' }),
     ]
     const waiting = await spawn(harness.ctx, { agentId: 'full' })
-    await transaction(harness.deps.db, projectId, (tx) => harness.deps.runJobs.insertForRow(tx, runQueue('own', projectId), waiting.id))
+    await transaction(harness.deps.db, projectId, (tx) =>
+      harness.deps.runJobs.insertForRows(tx, [{ queue: runQueue('own', projectId), subtaskId: waiting.id }]),
+    )
     const jobs = await harness.admin<
       { id: string }[]
     >`select data ->> 'id' as id from pgboss.job where data ->> 'id' in ${harness.admin([...spawned, waiting].map((one) => one.id))}`

@@ -27,10 +27,10 @@ export interface FetchedRunJob {
 export interface RunJobs {
   insert(tx: Tx, jobs: readonly RunJob[]): Promise<void>
   /**
-   * The same for one row that may have been given a slot by a statement just before, in the same packet: the row tells, and nothing is
-   * inserted where it has none.
+   * The same for rows that may have been given slots by a statement just before, in the same packet: the rows tell, and nothing is
+   * inserted for those that have none.
    */
-  insertForRow(tx: Tx, queue: string, subtaskId: string): Promise<void>
+  insertForRows(tx: Tx, rows: readonly { queue: string; subtaskId: string }[]): Promise<void>
   /** Takes up to `limit` waiting jobs of a queue (see `runQueue`), best first; others take different ones at the same time. */
   fetch(tx: Tx, queue: string, limit: number): Promise<FetchedRunJob[]>
   /**
@@ -58,7 +58,7 @@ export function createRunJobs(boss: PgBoss): RunJobs {
         await boss.insert(queue, inserts, insideTransaction(tx))
       }
     },
-    async insertForRow(tx, queue, subtaskId) {
+    async insertForRows(tx, rows) {
       // What pg-boss's own insert writes for such a job; a test holds the two against each other.
       await tx.sql`
         insert into pgboss.job (
@@ -68,8 +68,11 @@ export function createRunJobs(boss: PgBoss): RunJobs {
         select q.name, s.job_id, jsonb_build_object('project_id', s.project_id, 'id', s.id), -floor(extract(epoch from s.rank_at))::int, moment.now, moment.now,
           q.expire_seconds, q.deletion_seconds, moment.now + q.retention_seconds * interval '1 second',
           q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.policy, q.dead_letter, q.heartbeat_seconds
-        from subtasks s join pgboss.queue q on q.name = ${queue} cross join (select pgboss.job_now() as now) as moment
-        where s.id = ${subtaskId} and s.slot`
+        from unnest(${rows.map((row) => row.subtaskId)}::uuid[], ${rows.map((row) => row.queue)}::text[]) as wanted(id, queue)
+        join subtasks s on s.id = wanted.id
+        join pgboss.queue q on q.name = wanted.queue
+        cross join (select pgboss.job_now() as now) as moment
+        where s.slot and s.id = any(${rows.map((row) => row.subtaskId)}::uuid[])`
     },
     async fetch(tx, queue, limit) {
       const jobs = await boss.fetch<RunJobData>(queue, { batchSize: limit, ...insideTransaction(tx) })

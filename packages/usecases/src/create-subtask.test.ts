@@ -87,7 +87,7 @@ describe('spawning', () => {
 
   it('leaves nothing behind when its transaction fails', async () => {
     const agentId = newAgent()
-    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, insertForRow: () => Promise.reject(new Error('the queue is gone')) } }
+    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, insertForRows: () => Promise.reject(new Error('the queue is gone')) } }
     await expect(spawn(failing, { agentId })).rejects.toThrow('the queue is gone')
     expect(await harness.admin`select from subtasks where agent_id = ${agentId}`).toHaveLength(0)
   })
@@ -144,6 +144,40 @@ describe('the pending limit', () => {
     expect(await accepted('anybody')).toBe(2)
     expect(await accepted('busy, "one"')).toBe(7)
     expect(await accepted('never')).toBe(0)
+  })
+})
+
+describe('subtasks that are spawned at once', () => {
+  it('are accepted or refused each for itself, whoever they come with', async () => {
+    const [full, roomy] = [newAgent(), newAgent()]
+    const wrong = { ...harness.ctx, newId: () => 'no-uuid' }
+    const asked = [
+      ...Array.from({ length: 7 }, () => spawn(harness.ctx, { agentId: full })),
+      spawn(wrong, { agentId: roomy }),
+      ...Array.from({ length: 3 }, () => spawn(harness.ctx, { agentId: roomy })),
+    ]
+    const outcomes = (await Promise.allSettled(asked)).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.status : outcome.reason.code))
+    const refused = 'pending_limit_reached'
+    // 22P02: invalid text representation. The one that cannot be stored takes nobody with it.
+    expect(outcomes).toEqual([...Array(5).fill('pending'), refused, refused, '22P02', ...Array(3).fill('pending')])
+    const rows =
+      await harness.admin`select agent_id, count(*)::int, count(*) filter (where slot)::int as slots from subtasks where agent_id in (${full}, ${roomy}) group by 1`
+    expect(new Map(rows.map((row) => [row.agent_id, [row.count, row.slots]]))).toEqual(
+      new Map([
+        [full, [5, 3]],
+        [roomy, [3, 3]],
+      ]),
+    )
+    expect(await invariants(harness.admin, { limitsHaveChanged: true })).toEqual([])
+  })
+
+  it('take slots from later ones of the same moment', async () => {
+    const agentId = newAgent()
+    const made = await Promise.all((['low', 'low', 'low', 'urgent'] as const).map((priority) => spawn(harness.ctx, { agentId, priority })))
+    const slots = await Promise.all(made.map(async ({ id }) => (await readSubtaskRow(harness.admin, id)).slot))
+    expect(slots[3]).toBe(true)
+    expect(slots.filter(Boolean)).toHaveLength(3)
+    expect(await invariants(harness.admin, { limitsHaveChanged: true })).toEqual([])
   })
 })
 

@@ -1,8 +1,9 @@
-import { lanes, subtasks } from '@muster/db'
+import { lanes, subtasks, type Tx, transaction } from '@muster/db'
 import { DomainError, type Priority, type RequiredOutput, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
-import { runQueue } from '@muster/jobs'
-import type { Ctx } from './ctx.ts'
+import { type RunJobs, runQueue } from '@muster/jobs'
+import type { Ctx, Deps } from './ctx.ts'
 import { subtaskEvent } from './event-data.ts'
+import { Gather } from './gather.ts'
 import { inProject } from './in-project.ts'
 
 export interface NewSubtask {
@@ -32,19 +33,26 @@ const DEFAULT_MAX_STEPS = 50
  * @throws DomainError `subtasks_disabled`, `spawn_blocked`, `forbidden`, `pending_limit_reached`
  */
 export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtask> {
+  const row = prepareSubtask(ctx, input)
+  // A stored answer commits with its effect, and needs a transaction of its own.
+  if (ctx.idempotency === undefined) return await lotsOf(ctx).add({ ctx, row })
+  return await inProject(ctx, async (tx) => unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0]))
+}
+
+/** Checks who asks, and fills in what was left out. */
+export function prepareSubtask(ctx: Ctx, input: NewSubtask): subtasks.NewSubtaskRow {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, 'subtasks:write')
   const { settings, actor } = ctx
   if (!settings.SUBTASK_ENABLED) throw new DomainError('subtasks_disabled', 'Subtasks are switched off on this server (SUBTASK_ENABLED=false).')
-  const { projectId } = actor
-  const defaults = laneDefaults(ctx)
-  const row = {
+  return {
     id: ctx.newId(),
-    projectId,
+    projectId: actor.projectId,
     agentId: actor.agentId ?? input.agentId ?? DEFAULT_AGENT,
     parentSessionId: input.parentSessionId ?? null,
     task: input.task,
     taskId: input.taskId ?? null,
+    taskRevision: null,
     priority: input.priority ?? 'normal',
     runner: input.runner,
     model: input.model ?? null,
@@ -58,42 +66,94 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
     metadata: input.metadata ?? {},
     jobId: ctx.newId(),
   }
+}
 
-  const created = subtaskEvent('subtask.created', row, actor, { priority: row.priority, runner: row.runner })
-  return await inProject(ctx, async (tx) => {
-    // Statements in one packet: they run one after the other, and each sees what the one before it has waited for, or done.
-    const queue = runQueue(row.runner, projectId)
-    const [, inserted] = await Promise.all([
-      lanes.lockLanes(tx, projectId, [row.agentId]),
-      subtasks.insertSubtask(tx, row, created, defaults, settings.SUBTASK_AGEING_SECONDS),
-      ctx.runJobs.insertForRow(tx, queue, row.id),
-    ])
-    if (inserted === null) {
-      const limit = await subtasks.pendingLimit(tx, projectId, row.agentId, defaults.pending)
-      throw new DomainError(
-        'pending_limit_reached',
-        `Agent ${row.agentId} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`,
-        {
-          retryAfterSeconds: 1,
-          limit,
-          agent_id: row.agentId,
-        },
-      )
+interface Prepared {
+  ctx: Ctx
+  row: subtasks.NewSubtaskRow
+}
+
+/** One subtask of a lot: accepted, or refused because its agent has as many waiting as it may. */
+export type Spawned = { answer: Subtask } | { error: DomainError }
+
+export function unwrap(spawned: Spawned | undefined): Subtask {
+  if (spawned === undefined) throw new Error('a subtask was neither accepted nor refused')
+  if ('error' in spawned) throw spawned.error
+  return spawned.answer
+}
+
+/** Inserts prepared subtasks of one project, in their order, in a caller's transaction. Takes lane locks: row locks come before. */
+export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<Spawned[]> {
+  const defaults = laneDefaults(deps)
+  const queueOf = (row: subtasks.NewSubtaskRow) => ({ queue: runQueue(row.runner, projectId), subtaskId: row.id })
+  const wanted = prepared.map(({ ctx, row }) => ({
+    row,
+    created: subtaskEvent('subtask.created', row, ctx.actor, { priority: row.priority, runner: row.runner }),
+  }))
+  // Statements in one packet: they run one after the other, and each sees what the one before it has waited for, or done.
+  const [, inserted] = await Promise.all([
+    lanes.lockLanes(
+      tx,
+      projectId,
+      prepared.map(({ row }) => row.agentId),
+    ),
+    subtasks.insertSubtasks(tx, projectId, wanted, defaults, deps.settings.SUBTASK_AGEING_SECONDS),
+    deps.runJobs.insertForRows(
+      tx,
+      prepared.map(({ row }) => queueOf(row)),
+    ),
+  ])
+  let hasSlots = false
+  const spawned: Spawned[] = []
+  for (const { row } of prepared) {
+    const accepted = inserted.get(row.id)
+    if (accepted === undefined) {
+      spawned.push({ error: await laneIsFull(tx, projectId, row.agentId, defaults.pending) })
+      continue
     }
-    let hasSlot = inserted.slot
-    if (inserted.outranksHolder) {
-      const taken = await lanes.takeSlotFromLater(tx, projectId, row.agentId, inserted.rankAt)
+    hasSlots ||= accepted.slot
+    if (accepted.outranksHolder) {
+      const taken = await lanes.takeSlotFromLater(tx, projectId, row.agentId, accepted.rankAt)
       if (taken !== null) {
-        await ctx.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
+        await deps.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
         await lanes.giveSlot(tx, row.id, row.jobId)
-        await ctx.runJobs.insertForRow(tx, queue, row.id)
-        hasSlot = true
+        await deps.runJobs.insertForRows(tx, [queueOf(row)])
+        hasSlots = true
       }
     }
-    if (hasSlot) tx.afterCommit(() => ctx.bell.ring('run'))
-    tx.afterCommit(() => ctx.bell.ring('outbox'))
-    return newSubtask(row, inserted.createdAt)
-  })
+    spawned.push({ answer: newSubtask(row, accepted.createdAt) })
+  }
+  if (hasSlots) tx.afterCommit(() => deps.bell.ring('run'))
+  if (inserted.size > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  return spawned
+}
+
+async function laneIsFull(tx: Tx, projectId: string, agentId: string, fallback: number): Promise<DomainError> {
+  const limit = await subtasks.pendingLimit(tx, projectId, agentId, fallback)
+  return new DomainError(
+    'pending_limit_reached',
+    `Agent ${agentId} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`,
+    { retryAfterSeconds: 1, limit, agent_id: agentId },
+  )
+}
+
+/** Enough that they do not wait for one another's disk writes, few enough that under load many go together. */
+const LOTS = { lotsAtOnce: 4, itemsPerLotMax: 50 }
+const lots = new WeakMap<RunJobs, Map<string, Gather<Prepared, Subtask>>>()
+
+/** What is spawned without an `Idempotency-Key` at the same time, in the same project, is accepted together. */
+function lotsOf(ctx: Ctx): Gather<Prepared, Subtask> {
+  const ofProcess = lots.get(ctx.runJobs) ?? new Map<string, Gather<Prepared, Subtask>>()
+  lots.set(ctx.runJobs, ofProcess)
+  const { projectId } = ctx.actor
+  const known = ofProcess.get(projectId)
+  if (known !== undefined) return known
+  const gather = new Gather<Prepared, Subtask>(
+    (prepared) => transaction(ctx.db, projectId, (tx) => insertPrepared((prepared[0] as Prepared).ctx, tx, projectId, prepared)),
+    LOTS,
+  )
+  ofProcess.set(projectId, gather)
+  return gather
 }
 
 /** The limits of this server, for projects that set none of their own. */
@@ -102,7 +162,7 @@ export function laneDefaults({ settings }: Pick<Ctx, 'settings'>): { running: nu
 }
 
 /** What was just inserted, without reading it back. */
-function newSubtask(row: Parameters<typeof subtasks.insertSubtask>[1], createdAt: Date): Subtask {
+function newSubtask(row: subtasks.NewSubtaskRow, createdAt: Date): Subtask {
   return {
     id: row.id,
     projectId: row.projectId,
@@ -110,7 +170,7 @@ function newSubtask(row: Parameters<typeof subtasks.insertSubtask>[1], createdAt
     parentSessionId: row.parentSessionId,
     task: row.task,
     taskId: row.taskId,
-    taskRevision: null,
+    taskRevision: row.taskRevision,
     scheduleId: null,
     subagentName: null,
     subagentVersion: null,

@@ -70,10 +70,10 @@ describe('the same request with the same key', () => {
       ...harness.ctx,
       runJobs: {
         ...harness.ctx.runJobs,
-        insertForRow: async (...job) => {
+        insertForRows: async (...job) => {
           started.resolve()
           await gate.promise
-          await harness.ctx.runJobs.insertForRow(...job)
+          await harness.ctx.runJobs.insertForRows(...job)
         },
       },
     })
@@ -119,7 +119,7 @@ describe('a key', () => {
     const key = newKey()
     const unknown = harness.deps.newId()
     await expect(cancelSubtask(sending(key), unknown)).rejects.toMatchObject({ code: 'not_found' })
-    const crashing = { ...sending(key), runJobs: { ...harness.ctx.runJobs, insertForRow: () => Promise.reject(new Error('crashed')) } }
+    const crashing = { ...sending(key), runJobs: { ...harness.ctx.runJobs, insertForRows: () => Promise.reject(new Error('crashed')) } }
     await expect(spawn(crashing, { agentId: key })).rejects.toThrow('crashed')
     expect(await harness.admin`select from idempotency_keys where key = ${key}`).toHaveLength(0)
     expect(await harness.admin`select from subtasks where agent_id = ${key}`).toHaveLength(0)

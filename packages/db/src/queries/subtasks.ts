@@ -15,6 +15,7 @@ export interface NewSubtaskRow {
   parentSessionId: string | null
   task: string
   taskId: string | null
+  taskRevision: number | null
   priority: Priority
   runner: string
   model: string | null
@@ -39,65 +40,102 @@ export interface InsertedSubtask {
 }
 
 /**
- * Inserts a subtask if its lane may hold one more, with a slot if one is free; null when the lane is full. The lane must be
- * locked by an earlier statement. Pending rows are counted up to the limit only. Its event goes out with it, in the same statement.
+ * Inserts the subtasks that their lanes may still hold, in their order, with slots as far as there are free ones; those that are missing
+ * in the answer found their lane full. The lanes must be locked by an earlier statement. Pending rows are counted up to the limit only.
+ * Their events go out with them, in the same statement.
  */
-export async function insertSubtask(
+export async function insertSubtasks(
   tx: Tx,
-  row: NewSubtaskRow,
-  created: NewEvent,
+  projectId: string,
+  rows: readonly { row: NewSubtaskRow; created: NewEvent }[],
   defaults: LaneDefaults,
   ageingSeconds: number,
-): Promise<InsertedSubtask | null> {
-  const rankSeconds = PRIORITY_RANKS[row.priority] * ageingSeconds
-  const [inserted] = await tx.sql<{ slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean }[]>`
+): Promise<Map<string, InsertedSubtask>> {
+  const data = rows.map(({ row, created }) => ({
+    id: row.id,
+    agent_id: row.agentId,
+    parent_session_id: row.parentSessionId,
+    task: row.task,
+    task_id: row.taskId,
+    task_revision: row.taskRevision,
+    priority: row.priority,
+    runner: row.runner,
+    model: row.model,
+    timeout_seconds: row.timeoutSeconds,
+    max_attempts: row.maxAttempts,
+    budget_max_steps: row.budgetMaxSteps,
+    budget_max_tokens: row.budgetMaxTokens,
+    budget_max_cost_micros: row.budgetMaxCostMicros,
+    notify: row.notify,
+    required_outputs: row.requiredOutputs,
+    metadata: row.metadata,
+    rank_seconds: PRIORITY_RANKS[row.priority] * ageingSeconds,
+    job_id: row.jobId,
+    event: created.data,
+    actor_kind: created.actor.kind,
+    actor_id: created.actor.id,
+  }))
+  const inserted = await tx.sql<{ id: string; slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean }[]>`
     with moment as materialized (select muster_now() as now),
-    lane as materialized (
-      select
-        coalesce((p.settings #>> array['limits', 'agents', ${row.agentId}, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running}) as running_max,
-        coalesce((p.settings #>> array['limits', 'agents', ${row.agentId}, 'pending'])::int, (p.settings #>> '{limits,pending_per_agent}')::int, ${defaults.pending}) as pending_max
-      from projects p where p.id = ${row.projectId}
+    wanted as materialized (
+      select *, row_number() over (partition by agent_id order by place) - 1 as before
+      from rows from (
+        jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as (
+          id uuid, agent_id text, parent_session_id text, task text, task_id uuid, task_revision int, priority text, runner text, model text,
+          timeout_seconds int, max_attempts smallint, budget_max_steps int, budget_max_tokens bigint, budget_max_cost_micros bigint, notify boolean,
+          required_outputs jsonb, metadata jsonb, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
+      ) with ordinality as w(
+        id, agent_id, parent_session_id, task, task_id, task_revision, priority, runner, model, timeout_seconds, max_attempts, budget_max_steps,
+        budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, rank_seconds, job_id, event, actor_kind, actor_id, place)
     ),
-    holders as materialized (
-      select status, rank_at from subtasks where project_id = ${row.projectId} and agent_id = ${row.agentId} and slot
+    lane as materialized (
+      select a.agent_id,
+        coalesce((p.settings #>> array['limits', 'agents', a.agent_id, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running}) as running_max,
+        coalesce((p.settings #>> array['limits', 'agents', a.agent_id, 'pending'])::int, (p.settings #>> '{limits,pending_per_agent}')::int, ${defaults.pending}) as pending_max
+      from (select distinct agent_id from wanted) as a cross join projects p where p.id = ${projectId}
     ),
     used as materialized (
-      select (select count(*) from holders) as slots,
-        (select count(*) from holders where status = 'pending') + (
+      select l.*, held.slots, held.last_rank_at, held.unclaimed + (
           select count(*) from (
-            select from subtasks where project_id = ${row.projectId} and agent_id = ${row.agentId} and status = 'pending' and not slot
-            limit (select pending_max from lane)
+            select from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.status = 'pending' and not s.slot limit l.pending_max
           ) as waiting
         ) as pending
+      from lane l cross join lateral (
+        select count(*) as slots, count(*) filter (where s.status = 'pending') as unclaimed, max(s.rank_at) filter (where s.status = 'pending') as last_rank_at
+        from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
+      ) as held
     ),
     inserted as (
       insert into subtasks (
-        id, project_id, agent_id, parent_session_id, task, task_id, priority, runner, model, timeout_seconds, max_attempts,
-        budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata,
-        created_at, rank_at, slot, slot_at, job_id
+        id, project_id, agent_id, parent_session_id, task, task_id, task_revision, priority, runner, model, timeout_seconds, max_attempts,
+        budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, created_at, rank_at, slot, slot_at, job_id
       )
-      select ${row.id}, ${row.projectId}, ${row.agentId}, ${row.parentSessionId}, ${row.task}, ${row.taskId}::uuid, ${row.priority}, ${row.runner}, ${row.model},
-        ${row.timeoutSeconds}, ${row.maxAttempts}, ${row.budgetMaxSteps}, ${row.budgetMaxTokens}::bigint, ${row.budgetMaxCostMicros}::bigint, ${row.notify},
-        ${JSON.stringify(row.requiredOutputs)}::jsonb, ${JSON.stringify(row.metadata)}::jsonb,
-        moment.now, moment.now + ${rankSeconds} * interval '1 second',
-        used.slots < lane.running_max,
-        case when used.slots < lane.running_max then moment.now end,
-        case when used.slots < lane.running_max then ${row.jobId}::uuid end
-      from moment, lane, used
-      where used.pending < lane.pending_max
-      returning slot, created_at, rank_at
+      select w.id, ${projectId}, w.agent_id, w.parent_session_id, w.task, w.task_id, w.task_revision, w.priority, w.runner, w.model, w.timeout_seconds, w.max_attempts,
+        w.budget_max_steps, w.budget_max_tokens, w.budget_max_cost_micros, w.notify, w.required_outputs, w.metadata,
+        moment.now, moment.now + w.rank_seconds * interval '1 second',
+        u.slots + w.before < u.running_max,
+        case when u.slots + w.before < u.running_max then moment.now end,
+        case when u.slots + w.before < u.running_max then w.job_id end
+      from wanted w join used u on u.agent_id = w.agent_id cross join moment
+      where u.pending + w.before < u.pending_max
+      order by w.place
+      returning id, agent_id, slot, created_at, rank_at
     ),
     announced as (
       insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
-      select ${row.projectId}, ${created.type}, ${created.subject.kind}, ${created.subject.id}, ${JSON.stringify(created.data)}::jsonb,
-        ${created.actor.kind}, ${created.actor.id}
-      from inserted
+      select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id
+      from inserted i join wanted w on w.id = i.id order by w.place
     )
-    select slot, created_at, rank_at,
-      not slot and exists (select from holders where holders.status = 'pending' and holders.rank_at > inserted.rank_at) as outranks_holder
-    from inserted`
-  if (inserted === undefined) return null
-  return { slot: inserted.slot, createdAt: new Date(inserted.created_at), rankAt: new Date(inserted.rank_at), outranksHolder: inserted.outranks_holder }
+    select i.id, i.slot, i.created_at, i.rank_at,
+      not i.slot and (u.last_rank_at > i.rank_at or exists (
+        select from inserted later where later.agent_id = i.agent_id and later.slot and later.rank_at > i.rank_at)) is true as outranks_holder
+    from inserted i join used u on u.agent_id = i.agent_id`
+  return new Map(
+    inserted.map((row) => [
+      row.id,
+      { slot: row.slot, createdAt: new Date(row.created_at), rankAt: new Date(row.rank_at), outranksHolder: row.outranks_holder },
+    ]),
+  )
 }
 
 /** What a full lane allows, for the refusal's words. */

@@ -1,0 +1,66 @@
+import { isDatabaseUnavailable } from '@muster/db'
+
+export interface GatherOptions {
+  /** Lots that are under way at once. What comes while they are waits for the next, and goes with it. */
+  lotsAtOnce: number
+  itemsPerLotMax: number
+}
+
+type Outcome<Answer> = { answer: Answer } | { error: unknown }
+
+interface Waiting<Item, Answer> {
+  item: Item
+  resolve: (answer: Answer) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Does together what many ask for at once, so that they share packets and commits. With little to do, everything is done at once and
+ * alone; what comes while others are at it is collected. Where a lot fails, each of its items is done alone, and fails alone.
+ */
+export class Gather<Item, Answer> {
+  readonly #work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>
+  readonly #options: GatherOptions
+  readonly #waiting: Waiting<Item, Answer>[] = []
+  #underWay = 0
+
+  constructor(work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>, options: GatherOptions) {
+    this.#work = work
+    this.#options = options
+  }
+
+  add(item: Item): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      if (this.#underWay < this.#options.lotsAtOnce && this.#waiting.length === 1) {
+        this.#underWay += 1
+        // After everything that has arrived by now has been read.
+        setImmediate(() => void this.#drain())
+      }
+    })
+  }
+
+  async #drain(): Promise<void> {
+    for (let lot = this.#take(); lot.length > 0; lot = this.#take()) await this.#do(lot)
+    this.#underWay -= 1
+  }
+
+  #take(): Waiting<Item, Answer>[] {
+    return this.#waiting.splice(0, this.#options.itemsPerLotMax)
+  }
+
+  async #do(lot: Waiting<Item, Answer>[]): Promise<void> {
+    try {
+      const outcomes = await this.#work(lot.map((waiting) => waiting.item))
+      for (const [place, waiting] of lot.entries()) {
+        const outcome = outcomes[place] as Outcome<Answer>
+        if ('error' in outcome) waiting.reject(outcome.error)
+        else waiting.resolve(outcome.answer)
+      }
+    } catch (error) {
+      // While the database is away, asking again for each would only take longer to say so.
+      if (lot.length > 1 && !isDatabaseUnavailable(error)) for (const waiting of lot) await this.#do([waiting])
+      else for (const waiting of lot) waiting.reject(error)
+    }
+  }
+}
