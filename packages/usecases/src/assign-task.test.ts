@@ -151,7 +151,6 @@ describe('the credential that comes with an assigned task', () => {
         () => completeTask(own, task.id, { outputs: {} }),
         () => readEvents(own, { afterSeq: 0, subjectId: task.id, limit: 5 }),
         () => confirmUpdate(own, toSubtask.updateId),
-        () => getTaskStats(own),
       ])
         expect(await codeOf(work())).toBe('not_found')
     }
@@ -166,6 +165,7 @@ describe('the credential that comes with an assigned task', () => {
       () => cancelTask(own, task.id, 'x'),
       () => reviewTask(own, task.id, { decision: 'approve' }),
       () => listSubtasks(own, { limit: 5 }),
+      () => getTaskStats(own),
     ])
       expect(await codeOf(work())).toBe('forbidden')
     expect(await codeOf(makeTask(own))).toBe('spawn_blocked')

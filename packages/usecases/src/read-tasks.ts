@@ -4,6 +4,7 @@ import {
   isUuid,
   notFound,
   renderContext,
+  requireController,
   requireOwnTask,
   requireScope,
   TASK_STATUSES,
@@ -66,8 +67,7 @@ export interface TaskStats {
 /** How many tasks there are in the project. [EN] 3.3 */
 export async function getTaskStats(ctx: Ctx): Promise<TaskStats> {
   requireScope(ctx.actor, 'tasks:read')
-  // A sub-agent is told of its own task, not of how many others there are.
-  if (ctx.actor.lineage !== null) throw notFound('task')
+  requireController(ctx.actor)
   const counts = await reading(ctx, (tx) => tasks.countTasks(tx, ctx.actor.projectId))
   const byStatus = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0])) as Record<TaskStatus, number>
   for (const { status, count } of counts) byStatus[status] = count

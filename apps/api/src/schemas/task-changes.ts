@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { DiffPart } from '@muster/domain'
+import { type DiffPart, TASK_STATUSES, type TaskStatus } from '@muster/domain'
 import type { CheckedIn, RevisedTask, TaskRevision, TaskStats, Update } from '@muster/usecases'
 import { z } from 'zod'
 import { component, listComponent, requestComponent } from './components.ts'
 import { printableId, storable, text, time, toTime } from './fields.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from './subtask.ts'
-import { criterionSchema, criterionStateSchema, presentTask, taskSchema, taskStatusSchema } from './task.ts'
+import { criterionSchema, criterionStateSchema, presentTask, taskSchema } from './task.ts'
 
 const diffPartSchema = component('DiffPart', z.object({ op: z.enum(['keep', 'add', 'remove']), text: z.string() }))
 
@@ -122,7 +122,7 @@ export const taskStatsSchema = component(
   z.object({
     total_tasks: z.int(),
     active_tasks: z.int().describe('Those that have not ended.'),
-    tasks_by_status: z.record(taskStatusSchema, z.int()),
+    tasks_by_status: z.object(Object.fromEntries(TASK_STATUSES.map((status) => [status, z.int()])) as Record<TaskStatus, z.ZodInt>),
   }),
 )
 

@@ -11,7 +11,6 @@ export const getStatsEndpoint = endpoint({
   description: 'How many tasks the project has, and in which states they are.',
   access: 'tasks:read',
   answers: { 200: { description: 'The figures of this moment.', schema: taskStatsSchema } },
-  errors: ['not_found'],
   handle: ({ ctx }) => getTaskStats(ctx),
   answer: (stats) => ({ status: 200, body: presentTaskStats(stats) }),
 })
