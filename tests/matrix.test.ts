@@ -10,6 +10,7 @@ import type { ClaimedSubtask, Problem } from './harness/wire.ts'
 /** Stands in everything that the other project has; nobody else may ever read it. */
 const MARK = 'CLASSIFIED'
 const OTHER_SESSION = 'session-of-the-other-project'
+const OTHER_TSG = 'guide-of-the-other-project'
 const UNKNOWN_ID = '01990000-0000-7000-8000-000000000000'
 const SESSION_MAX = 128
 
@@ -45,9 +46,20 @@ async function fillOtherProject(): Promise<typeof theirs> {
   const { claim_id } = await other.ok<{ claim_id: string }>('POST', `/sessions/${OTHER_SESSION}/inbox/claim`, { body: { ack: 'manual' } })
   const running = (await other.claim()) as ClaimedSubtask
   await other.steer(running.subtask.id, `${MARK} update`)
+  // Of a failure that the example of a scan tells of.
+  await other.ok('POST', '/tsgs', { body: { tsg_id: OTHER_TSG, title: MARK, content: MARK, patterns: ['EADDRINUSE'] } })
+  await other.ok('POST', '/tsgs/scan', { body: { error_message: 'EADDRINUSE', session_id: OTHER_SESSION } })
+  const task = await other.ok<{ id: string }>('POST', '/tasks', {
+    body: { title: `${MARK} title`, instructions: `${MARK} instructions`, parent_session_id: OTHER_SESSION },
+  })
+  await other.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: OTHER_SESSION } })
+  const note = await other.ok<{ update_id: string }>('POST', `/tasks/${task.id}/updates`, { body: { content: `${MARK} note` } })
   return {
     subtasks: { id: running.subtask.id },
     sessions: { id: OTHER_SESSION, claim_id },
+    tsgs: { tsg_id: OTHER_TSG },
+    tasks: { id: task.id, tsg_id: 'no-guide' },
+    updates: { update_id: note.update_id },
     projects: { id: ctx.actor.projectId },
     'api-keys': { id: keyId },
   }
@@ -61,6 +73,11 @@ async function otherProject(): Promise<unknown> {
     admin`select to_jsonb(s) from subtasks s where project_id = ${id} order by s.id`,
     admin`select to_jsonb(u) from updates u where project_id = ${id} order by u.id`,
     admin`select to_jsonb(i) from inbox i where project_id = ${id} order by i.id`,
+    admin`select to_jsonb(t) from tsgs t where project_id = ${id} order by t.tsg_id`,
+    admin`select to_jsonb(u) from tsg_uses u where project_id = ${id} order by u.id`,
+    admin`select to_jsonb(n) from tsg_notices n where project_id = ${id} order by n.session_id, n.tsg_id`,
+    admin`select to_jsonb(t) from tasks t where project_id = ${id} order by t.id`,
+    admin`select to_jsonb(a) from assignments a where project_id = ${id} order by a.task_id, a.session_id`,
     admin`select to_jsonb(k) from api_keys k where project_id = ${id} order by k.id`,
     admin`select to_jsonb(p) from projects p where id = ${id}`,
   ])
@@ -69,8 +86,10 @@ async function otherProject(): Promise<unknown> {
 const pathParameters = (operation: Operation) => operation.parameters.filter((parameter) => parameter.in === 'path')
 const isStream = (operation: Operation) => operation.answers.get(200)?.has('text/event-stream') === true
 const takesUuid = (parameter: Operation['parameters'][number]) => resolve(parameter.schema).format === 'uuid'
-/** A session belongs to whoever names it, so one is never unknown. */
-const isNamedByCaller = (operation: Operation) => pathParameters(operation).length > 0 && !pathParameters(operation).some(takesUuid)
+/** A session belongs to whoever names it, and what is put is there from then on: neither is ever unknown. */
+const isNamedByCaller = (operation: Operation) =>
+  pathParameters(operation).length > 0 && !pathParameters(operation).some(takesUuid) && (operation.path.startsWith('/sessions/') || operation.method === 'PUT')
+const takesBody = (operation: Operation) => operation.body !== undefined || operation.markdown !== undefined
 
 function pathOf(operation: Operation, value: (parameter: Operation['parameters'][number]) => string): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -93,7 +112,7 @@ function theirPath(operation: Operation): string {
 
 /** The body that the reference shows, in no mood to wait for work. */
 function example(operation: Operation): CallOptions {
-  if (operation.body === undefined) return {}
+  if (operation.body === undefined) return operation.markdown === undefined ? {} : { rawBody: operation.markdown, headers: { 'content-type': 'text/markdown' } }
   const body = operation.example as Record<string, unknown>
   return { body: 'wait_seconds' in body ? { ...body, wait_seconds: 0 } : body }
 }
@@ -196,6 +215,7 @@ describe.each(
       const { status, body } = await call({}, path)
       expect(status).toBeLessThan(300)
       expect(JSON.stringify(body)).not.toContain(MARK)
+      if (method === 'PUT') await mine.ok('DELETE', path)
     } else {
       const problem = await expectProblem(call({}, path), 404, 'not_found')
       const { detail } = await expectProblem(call({}), 404, 'not_found')
@@ -204,7 +224,7 @@ describe.each(
     expect(await otherProject()).toEqual(before)
   })
 
-  itWhere(pathParameters(operation).some(takesUuid), '404 for an unknown id', async () => {
+  itWhere(pathParameters(operation).length > 0 && !isNamedByCaller(operation), '404 for an unknown id', async () => {
     await expectProblem(call({}), 404, 'not_found')
   })
 
@@ -235,14 +255,14 @@ describe.each(
     expect(problem.errors).toMatchObject([{ pointer: '/no_such_field', field: 'no_such_field', reason: expect.stringContaining('not a field') }])
   })
 
-  itWhere(operation.body !== undefined, '413 for a body that is too large', async () => {
+  itWhere(takesBody(operation), '413 for a body that is too large', async () => {
     // Announced, and refused before it has to be sent: a client that is still sending may never see the answer.
     const { key } = await system.mintKey()
     const { status, body } = await announce(`${system.api.address}${unknownPath(operation)}`, method, key, 64 * 1_048_576)
     expect([status, body.code]).toEqual([413, 'payload_too_large'])
   })
 
-  itWhere(operation.body !== undefined, '415 for another content type', async () => {
+  itWhere(takesBody(operation), '415 for another content type', async () => {
     for (const type of ['text/plain', 'application/xml', 'application/x-www-form-urlencoded'])
       await expectProblem(call({ headers: { 'content-type': type } }), 415, 'unsupported_media_type')
   })

@@ -18,6 +18,8 @@ export interface Operation {
   body: Record<string, unknown> | undefined
   isBodyRequired: boolean
   example: unknown
+  /** An example of a Markdown body, where that is what it takes. */
+  markdown: string | undefined
   /** Media types by status; none where there is no body. */
   answers: Map<number, Map<string, Record<string, unknown>>>
 }
@@ -85,7 +87,7 @@ function describe(path: string, method: string, given: Json): Operation {
   const parameters = ((given.parameters ?? []) as Json[]).map(resolve) as unknown as Operation['parameters']
   const request = given.requestBody as { required?: boolean; content: Record<string, Json> } | undefined
   const content = request?.content['application/json']
-  const [example] = Object.values((content?.examples ?? {}) as Record<string, Json>).map(resolve)
+  const exampleOf = (media: Json | undefined) => Object.values((media?.examples ?? {}) as Record<string, Json>).map(resolve)[0]?.value
   return {
     operationId: given.operationId as string,
     method: method.toUpperCase(),
@@ -95,7 +97,8 @@ function describe(path: string, method: string, given: Json): Operation {
     parameters,
     body: content?.schema as Json | undefined,
     isBodyRequired: request?.required === true,
-    example: example?.value,
+    example: exampleOf(content),
+    markdown: exampleOf(request?.content['text/markdown']) as string | undefined,
     answers: new Map(
       Object.entries(given.responses as Record<string, Json>).map(([status, response]) => {
         const media = (resolve(response).content ?? {}) as Record<string, { schema: Json }>

@@ -73,7 +73,8 @@ export const tsgMarkdownSchema = requestComponent(
     })
     .pipe(newTsgSchema)
     .describe('Front matter in YAML with the fields of NewTsg, between two lines that are `---`; below it the content.'),
-  renderTsgMarkdown({ tsgId: EXAMPLE_ID, ...EXAMPLE, match: 'substring' }),
+  // Without its id, so that it can be put anywhere.
+  renderTsgMarkdown({ tsgId: EXAMPLE_ID, ...EXAMPLE, match: 'substring' }).replace(/^tsg_id: .*\n/m, ''),
 )
 
 const summary = {
