@@ -1,34 +1,50 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
-import { claimAll, claimOne, completed, drainOutbox, type Harness, settleOne, spawn, spawnMany, startHarness } from '@muster/testing'
+import { claimAll, claimOne, completed, drainOutbox, type Harness, makeTask, settleOne, spawn, spawnMany, startHarness } from '@muster/testing'
 import {
   acknowledgeInbox,
+  assignTask,
   authenticate,
   briefRun,
   type Ctx,
   cancelSubtask,
+  cancelTask,
+  checkIn,
   checkpointRun,
   claimInbox,
   claimSubtask,
+  completeTask,
+  confirmUpdate,
   createApiKey,
+  createTsg,
   getSubtask,
+  getTaskStats,
   heartbeat,
   keepHouse,
+  linkTsgToTask,
   listApiKeys,
   listSteps,
   listSubtasks,
+  listTaskRevisions,
+  listTasks,
+  listTaskUpdates,
   listUpdates,
   lookAtRuns,
+  noteTask,
   passIdleSlots,
   readEvents,
   reapRuns,
   renewLeases,
+  returnTaskToPending,
+  reviewTask,
+  reviseTask,
   revokeApiKey,
   settleRuns,
   steerSubtask,
+  unlinkTsgFromTask,
   updateProject,
 } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, type Database, type DatabaseRole } from './index.ts'
+import { connect, type Database, type DatabaseRole, tasks, transaction } from './index.ts'
 
 interface Statement {
   text: string
@@ -87,7 +103,65 @@ async function fill(): Promise<void> {
   await admin`
     insert into pgboss.job (name, state, data, completed_on, priority)
     select 'run.' || (array['own', 'other'])[1 + n % 2], (case when n % 4 = 0 then 'created' else 'completed' end)::pgboss.job_state, '{}', now(), -n from generate_series(1, ${ROWS}) as n`
+  await admin`
+    insert into tasks (project_id, id, title, instructions, status, subagent_session_id, parent_session_id, priority, completed_at)
+    select case when n % 2 = 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 50)::text, 12, '0'))::uuid end,
+      gen_random_uuid(), 'title ' || n, 'instructions of ' || n, 'completed', 'session-' || n % 500, 'session-' || n % 400, 'P' || n % 4, now()
+    from generate_series(1, ${ROWS}) as n`
+  await admin`insert into task_revisions (project_id, task_id, revision, fields, criteria, required_outputs, author_kind, author_id) select project_id, id, 1, '{}', '[]', '[]', 'key', 'k' from tasks`
+  await admin`insert into task_dependencies (project_id, task_id, depends_on_id) select project_id, id, gen_random_uuid() from tasks`
+  await admin`insert into task_tsgs (project_id, task_id, tsg_id) select project_id, id, 'guide-' || substr(id::text, 1, 4) from tasks`
+  await admin`insert into assignments (project_id, task_id, session_id, ended_at, has_news) select project_id, id, subagent_session_id, now(), false from tasks`
+  await admin`insert into check_ins (project_id, id, task_id, revision, content, verdicts, unmatched, next_steps, author_kind, author_id) select project_id, gen_random_uuid(), id, 1, 'x', '[]', '[]', '{}', 'key', 'k' from tasks`
+  await admin`
+    insert into updates (project_id, id, task_id, seq, update_type, content, sender_kind, sender_id, status)
+    select project_id, gen_random_uuid(), id, 1, 'note', 'x', 'key', 'k', 'acknowledged' from tasks`
+  await admin`
+    insert into tsgs (project_id, tsg_id, title, content, patterns)
+    select distinct project_id, 'guide-' || substr(id::text, 1, 4), 'About', 'x', array['x'] from tasks`
   await admin`vacuum analyze`
+}
+
+/** Every use-case of tasks. */
+async function everythingOfTasks(): Promise<void> {
+  const first = await makeTask(ctx, { parent_session_id: 'chat', acceptance_criteria: ['All is well'] })
+  const second = await makeTask(ctx, { depends_on: [first.id], review: 'manual' })
+  const third = await makeTask(ctx)
+  await createTsg(ctx, { tsgId: 'to-link', title: 'To link', content: 'x', patterns: ['to link'] })
+  await linkTsgToTask(ctx, first.id, 'to-link')
+  await unlinkTsgFromTask(ctx, first.id, 'to-link')
+  await reviseTask(ctx, third.id, { title: 'Other', depends_on: [first.id] }, 'any')
+  await assignTask(ctx, first.id, 'holder')
+  const { credential } = await assignTask(ctx, first.id, 'another holder')
+  await authenticate(ctx, credential)
+  await authenticate(ctx, (await assignTask(ctx, first.id, 'another holder')).credential)
+  const note = await noteTask(ctx, first.id, 'note')
+  await confirmUpdate(ctx, note.updateId)
+  await checkIn(ctx, first.id, { content: '<npl-block type="check-in" revision="1">\n- ✅ All is well\n</npl-block>' })
+  await completeTask(ctx, first.id, { outputs: {} })
+  await completeTask(ctx, second.id, { outputs: {} })
+  await reviewTask(ctx, second.id, { decision: 'request_revision' })
+  await cancelTask(ctx, second.id, 'x')
+  await listTaskRevisions(ctx, first.id, { limit: 20, cursor: '5' })
+  await listTaskUpdates(ctx, first.id, { limit: 20 })
+  await getTaskStats(ctx)
+  const cursor = ctx.newId()
+  const filters = [
+    {},
+    { status: 'completed' as const },
+    { priority: 'P1' as const },
+    { parentSession: 'session-1' },
+    { subagentSession: 'session-1' },
+    { text: 'title 7' },
+  ]
+  for (const filter of filters) {
+    await listTasks(ctx, { ...filter, limit: 20 })
+    await listTasks(ctx, { ...filter, limit: 20, cursor })
+  }
+  await transaction(ctx.db, ctx.actor.projectId, async (tx) => {
+    await tasks.lockTasks(tx, [first.id, second.id])
+    await returnTaskToPending(ctx, tx, ctx.actor.projectId, third.id, 'x', ctx.actor)
+  })
 }
 
 /** Every use-case once or twice, so that every statement has been asked. */
@@ -156,6 +230,7 @@ beforeAll(async () => {
   await fill()
   ctx = { ...harness.ctx, db: noting('muster_app'), dispatchDb: noting('muster_dispatch') }
   await everything()
+  await everythingOfTasks()
 })
 
 afterAll(async () => {
