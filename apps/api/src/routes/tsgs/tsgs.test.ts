@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { subtaskSessionId } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
 import { createTask, linkTsgToTask } from '@muster/usecases'
@@ -12,6 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
+const SAMPLES = new URL('../../../../../tsgs/', import.meta.url)
 const NEW = { title: 'The port is already in use', content: '# What to do\n\nTake another.', patterns: ['EADDRINUSE'] }
 const create = (body: object, headers: Record<string, string> = {}) => api.call('POST', '/tsgs', { key, body, headers })
 const get = (path: string, headers: Record<string, string> = {}) => api.call('GET', path, { key, headers })
@@ -200,6 +203,11 @@ describe('PUT /tsgs/{tsg_id}', () => {
       expect(answer.body).toMatchObject(body)
       expect((await api.call('GET', '/tsgs/round-trip', { key: as, headers: { accept: 'text/markdown' } })).text).toBe(text)
     }
+  })
+
+  it.each(readdirSync(SAMPLES))('201: takes the sample guide %s', async (file) => {
+    const answer = await put(basename(file, '.md'), readFileSync(new URL(file, SAMPLES)))
+    expect(answer.status).toBe(201)
   })
 
   it.each([
