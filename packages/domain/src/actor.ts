@@ -26,10 +26,10 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number]
 
 /** What a subtask's own credential may do, and only with its own work and the task that it works on. */
-export const SUBTASK_SCOPES: readonly Scope[] = ['subtasks:read', 'events:read', 'tasks:read', 'tasks:write', 'tsgs:read']
+export const SUBTASK_SCOPES: readonly Scope[] = ['subtasks:read', 'events:read', 'tasks:read', 'tasks:write', 'tsgs:read', 'sessions:write']
 
 /** What the credential may do that comes with an assigned task, and only with that task. */
-export const ASSIGNMENT_SCOPES: readonly Scope[] = ['events:read', 'tasks:read', 'tasks:write', 'tsgs:read']
+export const ASSIGNMENT_SCOPES: readonly Scope[] = ['events:read', 'tasks:read', 'tasks:write', 'tsgs:read', 'sessions:write']
 
 /** Where a credential comes from when work that Muster started holds it. Depth is always 1: such work starts no further work. */
 export interface Lineage {
@@ -90,6 +90,15 @@ export function requireOwnTask(actor: Actor, task: { id: string; subagentSession
   const { lineage } = actor
   if (lineage === null) return
   if (task.subagentSessionId !== lineage.sessionId || (lineage.taskId !== null && lineage.taskId !== task.id)) throw notFound('task')
+}
+
+/**
+ * Confines a sub-agent's own credential to its own session.
+ *
+ * @throws DomainError `not_found`, the answer for everything that is not its own
+ */
+export function requireOwnSession(actor: Actor, sessionId: string): void {
+  if (actor.lineage !== null && actor.lineage.sessionId !== sessionId) throw notFound('session')
 }
 
 /** The one thing whose events a sub-agent's own credential sees; undefined where all of the project are seen. */

@@ -8,6 +8,7 @@ export {
   type Lineage,
   ownSubjectId,
   requireController,
+  requireOwnSession,
   requireOwnSubtask,
   requireOwnTask,
   requireScope,

@@ -1,5 +1,5 @@
 import { type InboxItem, inbox } from '@muster/db'
-import { notFound, requireScope } from '@muster/domain'
+import { notFound, requireOwnSession, requireScope } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
 
@@ -15,6 +15,7 @@ export async function claimInbox(
   request: { limit: number; ack: 'auto' | 'manual' },
 ): Promise<{ claimId: string | null; items: InboxItem[] }> {
   requireScope(ctx.actor, 'sessions:write')
+  requireOwnSession(ctx.actor, sessionId)
   const claimId = ctx.newId()
   const items = await inProject(ctx, (tx) =>
     inbox
@@ -36,6 +37,7 @@ export async function claimInbox(
  */
 export async function acknowledgeInbox(ctx: Ctx, sessionId: string, claimId: string): Promise<{ acknowledged: number }> {
   requireScope(ctx.actor, 'sessions:write')
+  requireOwnSession(ctx.actor, sessionId)
   return await inProject(ctx, async (tx) => {
     const acknowledged = await inbox.acknowledgeInboxClaim(tx, ctx.actor.projectId, sessionId, claimId)
     if (acknowledged === 0 && !(await inbox.inboxClaimExists(tx, ctx.actor.projectId, sessionId, claimId))) throw notFound('claim')

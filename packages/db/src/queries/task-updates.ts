@@ -1,5 +1,5 @@
 import type { UpdateType } from '@muster/domain'
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { updates } from '../schema/updates.ts'
 import { toUpdate, type Update } from './updates.ts'
@@ -40,6 +40,34 @@ export async function listTaskUpdates(tx: Tx, projectId: string, taskId: string,
   return rows.map(toUpdate)
 }
 
+/** What is queued for whoever holds a task, in order. The task must be locked. */
+export async function listQueuedTaskUpdates(tx: Tx, projectId: string, taskId: string, limit: number): Promise<Update[]> {
+  const rows = await tx.orm
+    .select()
+    .from(updates)
+    .where(and(eq(updates.projectId, projectId), eq(updates.taskId, taskId), eq(updates.status, 'queued')))
+    .orderBy(asc(updates.seq))
+    .limit(limit)
+  return rows.map(toUpdate)
+}
+
+/** Notes and requests for revision that whoever holds a task has been sent, in order: what a brief that is handed over anew has to contain. */
+export async function listNotesForTaskBrief(tx: Tx, projectId: string, taskId: string): Promise<Update[]> {
+  const rows = await tx.orm
+    .select()
+    .from(updates)
+    .where(
+      and(
+        eq(updates.projectId, projectId),
+        eq(updates.taskId, taskId),
+        inArray(updates.updateType, ['note', 'revision_request']),
+        inArray(updates.status, ['queued', 'delivered', 'acknowledged']),
+      ),
+    )
+    .orderBy(asc(updates.seq))
+  return rows.map(toUpdate)
+}
+
 /** One update, of a task or of a subtask. */
 export async function findUpdate(tx: Tx, id: string): Promise<Update | null> {
   const [row] = await tx.orm.select().from(updates).where(eq(updates.id, id))
@@ -61,6 +89,25 @@ export async function supersedeTaskUpdates(tx: Tx, projectId: string, taskId: st
   const rows = await tx.sql<{ id: string }[]>`
     update updates set status = 'superseded'
     where project_id = ${projectId} and task_id = ${taskId} and status = 'queued' and update_type not in ('note', 'revision_request')
+    returning id`
+  return rows.map((row) => row.id)
+}
+
+/** Updates of a task that were handed over to this holder and not acknowledged yet, in order. */
+export async function listUnacknowledgedTaskUpdates(tx: Tx, projectId: string, taskId: string, deliveredTo: string): Promise<Update[]> {
+  const rows = await tx.orm
+    .select()
+    .from(updates)
+    .where(and(eq(updates.projectId, projectId), eq(updates.taskId, taskId), eq(updates.status, 'delivered'), eq(updates.deliveredTo, deliveredTo)))
+    .orderBy(asc(updates.seq))
+  return rows.map(toUpdate)
+}
+
+/** Records that updates of a task were taken in by their holder. Others are left alone. Answers which changed. */
+export async function acknowledgeTaskUpdatesById(tx: Tx, projectId: string, taskId: string, deliveredTo: string, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.sql<{ id: string }[]>`
+    update updates set status = 'acknowledged', acknowledged_at = muster_now()
+    where project_id = ${projectId} and task_id = ${taskId} and delivered_to = ${deliveredTo} and id = any(${ids as string[]}::uuid[]) and status = 'delivered'
     returning id`
   return rows.map((row) => row.id)
 }

@@ -44,3 +44,20 @@ export async function takeTsgNotices(tx: Tx, projectId: string, sessionId: strin
     order by t.created_at, array_position(array['critical', 'high', 'medium', 'low'], g.severity), char_length(t.matched_pattern) desc, t.tsg_id`
   return rows.map((row) => ({ tsgId: row.tsg_id, title: row.title, matchedPattern: row.matched_pattern }))
 }
+
+/** The notices that wait for a session, in the same order, without handing them over. */
+export async function listTsgNotices(tx: Tx, projectId: string, sessionId: string): Promise<TsgNotice[]> {
+  const rows = await tx.sql<{ tsg_id: string; title: string; matched_pattern: string }[]>`
+    select n.tsg_id, g.title, n.matched_pattern
+    from tsg_notices n join tsgs g on g.project_id = ${projectId} and g.tsg_id = n.tsg_id
+    where n.project_id = ${projectId} and n.session_id = ${sessionId} and n.delivered_at is null
+    order by n.created_at, array_position(array['critical', 'high', 'medium', 'low'], g.severity), char_length(n.matched_pattern) desc, n.tsg_id`
+  return rows.map((row) => ({ tsgId: row.tsg_id, title: row.title, matchedPattern: row.matched_pattern }))
+}
+
+/** Records that some of a session's notices have arrived. */
+export async function markTsgNoticesDelivered(tx: Tx, projectId: string, sessionId: string, tsgIds: readonly string[]): Promise<void> {
+  await tx.sql`
+    update tsg_notices set delivered_at = muster_now()
+    where project_id = ${projectId} and session_id = ${sessionId} and tsg_id = any(${tsgIds as string[]}) and delivered_at is null`
+}
