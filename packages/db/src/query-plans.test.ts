@@ -16,8 +16,11 @@ import {
   confirmUpdate,
   createApiKey,
   createTsg,
+  deleteTsg,
   getSubtask,
   getTaskStats,
+  getTsg,
+  getTsgUsage,
   heartbeat,
   keepHouse,
   linkTsgToTask,
@@ -27,24 +30,29 @@ import {
   listTaskRevisions,
   listTasks,
   listTaskUpdates,
+  listTsgs,
   listUpdates,
   lookAtRuns,
   noteTask,
   passIdleSlots,
+  putTsg,
   readEvents,
   reapRuns,
+  recordTsgFeedback,
   renewLeases,
   returnTaskToPending,
   reviewTask,
   reviseTask,
   revokeApiKey,
+  scanTsgs,
   settleRuns,
   steerSubtask,
   unlinkTsgFromTask,
   updateProject,
+  updateTsg,
 } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, type Database, type DatabaseRole, tasks, transaction } from './index.ts'
+import { connect, type Database, type DatabaseRole, tasks, transaction, tsgNotices } from './index.ts'
 
 interface Statement {
   text: string
@@ -119,7 +127,31 @@ async function fill(): Promise<void> {
   await admin`
     insert into tsgs (project_id, tsg_id, title, content, patterns)
     select distinct project_id, 'guide-' || substr(id::text, 1, 4), 'About', 'x', array['x'] from tasks`
+  await admin`
+    insert into tsg_uses (project_id, id, tsg_id, kind, session_id)
+    select project_id, gen_random_uuid(), 'guide-' || substr(id::text, 1, 4), 'surfaced', subagent_session_id from tasks`
+  await admin`
+    insert into tsg_notices (project_id, session_id, tsg_id, matched_pattern, delivered_at) select project_id, id::text, 'guide', 'x', now() from tasks`
   await admin`vacuum analyze`
+}
+
+/** Every use-case of guides, in a project that has some of them and not half of all. */
+async function everythingOfTsgs(): Promise<void> {
+  const project = await harness.projectCtx('guides')
+  const own = { ...ctx, actor: project.actor }
+  await createTsg(own, { tsgId: 'known', title: 'Known', content: 'x', patterns: ['known'] })
+  await updateTsg(own, 'known', { severity: 'high' })
+  await putTsg(own, 'known', { title: 'Known', content: 'x', patterns: ['known'] })
+  await getTsg(own, 'known', { sessionId: 'chat' })
+  for (const filter of [{}, { q: 'known' }, { technology: 'node' }, { severity: 'high' as const }]) {
+    await listTsgs(own, { ...filter, limit: 20 })
+    await listTsgs(own, { ...filter, limit: 20, cursor: '1790000000000-known' })
+  }
+  await scanTsgs(own, { errorMessage: 'known', sessionId: 'chat' })
+  await recordTsgFeedback(own, 'known', { resolved: true })
+  await getTsgUsage(own, 'known')
+  await transaction(own.db, own.actor.projectId, (tx) => tsgNotices.takeTsgNotices(tx, own.actor.projectId, 'chat'))
+  await deleteTsg(own, 'known', { force: true })
 }
 
 /** Every use-case of tasks. */
@@ -231,6 +263,7 @@ beforeAll(async () => {
   ctx = { ...harness.ctx, db: noting('muster_app'), dispatchDb: noting('muster_dispatch') }
   await everything()
   await everythingOfTasks()
+  await everythingOfTsgs()
 })
 
 afterAll(async () => {
@@ -279,5 +312,25 @@ describe('every statement', () => {
       if (tables.length > 0) slow.push(`${tables.join(', ')} for ${statement.text.replaceAll(/\s+/g, ' ').slice(0, 1200)}`)
     }
     expect(slow).toEqual([])
+  })
+})
+
+describe('a search for guides', () => {
+  it('finds words by their index', async () => {
+    const literals: Record<string, string> = {
+      wanted: `'known'`,
+      of_technology: 'null::text',
+      of_severity: 'null::text',
+      before_at: 'null::timestamptz',
+      before_id: `''`,
+      most: '20',
+    }
+    const [search] = await harness.admin<{ body: string }[]>`select prosrc as body from pg_proc where proname = 'muster_search_tsgs'`
+    const text = search?.body.replaceAll(/\b\w+\b/g, (word) => literals[word] ?? word) as string
+    const plan = await harness.admin.begin(async (sql) => {
+      await sql`select set_config('muster.project_id', ${DEFAULT_PROJECT_ID}, true)`
+      return await sql.unsafe(`explain (format json) ${text}`)
+    })
+    expect(JSON.stringify(plan)).toContain('"Index Name":"tsgs_search"')
   })
 })
