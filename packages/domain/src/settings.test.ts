@@ -64,6 +64,10 @@ describe('settings', () => {
     expect(new SettingsError(problems).message).toContain('6 problems')
   })
 
+  it('take no folder that depends on where the process was started', () => {
+    expect(problemsOf({ WORKSPACE_ROOTS: '/a:b' })).toEqual(['WORKSPACE_ROOTS: must be absolute paths, separated by colons'])
+  })
+
   it('say also what is wrong together', () => {
     const problems = problemsOf({ AUTH: 'open', HOST: '0.0.0.0', SUBTASK_DEFAULT_TIMEOUT: '900', DEFAULT_RUNNER: 'scout' })
     expect(problems.map((problem) => problem.split(':')[0])).toEqual(['AUTH', 'SUBTASK_DEFAULT_TIMEOUT', 'DEFAULT_RUNNER'])

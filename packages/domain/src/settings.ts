@@ -48,12 +48,15 @@ const commandRunners = z
     ),
   )
 
-const pathList = z.string().transform((value) =>
-  value
-    .split(':')
-    .map((path) => path.trim())
-    .filter((path) => path !== ''),
-)
+const folderList = z
+  .string()
+  .transform((value) =>
+    value
+      .split(':')
+      .map((path) => path.trim())
+      .filter((path) => path !== ''),
+  )
+  .refine((paths) => paths.every((path) => path.startsWith('/')), 'must be absolute paths, separated by colons')
 
 export const settingsSchema = z.object({
   HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
@@ -75,7 +78,11 @@ export const settingsSchema = z.object({
     ),
   PUBLIC_URL: z.url().optional().describe('Where runners and clients reach the API, if not at http://HOST:PORT.'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('How much is logged.'),
-  WORKSPACE_ROOTS: pathList.default([]).describe('Folders the server may look into, separated by colons.'),
+  WORKSPACE_ROOTS: folderList
+    .default([])
+    .describe(
+      'Absolute folders, separated by colons, in which the server may look whether the files that a brief names exist. Links out of them are not followed.',
+    ),
   COMMAND_RUNNERS: commandRunners
     .default({})
     .describe('Programs that may run subtasks, as JSON: {"name": {"argv": ["program", "argument"], "cwd": "…", "env": {"NAME": "value"}, "steerable": true}}.'),

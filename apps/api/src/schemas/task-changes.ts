@@ -9,7 +9,7 @@ import { criterionSchema, criterionStateSchema, presentTask, taskSchema } from '
 
 const diffPartSchema = component('DiffPart', z.object({ op: z.enum(['keep', 'add', 'remove']), text: z.string() }))
 
-export const briefDiffSchema = component(
+const briefDiffSchema = component(
   'BriefDiff',
   z.record(z.string(), z.array(diffPartSchema)).describe('For each field that changed, its sentences, lines or items in order.'),
 )

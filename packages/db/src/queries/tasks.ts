@@ -126,6 +126,11 @@ export async function writeTransition(tx: Tx, id: string, transition: Transition
     .where(eq(tasks.id, id))
 }
 
+/** Moves a locked task to in progress, if it waited for its holder to begin. */
+export async function beginWork(tx: Tx, id: string): Promise<void> {
+  await tx.sql`update tasks set status = 'in_progress', updated_at = muster_now() where id = ${id} and status in ('assigned', 'revision_requested')`
+}
+
 /** Writes what is known of the criteria of a locked task. Their states are no part of the brief: the revision stays. */
 export async function writeCriteria(tx: Tx, id: string, criteria: Criterion[]): Promise<void> {
   await tx.orm.update(tasks).set({ criteria, updatedAt: sql`muster_now()` }).where(eq(tasks.id, id))
@@ -206,11 +211,6 @@ async function searchTasks(tx: Tx, filter: TaskFilter, text: string): Promise<Ta
 /** How many tasks of a project are in which state; those without any are left out. */
 export async function countTasks(tx: Tx, projectId: string): Promise<{ status: TaskStatus; count: number }[]> {
   return await tx.sql<{ status: TaskStatus; count: number }[]>`select status, count(*) as count from tasks where project_id = ${projectId} group by status`
-}
-
-export async function taskExists(tx: Tx, id: string): Promise<boolean> {
-  const rows = await tx.sql`select from tasks where id = ${id}`
-  return rows.length > 0
 }
 
 function toLockedTask(row: Row): LockedTask {

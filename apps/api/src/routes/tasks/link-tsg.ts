@@ -3,16 +3,10 @@ import { z } from 'zod'
 import { endpoint } from '../../endpoint.ts'
 import { uuid } from '../../schemas/fields.ts'
 import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+import { tsgId } from '../../schemas/tsg.ts'
 
 /** A task and one of its guides. */
-export const taskTsgParams = z.strictObject({
-  id: uuid('Id of the task.'),
-  tsg_id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be the id of a troubleshooting guide')
-    .describe('The guide.')
-    .meta({ examples: ['port-already-in-use'] }),
-})
+export const taskTsgParams = z.strictObject({ id: uuid('Id of the task.'), tsg_id: tsgId })
 
 export const linkTsgEndpoint = endpoint({
   operationId: 'linkTsg',
