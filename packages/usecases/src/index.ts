@@ -21,6 +21,7 @@ export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAns
 export { deleteTsg } from './delete-tsg.ts'
 export { cancelTask, failTask } from './end-task.ts'
 export { grantMissedSlots } from './grant-missed-slots.ts'
+export { acknowledgeInjection, type Injection, type InjectionItem, type InjectionRequest, injectSession } from './inject-session.ts'
 export { type JudgedBrief, validateTask } from './judge-brief.ts'
 export { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
 export { linkTsgToTask, unlinkTsgFromTask } from './link-tsg.ts'

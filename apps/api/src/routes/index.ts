@@ -15,7 +15,9 @@ import { getProjectEndpoint } from './projects/get.ts'
 import { updateProjectEndpoint } from './projects/update.ts'
 import { listRunnersEndpoint } from './runners/list.ts'
 import { acknowledgeInboxEndpoint } from './sessions/acknowledge-inbox.ts'
+import { acknowledgeInjectionEndpoint } from './sessions/acknowledge-injection.ts'
 import { claimInboxEndpoint } from './sessions/claim-inbox.ts'
+import { injectSessionEndpoint } from './sessions/inject.ts'
 import { cancelSubtaskEndpoint } from './subtasks/cancel.ts'
 import { createSubtaskEndpoint } from './subtasks/create.ts'
 import { getSubtaskEndpoint } from './subtasks/get.ts'
@@ -100,6 +102,8 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   failLeaseEndpoint,
   releaseLeaseEndpoint,
 
+  injectSessionEndpoint,
+  acknowledgeInjectionEndpoint,
   claimInboxEndpoint,
   acknowledgeInboxEndpoint,
 

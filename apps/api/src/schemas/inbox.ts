@@ -4,7 +4,7 @@ import { component, requestComponent } from './components.ts'
 import { time, toTime } from './fields.ts'
 import { finalOutcomeSchema, recommendationSchema } from './subtask.ts'
 
-const ackSchema = component(
+export const ackSchema = component(
   'InboxAck',
   z.enum(['auto', 'manual']).describe('auto: what is handed over is gone. manual: it comes again after 60 s unless the claim is acknowledged.'),
 )

@@ -1,0 +1,148 @@
+import { type InboxItem, inbox, injections, type Tx, tasks, tsgNotices } from '@muster/db'
+import { DomainError, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope } from '@muster/domain'
+import type { Ctx } from './ctx.ts'
+import { inProject } from './in-project.ts'
+import { surfaceTsgs } from './surface-tsgs.ts'
+import { readTaskNews, recordTaskNews, type TaskNews } from './task-news.ts'
+
+/** One thing that a session has not seen before. */
+export interface InjectionItem {
+  kind: 'assignment' | 'update' | 'tsg_notice' | 'inbox'
+  /** Of the task, the update, the guide or the inbox item. */
+  id: string
+  updateId: string | null
+  taskId: string | null
+  revision: number | null
+  text: string
+}
+
+/** What is put in front of a session's next model request. */
+export interface Injection {
+  /** To acknowledge with; null where nothing has to be. */
+  claimId: string | null
+  /** All items as one text; empty where there is nothing new. */
+  text: string
+  items: InjectionItem[]
+  /** When the items come again unless they are acknowledged. */
+  leaseExpiresAt: Date | null
+}
+
+export interface InjectionRequest {
+  ack: 'auto' | 'manual'
+  /** The last of what was said in the session, to be scanned for failures that guides know. */
+  messages: readonly string[]
+}
+
+const MANUAL_LEASE_SECONDS = 60
+const INBOX_ITEMS_MAX = 50
+const NOTHING: Injection = { claimId: null, text: '', items: [], leaseExpiresAt: null }
+
+/**
+ * Hands a session everything that it has not seen: the tasks assigned to it, their changes, guides for what has just failed, results of its
+ * subtasks. Each thing once; with `manual`, again after a minute unless acknowledged, and nothing more until then. [B5] Hook Integration
+ */
+export async function injectSession(ctx: Ctx, sessionId: string, request: InjectionRequest): Promise<Injection> {
+  requireScope(ctx.actor, 'sessions:write')
+  requireOwnSession(ctx.actor, sessionId)
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, request.messages)
+    // Most requests end here, without a lock: what is written after this look is for the next one.
+    if (!(await injections.hasNews(tx, projectId, sessionId))) return NOTHING
+    await injections.lockSession(tx, projectId, sessionId)
+    const open = await injections.findOpenClaim(tx, projectId, sessionId)
+    if (open !== null) {
+      // Whoever holds it may have shown it to the model already: what follows must not overtake it.
+      if (!open.isLapsed) return NOTHING
+      await injections.replaceClaim(tx, open.id)
+    }
+    const news = await readTaskNews(tx, projectId, sessionId)
+    return request.ack === 'manual' ? await lend(ctx, tx, sessionId, news) : await handOver(ctx, tx, sessionId, news)
+  })
+}
+
+async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[]): Promise<Injection> {
+  const { projectId } = ctx.actor
+  await recordTaskNews(ctx, tx, projectId, sessionId, news, ctx.actor)
+  const notices = await tsgNotices.takeTsgNotices(tx, projectId, sessionId)
+  const results = await inbox.claimInboxItems(tx, projectId, { sessionId, claimId: ctx.newId(), limit: INBOX_ITEMS_MAX, leaseSeconds: null })
+  return compose(news, notices, results)
+}
+
+async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[]): Promise<Injection> {
+  const { projectId } = ctx.actor
+  const id = ctx.newId()
+  const notices = await tsgNotices.listTsgNotices(tx, projectId, sessionId)
+  const results = await inbox.claimInboxItems(tx, projectId, { sessionId, claimId: id, limit: INBOX_ITEMS_MAX, leaseSeconds: MANUAL_LEASE_SECONDS })
+  const injection = compose(news, notices, results)
+  if (injection.items.length === 0) return injection
+  const held = {
+    tasks: news.map(({ taskId, introduces, seq, revision }) => ({ taskId, introduces, seq, revision })),
+    tsgIds: notices.map((notice) => notice.tsgId),
+    inboxClaimId: results.length > 0 ? id : null,
+  }
+  const leaseExpiresAt = await injections.insertClaim(tx, projectId, { id, sessionId, held, leaseSeconds: MANUAL_LEASE_SECONDS })
+  return { ...injection, claimId: id, leaseExpiresAt }
+}
+
+function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNotice[], results: readonly InboxItem[]): Injection {
+  const items: InjectionItem[] = [
+    ...news.flatMap((each) =>
+      each.items.map((item) => ({
+        kind: item.kind,
+        id: item.update?.updateId ?? item.taskId,
+        updateId: item.update?.updateId ?? null,
+        taskId: item.taskId,
+        revision: item.revision,
+        text: item.text,
+      })),
+    ),
+    ...notices.map((notice) => ({
+      kind: 'tsg_notice' as const,
+      id: notice.tsgId,
+      updateId: null,
+      taskId: null,
+      revision: null,
+      text: renderTsgNotice({ tsgId: notice.tsgId, title: notice.title, pattern: notice.matchedPattern }),
+    })),
+    ...results.map((result) => ({
+      kind: 'inbox' as const,
+      id: result.inboxId,
+      updateId: null,
+      taskId: result.taskId,
+      revision: null,
+      text: renderInboxItem(result),
+    })),
+  ]
+  return { ...NOTHING, text: items.map((item) => item.text).join('\n\n'), items }
+}
+
+/**
+ * Makes a manual injection final: its items do not come again. Repeating it changes nothing, and a late one counts as long as the items
+ * were not handed out again.
+ *
+ * @throws DomainError `not_found` for a claim that this session never made, `conflict` when its items were handed out again since
+ */
+export async function acknowledgeInjection(ctx: Ctx, sessionId: string, claimId: string): Promise<void> {
+  requireScope(ctx.actor, 'sessions:write')
+  requireOwnSession(ctx.actor, sessionId)
+  const { projectId } = ctx.actor
+  await inProject(ctx, async (tx) => {
+    await injections.lockSession(tx, projectId, sessionId)
+    const claim = await injections.findClaim(tx, projectId, sessionId, claimId)
+    if (claim === null) throw notFound('claim')
+    if (claim.isAcknowledged) return
+    if (claim.isReplaced) {
+      throw new DomainError('conflict', 'This claim has lapsed, and its items were handed out again. Acknowledge the injection that brought them.')
+    }
+    const { held } = claim
+    await tasks.lockTasks(
+      tx,
+      held.tasks.map((each) => each.taskId),
+    )
+    await recordTaskNews(ctx, tx, projectId, sessionId, held.tasks, ctx.actor)
+    if (held.tsgIds.length > 0) await tsgNotices.markTsgNoticesDelivered(tx, projectId, sessionId, held.tsgIds)
+    if (held.inboxClaimId !== null) await inbox.acknowledgeInboxClaim(tx, projectId, sessionId, held.inboxClaimId)
+    await injections.acknowledgeClaim(tx, claimId)
+  })
+}
