@@ -88,8 +88,9 @@ export function successRate(usage: Pick<TsgUsage, 'resolved' | 'unresolved'>): n
 
 interface CompiledPattern {
   pattern: string
-  /** For substrings: the pattern as it is looked for. */
+  /** For substrings: the pattern as it is looked for, and what a text that contains it must have. */
   folded: string | null
+  marks: Uint16Array
   /** For expressions; null once it has run out of time, after which it is left out. */
   expression: Expression | null
 }
@@ -107,8 +108,9 @@ export interface CompiledTsg {
 export function compileTsg(tsg: Pick<Tsg, 'tsgId' | 'title' | 'severity' | 'match' | 'patterns'>): CompiledTsg {
   const longestFirst = [...tsg.patterns].sort((left, right) => codePointLength(right) - codePointLength(left))
   const patterns = longestFirst.map((pattern): CompiledPattern => {
-    if (tsg.match === 'substring') return { pattern, folded: fold(pattern), expression: null }
-    return { pattern, folded: null, expression: tsgPatternProblem('regex', pattern) === null ? compileExpression(pattern) : null }
+    if (tsg.match === 'substring') return { pattern, folded: fold(pattern), marks: new Uint16Array(new Set(marksOf(fold(pattern)))), expression: null }
+    const expression = tsgPatternProblem('regex', pattern) === null ? compileExpression(pattern) : null
+    return { pattern, folded: null, marks: new Uint16Array(), expression }
   })
   return { tsgId: tsg.tsgId, title: tsg.title, severity: tsg.severity, patterns }
 }
@@ -130,11 +132,18 @@ export interface TsgHit {
 export function matchTsgs(guides: readonly CompiledTsg[], texts: readonly string[], onSlow: (slow: { tsgId: string; pattern: string }) => void): TsgHit[] {
   const scanned = texts.map(scannedPart)
   const folded = scanned.map(fold)
+  const marked = new Uint8Array(MARKS)
+  for (const text of folded) for (const mark of marksOf(text)) marked[mark] = 1
   const hits: TsgHit[] = []
   const hit = ({ tsgId, title, severity }: CompiledTsg, { pattern }: CompiledPattern) => hits.push({ tsgId, title, severity, pattern })
 
   for (const guide of guides) {
-    const found = guide.patterns.find((pattern) => pattern.folded !== null && folded.some((text) => text.includes(pattern.folded as string)))
+    const found = guide.patterns.find(({ folded: wanted, marks }) => {
+      if (wanted === null) return false
+      // Looking through the text for each of a thousand patterns would take longer than an agent should wait.
+      for (const mark of marks) if (marked[mark] === 0) return false
+      return folded.some((text) => text.includes(wanted))
+    })
     if (found !== undefined) hit(guide, found)
   }
 
@@ -176,6 +185,19 @@ function scannedPart(text: string): string {
 /** To upper case, which looks at each character by itself. Lower case does not (σ at the end of a word is ς), and would lose what is contained. */
 function fold(text: string): string {
   return text.toUpperCase()
+}
+
+const MARK_LENGTH = 4
+const MARKS = 65_536
+
+/** A number for every four characters that stand next to each other. A text that lacks one of a pattern's cannot contain the pattern. */
+function* marksOf(text: string): Generator<number> {
+  for (let end = MARK_LENGTH; end <= text.length; end += 1) {
+    let mark = 0
+    for (let place = end - MARK_LENGTH; place < end; place += 1) mark = Math.imul(mark, 31) + text.charCodeAt(place)
+    // The upper half of a product depends on all of its bits.
+    yield Math.imul(mark, 0x9e37_79b1) >>> 16
+  }
 }
 
 type Expression = ReturnType<typeof import('re2js').RE2JS.compile>
