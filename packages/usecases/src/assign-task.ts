@@ -42,7 +42,7 @@ export async function assignTask(ctx: Ctx, id: string, sessionId: string): Promi
 }
 
 /** @throws DomainError `invalid_transition` while a task waits for others, naming them */
-async function requireUnblocked(tx: Tx, task: LockedTask): Promise<void> {
+export async function requireUnblocked(tx: Tx, task: LockedTask): Promise<void> {
   if (task.status !== 'blocked') return
   const blockedBy = (await taskDependencies.listDependencies(tx, task.id)).filter((each) => each.status !== 'completed').map((each) => each.taskId)
   throw new DomainError('invalid_transition', `This task waits for ${blockedBy.join(', ')}.`, { status_now: 'blocked', blocked_by: blockedBy })
