@@ -62,7 +62,6 @@ Find out who has it: \`ss -ltnp\`.
         expect(fields).toEqual({ tsg_id: tsgId, ...rest })
         expect((content as string).trim()).toBe(expected)
       }),
-      { numRuns: 200 },
     )
   })
 

@@ -131,38 +131,47 @@ export interface TsgHit {
  */
 export function matchTsgs(guides: readonly CompiledTsg[], texts: readonly string[], onSlow: (slow: { tsgId: string; pattern: string }) => void): TsgHit[] {
   const scanned = texts.map(scannedPart)
-  const folded = scanned.map(fold)
+  return rankTsgHits([...matchSubstrings(guides, scanned), ...matchExpressions(guides, scanned, onSlow)], new Map())
+}
+
+/** Looking through the texts for each of a thousand patterns would take longer than an agent should wait: most are told by their marks. */
+function matchSubstrings(guides: readonly CompiledTsg[], texts: readonly string[]): TsgHit[] {
+  const folded = texts.map(fold)
   const marked = new Uint8Array(MARKS)
   for (const text of folded) for (const mark of marksOf(text)) marked[mark] = 1
-  const hits: TsgHit[] = []
-  const hit = ({ tsgId, title, severity }: CompiledTsg, { pattern }: CompiledPattern) => hits.push({ tsgId, title, severity, pattern })
-
-  for (const guide of guides) {
+  return guides.flatMap((guide) => {
     const found = guide.patterns.find(({ folded: wanted, marks }) => {
       if (wanted === null) return false
-      // Looking through the text for each of a thousand patterns would take longer than an agent should wait.
       for (const mark of marks) if (marked[mark] === 0) return false
       return folded.some((text) => text.includes(wanted))
     })
-    if (found !== undefined) hit(guide, found)
-  }
+    return found === undefined ? [] : [hitOf(guide, found)]
+  })
+}
 
-  const withExpressions = guides.filter((guide) => guide.patterns.some(({ expression }) => expression !== null))
+function matchExpressions(guides: readonly CompiledTsg[], texts: readonly string[], onSlow: Parameters<typeof matchTsgs>[2]): TsgHit[] {
+  const candidates = guides.filter((guide) => guide.patterns.some(({ expression }) => expression !== null))
+  if (candidates.length === 0) return []
+  const hits: TsgHit[] = []
   let trying: { guide: CompiledTsg; pattern: CompiledPattern } | undefined
-  const tryAll = () => {
-    for (const guide of withExpressions) {
+  const end = limited(SCAN_MS_MAX, () => {
+    for (const guide of candidates) {
       const found = guide.patterns.find((pattern) => {
         trying = { guide, pattern }
-        return scanned.some((text) => pattern.expression?.test(text))
+        return texts.some((text) => pattern.expression?.test(text))
       })
-      if (found !== undefined) hit(guide, found)
+      if (found !== undefined) hits.push(hitOf(guide, found))
     }
-  }
-  if (withExpressions.length > 0 && limited(SCAN_MS_MAX, tryAll) === OUT_OF_TIME && trying !== undefined) {
+  })
+  if (end === OUT_OF_TIME && trying !== undefined) {
     trying.pattern.expression = null
     onSlow({ tsgId: trying.guide.tsgId, pattern: trying.pattern.pattern })
   }
-  return rankTsgHits(hits, new Map())
+  return hits
+}
+
+function hitOf({ tsgId, title, severity }: CompiledTsg, { pattern }: CompiledPattern): TsgHit {
+  return { tsgId, title, severity, pattern }
 }
 
 /** Best first: by severity, by the length of the pattern, then by how often the guide has helped; one that nobody has tried is in the middle. */
