@@ -38,6 +38,8 @@ interface CallOptions {
   /** Instead of `body`: sent as it is, as JSON unless `headers` say otherwise. */
   raw?: string | Buffer
   headers?: Record<string, string>
+  /** Address that the request comes from; this machine's unless told otherwise. */
+  from?: string
 }
 
 export interface Reply {
@@ -82,6 +84,7 @@ export async function startApi(
       const response = await app.inject({
         method,
         url: path,
+        ...(options.from === undefined ? {} : { remoteAddress: options.from }),
         headers: {
           ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
           ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),

@@ -9,7 +9,13 @@ import { endpoints } from './index.ts'
 /** What every endpoint refuses in the same way. A new one joins by itself. */
 const guarded = endpoints(new Registry()).filter(({ access, isPublicOnLoopback }) => access !== 'public' && isPublicOnLoopback !== true)
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'
-const rows = guarded.map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, endpoint, path: endpoint.path.replaceAll(/\{\w+\}/g, UNKNOWN) }))
+const rows = guarded.map((endpoint, place) => ({
+  name: `${endpoint.method} ${endpoint.path}`,
+  endpoint,
+  path: endpoint.path.replaceAll(/\{\w+\}/g, UNKNOWN),
+  // Each from an address of its own: one that tries too many wrong keys is not heard any more.
+  from: `10.0.0.${place}`,
+}))
 
 describe('every endpoint that needs a key', () => {
   let api: TestApi
@@ -28,9 +34,9 @@ describe('every endpoint that needs a key', () => {
     return markdown === undefined ? {} : { raw: components.get(markdown)?.example as string, headers: { 'content-type': 'text/markdown' } }
   }
 
-  it.each(rows)('401: $name needs a key', async ({ endpoint, path }) => {
+  it.each(rows)('401: $name needs a key', async ({ endpoint, path, from }) => {
     for (const key of [undefined, 'mst_key_wrong', 'something else']) {
-      const answer = await api.call(endpoint.method, path, { key, ...body(endpoint) })
+      const answer = await api.call(endpoint.method, path, { key, from, ...body(endpoint) })
       expect(answer.status).toBe(401)
       expect(answer.body.code).toBe('unauthenticated')
       expect(answer.headers['www-authenticate']).toContain('Bearer')
@@ -46,7 +52,7 @@ describe('every endpoint that needs a key', () => {
 
   /** A session, and a guide that is put, are there as soon as they are named. */
   const isNamedByCaller = ({ method, path }: (typeof guarded)[number]) =>
-    path.startsWith('/sessions/{id}/inbox/claim') || (method === 'PUT' && path === '/tsgs/{tsg_id}')
+    (path.startsWith('/sessions/') && !path.startsWith('/sessions/{id}/injections/{claim_id}')) || (method === 'PUT' && path === '/tsgs/{tsg_id}')
 
   it.each(rows.filter(({ endpoint }) => /\{(tsg_)?id\}/.test(endpoint.path) && !isNamedByCaller(endpoint)))(
     '404: $name knows nothing by an unknown id, in whichever project',
