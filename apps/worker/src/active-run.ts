@@ -1,7 +1,15 @@
 import type { AttemptEnd } from '@muster/domain'
-import { renderUpdate } from '@muster/domain'
 import type { Runner, RunOutcome, StopReason } from '@muster/runners'
-import { briefRun, type CheckpointAnswer, type ClaimedRun, isDatabaseUnavailable, type RunNews } from '@muster/usecases'
+import {
+  briefRun,
+  type CheckpointAnswer,
+  type ClaimedRun,
+  isDatabaseUnavailable,
+  type RunBrief,
+  type RunNews,
+  renderRunUpdate,
+  taskWorkspacePath,
+} from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 import { RunFeed } from './run-feed.ts'
 import { RunJournal } from './run-journal.ts'
@@ -21,6 +29,8 @@ export class ActiveRun {
   /** What was handed to the run: a repeated checkpoint brings it again. */
   readonly #pushedIds = new Set<string>()
   #seenUpdateSeq: number
+  /** What its brief has told it: a repeated checkpoint may bring that too. */
+  #told: RunBrief['told'] = { noteSeq: 0, taskSeq: 0 }
 
   constructor(deps: WorkerDeps, claimed: ClaimedRun, runner: Runner) {
     this.subtaskId = claimed.id
@@ -45,8 +55,8 @@ export class ActiveRun {
   hear(news: RunNews | null): void {
     if (news === null) this.stop('lease_lost')
     else if (news.cancelRequested) this.stop('cancelled')
-    else if (news.updateSeq > this.#seenUpdateSeq && this.#runner.steerable) {
-      this.#seenUpdateSeq = news.updateSeq
+    else if ((news.updateSeq > this.#seenUpdateSeq || news.taskHasNews === true) && this.#runner.steerable) {
+      this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, news.updateSeq)
       this.#journal.look()
     }
   }
@@ -79,17 +89,26 @@ export class ActiveRun {
       log.warn(fields, 'run stopped: the subtask was taken over or has ended elsewhere')
       return
     }
-    const settlement = await settler.settle(this.#claimed.projectId, { subtaskId: this.subtaskId, attempt: this.attempt, end, usage })
+    const settlement = await settler.settle(this.#claimed.projectId, {
+      subtaskId: this.subtaskId,
+      attempt: this.attempt,
+      taskId: this.#claimed.taskId,
+      end,
+      usage,
+    })
     log.info({ ...fields, end: end.kind, settlement }, 'run ended')
   }
 
   async #run(): Promise<RunOutcome> {
     const { settings } = this.#deps
     const claimed = this.#claimed
-    const workspace = workspacePath(this.#deps, claimed.id, claimed.attempt)
+    const brief = await briefRun(this.#deps, claimed)
+    this.#told = brief.told
+    // A dispatched brief has a folder of its own, which lasts: an attempt finds there what earlier ones have left.
+    const isTasks = brief.runsTask
+    const workspace = isTasks ? taskWorkspacePath(this.#deps, claimed.taskId as string) : workspacePath(this.#deps, claimed.id, claimed.attempt)
     if (this.#runner.usesWorkspace) await makeWorkspace(workspace)
     try {
-      const brief = await briefRun(this.#deps, claimed)
       return await this.#runner.run({
         brief: {
           subtaskId: claimed.id,
@@ -116,17 +135,19 @@ export class ActiveRun {
         acknowledge: (updateId) => this.#journal.acknowledge(updateId),
       })
     } finally {
-      if (this.#runner.usesWorkspace) await removeWorkspace(this.#deps, workspace)
+      if (this.#runner.usesWorkspace && !isTasks) await removeWorkspace(this.#deps, workspace)
     }
   }
 
   #take(answer: CheckpointAnswer): void {
     if (answer.cancelRequested) this.stop('cancelled')
     for (const update of answer.updates) {
-      if (this.#pushedIds.has(update.updateId)) continue
+      const toldSeq = update.taskId === null ? this.#told.noteSeq : this.#told.taskSeq
+      if (update.seq <= toldSeq || this.#pushedIds.has(update.updateId)) continue
       this.#pushedIds.add(update.updateId)
-      this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, update.seq)
-      this.#feed.push({ updateId: update.updateId, text: renderUpdate(update.updateId, update.content), delivery: update.delivery })
+      // Updates of the brief are numbered by themselves.
+      if (update.taskId === null) this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, update.seq)
+      this.#feed.push({ updateId: update.updateId, text: renderRunUpdate(update), delivery: update.delivery })
       this.#journal.step({ kind: 'update', content: { update_id: update.updateId, text: update.content } })
     }
   }

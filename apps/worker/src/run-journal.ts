@@ -106,6 +106,7 @@ export class RunJournal {
         attempt: this.#run.attempt,
         agentId: this.#run.agentId,
         task: this.#run.task,
+        taskId: this.#run.taskId,
         parentSessionId: this.#run.parentSessionId,
         workerId: this.#deps.workerId,
         ...batch,

@@ -104,6 +104,7 @@ export class Settler {
     const failure: RunEnd = {
       subtaskId: waiting.end.subtaskId,
       attempt: waiting.end.attempt,
+      taskId: waiting.end.taskId ?? null,
       end: { kind: 'errored', error: `The result could not be stored: ${reason}`, retryable: false, partialResult: null },
     }
     try {

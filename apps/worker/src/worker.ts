@@ -49,7 +49,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const launch = async (claimed: Awaited<ReturnType<typeof claimRuns>>[number]) => {
     const runner = deps.runners.get(claimed.runner)
     if (runner === undefined) {
-      await settler.settle(claimed.projectId, { subtaskId: claimed.id, attempt: claimed.attempt, end: { kind: 'released' } })
+      await settler.settle(claimed.projectId, { subtaskId: claimed.id, attempt: claimed.attempt, taskId: claimed.taskId, end: { kind: 'released' } })
       return
     }
     const activeRun = new ActiveRun(deps, claimed, runner)

@@ -2,6 +2,8 @@ import type { RequiredOutput } from './output-schema.ts'
 
 export interface BriefInput {
   task: string
+  /** The rendered brief, where the subtask runs one: it says the task and its outputs by itself. */
+  assignment?: string | null
   parentSessionId: string | null
   background: boolean
   requiredOutputs: RequiredOutput[]
@@ -21,9 +23,9 @@ export function renderBrief(input: BriefInput): string {
       `Parent session: ${input.parentSessionId ?? 'none'}`,
       'Deliver a clear, complete result. Do not ask questions.',
     ].join('\n'),
-    `Task: ${input.task}`,
+    input.assignment ?? `Task: ${input.task}`,
   ]
-  if (input.requiredOutputs.length > 0) {
+  if (input.assignment == null && input.requiredOutputs.length > 0) {
     const lines = input.requiredOutputs.map((output) => `- ${output.name}${output.description === null ? '' : `: ${output.description}`}`)
     sections.push(`Required Outputs:\n${lines.join('\n')}`)
   }

@@ -1,10 +1,11 @@
-import { assignments, type LockedTask, outbox, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
-import { DomainError, type NewEvent, notFound, requireController, requireScope, type Task } from '@muster/domain'
+import { assignments, type LockedTask, outbox, type Tx, taskDependencies, tasks } from '@muster/db'
+import { DomainError, notFound, requireController, requireScope, type Task } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
-import { taskEvent, taskUpdateEvent } from './event-data.ts'
+import { taskEvent } from './event-data.ts'
 import { cancelSubtaskOf, requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
 import { newAssignmentCredential } from './secrets.ts'
+import { takeAway } from './take-away-task.ts'
 
 /**
  * Hands a task to the session of a sub-agent, with a credential for it that opens this task alone and starts no work. Assigned to
@@ -46,11 +47,4 @@ export async function requireUnblocked(tx: Tx, task: LockedTask): Promise<void> 
   if (task.status !== 'blocked') return
   const blockedBy = (await taskDependencies.listDependencies(tx, task.id)).filter((each) => each.status !== 'completed').map((each) => each.taskId)
   throw new DomainError('invalid_transition', `This task waits for ${blockedBy.join(', ')}.`, { status_now: 'blocked', blocked_by: blockedBy })
-}
-
-/** Takes a locked task from whoever holds it, for another to get. Answers what is to be announced of it. */
-export async function takeAway(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<NewEvent[]> {
-  await assignments.endAssignments(tx, task.id)
-  const superseded = await taskUpdates.supersedeTaskUpdates(tx, task.projectId, task.id)
-  return superseded.map((updateId) => taskUpdateEvent('update.superseded', updateId, task.id, actor))
 }

@@ -1,9 +1,10 @@
-import { checkpoints, outbox, type Tx, transaction, updates } from '@muster/db'
-import { type NewEvent, renderBrief, subtaskSessionId } from '@muster/domain'
+import { checkpoints, type injections, type LockedTask, outbox, subtasks, type Tx, tasks, transaction, type Update, updates } from '@muster/db'
+import { type NewEvent, renderAssignment, renderBrief, renderTaskUpdate, renderUpdate, subtaskSessionId } from '@muster/domain'
 import { holderOf } from './checkpoint-run.ts'
 import type { ClaimedRun } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
 import { updateEvent } from './event-data.ts'
+import { briefOfTask, recordTaskNews, toUpdateText } from './task-news.ts'
 
 /** What a run is told before it starts. */
 export interface RunBrief {
@@ -14,45 +15,76 @@ export interface RunBrief {
   revision: number | null
   feedback: string | null
   sessionId: string
+  /** Whether it is the run of a dispatched brief, whose changes it is told. */
+  runsTask: boolean
+  /** Numbers of the last note, and of the last update of the task, that are part of it: neither comes again. */
+  told: { noteSeq: number; taskSeq: number }
 }
 
 /** Renders the brief of a claimed run, with every note sent to it so far. Notes still queued count as delivered by it. */
 export async function briefRun(deps: Deps, run: ClaimedRun): Promise<RunBrief> {
-  if (run.updateSeq === 0) return compose(run, [])
+  if (run.updateSeq === 0 && run.taskId === null) return compose(run, [], 0, null)
   return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
 }
 
-/** The same in a caller's transaction. */
+/** The same in a caller's transaction, which must hold no lock of the run's row. */
 export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunBrief> {
-  if (run.updateSeq === 0) return compose(run, [])
+  if (run.updateSeq === 0 && run.taskId === null) return compose(run, [], 0, null)
+  const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
   // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue.
   const held = await checkpoints.lockRun(tx, { subtaskId: run.id, attempt: run.attempt })
-  if (held === null) return compose(run, [])
+  if (held === null) return compose(run, [], 0, null)
   const fresh = await updates.takeQueuedUpdates(tx, run.projectId, run.id, holderOf(run.id, run.attempt))
   const notes = await updates.listNotesForBrief(tx, run.projectId, run.id, held.updateSeq)
+  const actor = { kind: 'system', id: 'brief' }
   const events: NewEvent[] = fresh.map((update) =>
-    updateEvent('update.delivered', update.updateId, run.id, { kind: 'system', id: 'brief' }, { delivered_to: holderOf(run.id, run.attempt) }),
+    updateEvent('update.delivered', update.updateId, run.id, actor, { delivered_to: holderOf(run.id, run.attempt) }),
   )
   await outbox.publish(tx, run.projectId, events)
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
-  return compose(run, notes)
+  return compose(run, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor))
 }
 
-function compose(run: ClaimedRun, notes: { updateId: string; content: string }[]): RunBrief {
+/** What a brief that is run says now, and the record that its run has been told; null where the subtask only mentions the task. */
+async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
+  const sessionId = subtaskSessionId(run.id)
+  const handover: injections.Handover = { taskId: task.id, seq: task.updateSeq, revision: task.revision }
+  const [isHeld] = await recordTaskNews(deps, tx, run.projectId, sessionId, [handover], actor)
+  if (isHeld === undefined) return null
+  await subtasks.writeTaskRevision(tx, run.id, run.attempt, task.revision)
+  const { brief, notes } = await briefOfTask(tx, task)
+  return { task: brief, seq: task.updateSeq, text: renderAssignment(brief, notes.map(toUpdateText)) }
+}
+
+function compose(
+  run: ClaimedRun,
+  notes: { updateId: string; content: string }[],
+  noteSeq: number,
+  dispatched: Awaited<ReturnType<typeof introduce>>,
+): RunBrief {
+  const requiredOutputs = dispatched?.task.requiredOutputs ?? run.requiredOutputs
   return {
     text: renderBrief({
       task: run.task,
+      assignment: dispatched?.text ?? null,
       parentSessionId: run.parentSessionId,
       background: run.background,
-      requiredOutputs: run.requiredOutputs,
+      requiredOutputs,
       updates: notes,
       feedback: run.feedback,
     }),
     task: run.task,
-    criteria: [],
-    requiredOutputs: run.requiredOutputs,
-    revision: run.taskRevision,
+    criteria: dispatched?.task.criteria.map(({ id, text }) => ({ id, text })) ?? [],
+    requiredOutputs,
+    revision: dispatched?.task.revision ?? run.taskRevision,
     feedback: run.feedback,
     sessionId: subtaskSessionId(run.id),
+    runsTask: dispatched !== null,
+    told: { noteSeq, taskSeq: dispatched?.seq ?? 0 },
   }
+}
+
+/** An update as the run that it reaches is told of it: a note of its own, or a change of the brief that it runs. */
+export function renderRunUpdate(update: Update): string {
+  return update.taskId === null ? renderUpdate(update.updateId, update.content) : renderTaskUpdate(toUpdateText(update))
 }

@@ -1,10 +1,11 @@
-import { type LockedSubtask, outbox, subtasks, type Tx, updates } from '@muster/db'
-import { DomainError, isTerminal, type NewEvent, notFound, requireOwnSubtask, requireScope, type Subtask } from '@muster/domain'
+import { type LockedSubtask, outbox, subtasks, type Tx, tasks, updates } from '@muster/db'
+import { DomainError, isTerminal, type NewEvent, notFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import type { Ctx, Deps } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
 import { grantFreeSlots } from './grant-free-slots.ts'
 import { inProject } from './in-project.ts'
+import { returnTaskToPending } from './return-task.ts'
 
 /**
  * Cancels a subtask. A pending one ends at once and hands its slot on; a running one is asked to stop, and whoever runs it ends
@@ -17,10 +18,17 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
   requireOwnSubtask(ctx.actor, id)
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
+    // Locks of tasks come before those of subtasks.
+    const [taskId] = await subtasks.listTaskIds(tx, [id])
+    const task = taskId === undefined ? null : await tasks.lockTask(tx, taskId)
     const row = await subtasks.lockSubtask(tx, id)
     if (row === null) throw notFound('subtask')
     if (isTerminal(row.status)) {
       throw new DomainError('not_cancellable', `This subtask has already ended as ${row.status}.`, { status_now: row.status })
+    }
+    // One that runs gives its task back when it ends.
+    if (row.status === 'pending' && task?.subtaskId === id && task.subagentSessionId === subtaskSessionId(id)) {
+      await returnTaskToPending(ctx, tx, projectId, task.id, 'The subtask that was to run it was cancelled.', ctx.actor)
     }
     await cancelLockedSubtask(ctx, tx, projectId, row, ctx.actor)
     return { subtask: (await subtasks.findSubtask(tx, id)) as Subtask, cancelled: row.status === 'pending' }

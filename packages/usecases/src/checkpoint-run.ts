@@ -1,14 +1,17 @@
-import { checkpoints, outbox, type Tx, transaction, type Update, updates } from '@muster/db'
-import { cutToCodePoints, type NewEvent, type StepKind, toStorableJson, type Usage } from '@muster/domain'
+import { checkpoints, injections, outbox, subtasks, type Tx, taskUpdates, transaction, type Update, updates } from '@muster/db'
+import { cutToCodePoints, type NewEvent, type StepKind, subtaskSessionId, toStorableJson, type Usage } from '@muster/domain'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
-import { subtaskEvent, updateEvent } from './event-data.ts'
+import { subtaskEvent, taskUpdateEvent, updateEvent } from './event-data.ts'
+import { readTaskNews, recordTaskNews, type TaskNews } from './task-news.ts'
 
 export interface RunCheckpoint {
   subtaskId: string
   attempt: number
   agentId: string
   task: string
+  /** The brief that it is about, whose changes it is told if it runs it. */
+  taskId: string | null
   parentSessionId: string | null
   workerId: string
   steps: readonly { kind: StepKind; content: unknown }[]
@@ -38,9 +41,28 @@ export async function checkpointRun(deps: Deps, projectId: string, input: RunChe
   return await transaction(deps.db, projectId, (tx) => checkpointInTransaction(deps, tx, projectId, input))
 }
 
-/** The same in a caller's transaction. */
-export async function checkpointInTransaction(deps: Deps, tx: Tx, projectId: string, input: RunCheckpoint): Promise<CheckpointAnswer | null> {
+/**
+ * What has changed of the brief that a run is at. Locks the task, and so comes before the lock of the run's row; null where there is
+ * nothing new, which one look tells.
+ */
+export async function takeBriefNews(tx: Tx, projectId: string, subtaskId: string, taskId: string | null): Promise<TaskNews | null> {
+  const sessionId = subtaskSessionId(subtaskId)
+  if (taskId === null || !(await injections.taskHasNews(tx, taskId, sessionId))) return null
+  await injections.lockSession(tx, projectId, sessionId)
+  const [news] = await readTaskNews(tx, projectId, sessionId)
+  return news ?? null
+}
+
+/** The same in a caller's transaction. `news` is what `takeBriefNews` answered, for a caller that has locked the run's row since. */
+export async function checkpointInTransaction(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  input: RunCheckpoint,
+  taken?: TaskNews | null,
+): Promise<CheckpointAnswer | null> {
   const { subtaskId, attempt } = input
+  const news = taken === undefined && input.takesUpdates ? await takeBriefNews(tx, projectId, subtaskId, input.taskId) : (taken ?? null)
   const row = await checkpoints.writeCheckpoint(tx, projectId, {
     subtaskId,
     attempt,
@@ -55,9 +77,14 @@ export async function checkpointInTransaction(deps: Deps, tx: Tx, projectId: str
   const holder = holderOf(subtaskId, attempt)
   const events: NewEvent[] = []
 
+  const sessionId = subtaskSessionId(subtaskId)
   if (input.acknowledgedIds.length > 0) {
     const acknowledged = await updates.acknowledgeUpdates(tx, projectId, subtaskId, input.acknowledgedIds)
     events.push(...acknowledged.map((id) => updateEvent('update.acknowledged', id, subtaskId, actor)))
+    if (input.taskId !== null && acknowledged.length < input.acknowledgedIds.length) {
+      const ofTask = await taskUpdates.acknowledgeTaskUpdatesById(tx, projectId, input.taskId, sessionId, input.acknowledgedIds)
+      events.push(...ofTask.map((id) => taskUpdateEvent('update.acknowledged', id, input.taskId as string, actor)))
+    }
   }
   let handedOver: Update[] = []
   if (input.takesUpdates && row.updateSeq > 0) {
@@ -65,6 +92,10 @@ export async function checkpointInTransaction(deps: Deps, tx: Tx, projectId: str
     const fresh = await updates.takeQueuedUpdates(tx, projectId, subtaskId, holder)
     events.push(...fresh.map((update) => updateEvent('update.delivered', update.updateId, subtaskId, actor, { delivered_to: holder })))
     handedOver = [...repeated, ...fresh]
+  }
+  if (input.takesUpdates && input.taskId !== null) {
+    if (input.repeatUnacknowledged) handedOver.push(...(await taskUpdates.listUnacknowledgedTaskUpdates(tx, projectId, input.taskId, sessionId)))
+    if (news !== null) handedOver.push(...(await hearNews(deps, tx, projectId, input, news, actor)))
   }
   if (input.steps.length > 0) {
     const last = input.steps.findLast((step) => step.kind === 'message')
@@ -80,6 +111,14 @@ export async function checkpointInTransaction(deps: Deps, tx: Tx, projectId: str
   await outbox.publish(tx, projectId, toStorableJson(events))
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
   return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: handedOver }
+}
+
+/** Hands changes of its brief over to the run that is at it, and records which revision it has been told. */
+async function hearNews(deps: Deps, tx: Tx, projectId: string, input: RunCheckpoint, news: TaskNews, actor: NewEvent['actor']): Promise<Update[]> {
+  const held = await recordTaskNews(deps, tx, projectId, subtaskSessionId(input.subtaskId), [news], actor)
+  if (held.length === 0) return []
+  await subtasks.writeTaskRevision(tx, input.subtaskId, input.attempt, news.revision)
+  return news.items.flatMap((item) => item.update ?? [])
 }
 
 /** Who an update is delivered to: one attempt, so that the next one gets it again, in its brief. */

@@ -1,10 +1,11 @@
-import { claims, subtasks, type Tx, type Update } from '@muster/db'
+import { claims, subtasks, type Tx, tasks, type Update } from '@muster/db'
 import { type AttemptEnd, DomainError, notFound, requireScope, type StepKind, type Subtask, type Usage } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { briefInTransaction, type RunBrief } from './brief-run.ts'
-import { checkpointInTransaction } from './checkpoint-run.ts'
+import { checkpointInTransaction, takeBriefNews } from './checkpoint-run.ts'
 import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
-import { type Ctx, Replay } from './ctx.ts'
+import { lockForCompletion } from './complete-task.ts'
+import { type Ctx, Replay, reading } from './ctx.ts'
 import { inProject } from './in-project.ts'
 import { matchesHash, newLeaseToken, newSubtaskCredential } from './secrets.ts'
 import { settleInTransaction } from './settle-runs.ts'
@@ -25,7 +26,7 @@ export interface ClaimedSubtask {
   sessionId: string
   credential: string
   lease: { token: string; attempt: number; expiresAt: Date }
-  brief: Omit<RunBrief, 'sessionId'>
+  brief: Omit<RunBrief, 'sessionId' | 'runsTask' | 'told'>
 }
 
 /**
@@ -45,7 +46,7 @@ export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<Cla
   }
   if (!ctx.settings.SUBTASK_ENABLED) return null
   try {
-    return await inProject(
+    const claimed = await inProject(
       ctx,
       async (tx) => {
         const [run] = await claimInTransaction(ctx, tx, {
@@ -58,11 +59,14 @@ export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<Cla
         // Committed all the same: on the way it may have removed jobs whose rows were gone.
         if (run === undefined) return null
         tx.afterCommit(() => ctx.bell.ring('outbox'))
-        return await describeClaim(ctx, tx, run)
+        // As far as the door stores it, to recognise the claim when it is repeated.
+        return { subtask: { id: run.id }, lease: { attempt: run.attempt }, run }
       },
       // Nothing was given out, so there is nothing to replay: the same key may ask again.
-      (claimed) => claimed !== null,
+      (result) => result !== null,
     )
+    // A transaction of its own: the brief may be somebody's to change, and locks of tasks come before those of the rows just claimed.
+    return claimed === null ? null : await reading(ctx, (tx) => describeClaim(ctx, tx, claimed.run))
   } catch (error) {
     if (error instanceof Replay) return await reclaim(ctx, error)
     throw error
@@ -74,15 +78,13 @@ async function reclaim(ctx: Ctx, replay: Replay): Promise<ClaimedSubtask> {
   const credential = newSubtaskCredential(id)
   const lease = newLeaseToken()
   const { idempotency: _, ...plain } = ctx
-  return await inProject(plain, async (tx) => {
-    const row = await claims.reissueSecrets(tx, id, attempt, credential.hash, lease.hash)
-    if (row === null) throw leaseLost()
-    return await describeClaim(ctx, tx, { ...row, credential: credential.token, leaseToken: lease.token })
-  })
+  const row = await inProject(plain, (tx) => claims.reissueSecrets(tx, id, attempt, credential.hash, lease.hash))
+  if (row === null) throw leaseLost()
+  return await reading(plain, (tx) => describeClaim(plain, tx, { ...row, credential: credential.token, leaseToken: lease.token }))
 }
 
 async function describeClaim(ctx: Ctx, tx: Tx, run: ClaimedRun): Promise<ClaimedSubtask> {
-  const { sessionId, ...brief } = await briefInTransaction(ctx, tx, run)
+  const { sessionId, runsTask: _, told: __, ...brief } = await briefInTransaction(ctx, tx, run)
   return {
     subtask: (await subtasks.findSubtask(tx, run.id)) as Subtask,
     sessionId,
@@ -104,13 +106,16 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
   return await inProject(ctx, async (tx) => {
+    const row = await subtasks.findSubtask(tx, id)
+    if (row === null) throw notFound('subtask')
+    const news = await takeBriefNews(tx, ctx.actor.projectId, id, row.taskId)
     const { attempt, workerId } = await requireLease(tx, id, input.leaseToken)
-    const row = (await subtasks.findSubtask(tx, id)) as Subtask
-    const answer = await checkpointInTransaction(ctx, tx, ctx.actor.projectId, {
+    const checkpoint = {
       subtaskId: id,
       attempt,
       agentId: row.agentId,
       task: row.task,
+      taskId: row.taskId,
       parentSessionId: row.parentSessionId,
       workerId,
       steps: input.steps,
@@ -120,7 +125,8 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
       afterStepSeq: null,
       renewsLease: true,
       repeatUnacknowledged: true,
-    })
+    }
+    const answer = await checkpointInTransaction(ctx, tx, ctx.actor.projectId, checkpoint, news)
     if (answer === null) throw leaseLost()
     return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested, updates: answer.updates }
   })
@@ -168,8 +174,14 @@ async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, us
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
   return await inProject(ctx, async (tx) => {
+    // Locks of tasks come before those of subtasks.
+    const [taskId = null] = await subtasks.listTaskIds(tx, [id])
+    if (taskId !== null) {
+      await lockForCompletion(tx, ctx.actor.projectId)
+      await tasks.lockTask(tx, taskId)
+    }
     const { attempt } = await requireLease(tx, id, token)
-    const settlements = await settleInTransaction(ctx, tx, ctx.actor.projectId, [{ subtaskId: id, attempt, end, usage }])
+    const settlements = await settleInTransaction(ctx, tx, ctx.actor.projectId, [{ subtaskId: id, attempt, taskId, end, usage }])
     if (settlements.get(id) !== 'settled') throw leaseLost()
     return (await subtasks.findSubtask(tx, id)) as Subtask
   })

@@ -1,7 +1,7 @@
 import { outbox, type Tx, tasks } from '@muster/db'
 import type { NewEvent } from '@muster/domain'
-import { takeAway } from './assign-task.ts'
 import type { Deps } from './ctx.ts'
+import { takeAway } from './take-away-task.ts'
 
 /**
  * Takes a task from the subtask that ran it and did not complete it: anybody may take it up again, and finds why in `last_error`. Changes

@@ -1,24 +1,45 @@
-import { bodies, type EndingRow, type GrantedRow, lanes, outbox, type ReturnRow, settle, type TerminalRow, type Tx, transaction, updates } from '@muster/db'
+import {
+  bodies,
+  type EndingRow,
+  type GrantedRow,
+  type LockedTask,
+  lanes,
+  outbox,
+  type ReturnRow,
+  settle,
+  subtasks,
+  type TerminalRow,
+  type Tx,
+  tasks,
+  transaction,
+  updates,
+} from '@muster/db'
 import {
   type AttemptEnd,
   cutToBytes,
   decideEnd,
+  type EndDecision,
   type NewEvent,
   type PartialResult,
   RESULT_BYTES_MAX,
+  subtaskSessionId,
   toStorableJson,
   toStorableText,
   type Usage,
 } from '@muster/domain'
 import { type RunJob, runQueue } from '@muster/jobs'
+import { completeTaskInTransaction, lockForCompletion } from './complete-task.ts'
 import { laneDefaults } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
+import { returnTaskToPending } from './return-task.ts'
 
 /** The end of one attempt, as whoever ran it, or the reaper, reports it. */
 export interface RunEnd {
   subtaskId: string
   attempt: number
+  /** The brief that it is about, null where there is none; looked up where the caller does not know. */
+  taskId?: string | null
   end: AttemptEnd
   /** Used since the last checkpoint. */
   usage?: Partial<Omit<Usage, 'steps'>>
@@ -40,12 +61,13 @@ export async function settleRuns(deps: Deps, projectId: string, ends: readonly R
   return await transaction(deps.db, projectId, (tx) => settleInTransaction(deps, tx, projectId, ends))
 }
 
-/** The same in a caller's transaction. Takes row locks, then lane locks. */
+/** The same in a caller's transaction. Takes the locks of tasks, of rows, then of lanes. */
 export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string, reported: readonly RunEnd[]): Promise<Map<string, Settlement>> {
   // One end a subtask: of several attempts only the last can be the current one, and one end told twice must not be written twice.
   const byId = new Map(reported.toSorted((one, other) => one.attempt - other.attempt).map((end) => [end.subtaskId, end]))
   const ends = [...byId.values()]
   const settlements = new Map<string, Settlement>(ends.map((end) => [end.subtaskId, 'fenced']))
+  const briefs = await lockTasksOf(tx, projectId, ends)
   const locked = await settle.lockEnding(tx, ends)
   const rows = locked.filter((row) => byId.get(row.id)?.onlyIfLapsed !== true || row.leaseLapsed)
   if (rows.length < ends.length) {
@@ -59,7 +81,9 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   for (const row of rows) {
     const { end: told, usage: used } = byId.get(row.id) as RunEnd
     const end = storableEnd(row.timedOut && told.kind === 'lost' ? { kind: 'timed_out', partialResult: null } : told)
-    const decision = decideEnd(row, end)
+    const brief = runsTask(briefs, row)
+    // What a dispatched brief asks for by now, not what it asked for when it was dispatched.
+    const decision = decideEnd(brief === null ? row : { ...row, requiredOutputs: brief.requiredOutputs }, end)
     const usage = { ...NO_USAGE, ...used }
     const actor = { kind: 'worker', id: row.workerId }
     settlements.set(row.id, 'settled')
@@ -78,6 +102,7 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
       events.push(subtaskEvent(decision.event, row, actor, { attempt: row.attempt, failures: decision.failures, reason: decision.reason }))
       continue
     }
+    if (brief !== null) await endTask(deps, tx, brief, decision, actor)
     const isLong = decision.result !== null && bodies.needsBody(decision.result)
     const resultBodyId = isLong ? deps.newId() : null
     if (resultBodyId !== null) await bodies.insertBody(tx, projectId, resultBodyId, decision.result as string)
@@ -127,6 +152,32 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   }
   tx.afterCommit(() => deps.bell.ring('outbox'))
   return settlements
+}
+
+/** Locks the tasks that these subtasks are about, in their order, before any row of a subtask. */
+async function lockTasksOf(tx: Tx, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, LockedTask>> {
+  const unknown = ends.filter((end) => end.taskId === undefined).map((end) => end.subtaskId)
+  const taskIds = [...ends.flatMap((end) => end.taskId ?? []), ...(unknown.length > 0 ? await subtasks.listTaskIds(tx, unknown) : [])]
+  if (taskIds.length === 0) return new Map()
+  await lockForCompletion(tx, projectId)
+  return new Map((await tasks.lockTasks(tx, [...new Set(taskIds)])).map((task) => [task.id, task]))
+}
+
+/** The task that a subtask runs: null where it only mentions one, or where the task has gone to somebody else. */
+function runsTask(briefs: ReadonlyMap<string, LockedTask>, row: EndingRow): LockedTask | null {
+  const task = row.taskId === null ? undefined : briefs.get(row.taskId)
+  return task?.subtaskId === row.id && task.subagentSessionId === subtaskSessionId(row.id) && task.status === 'in_progress' ? task : null
+}
+
+/** What the end of the subtask that ran it means for a locked task. Its outputs have been held against what the task asks for. */
+async function endTask(deps: Deps, tx: Tx, task: LockedTask, end: Extract<EndDecision, { kind: 'terminal' }>, actor: NewEvent['actor']): Promise<void> {
+  if (end.status === 'completed') {
+    await completeTaskInTransaction(deps, tx, task.projectId, task.id, { outputs: end.outputs ?? {}, summary: end.summary, actor })
+  } else {
+    const lastError =
+      end.error ?? (end.status === 'cancelled' ? 'The subtask that ran it was cancelled.' : `The subtask that ran it ended ${end.finalOutcome}.`)
+    await returnTaskToPending(deps, tx, task.projectId, task.id, lastError, actor)
+  }
 }
 
 async function expireUpdates(tx: Tx, projectId: string, rows: readonly EndingRow[], terminal: readonly TerminalRow[]): Promise<NewEvent[]> {

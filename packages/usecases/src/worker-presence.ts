@@ -9,6 +9,8 @@ export interface RunNews {
   cancelRequested: boolean
   /** Grows with every note sent to the subtask. */
   updateSeq: number
+  /** Whether the brief that it runs has changed; looked for by looks alone, not by renewals. */
+  taskHasNews?: boolean
 }
 
 /**

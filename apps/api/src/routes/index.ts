@@ -18,6 +18,8 @@ import { acknowledgeInboxEndpoint } from './sessions/acknowledge-inbox.ts'
 import { acknowledgeInjectionEndpoint } from './sessions/acknowledge-injection.ts'
 import { claimInboxEndpoint } from './sessions/claim-inbox.ts'
 import { injectSessionEndpoint } from './sessions/inject.ts'
+import { listMessagesEndpoint } from './sessions/list-messages.ts'
+import { postMessageEndpoint } from './sessions/post-message.ts'
 import { cancelSubtaskEndpoint } from './subtasks/cancel.ts'
 import { createSubtaskEndpoint } from './subtasks/create.ts'
 import { getSubtaskEndpoint } from './subtasks/get.ts'
@@ -33,6 +35,7 @@ import { completeTaskEndpoint } from './tasks/complete.ts'
 import { confirmUpdateEndpoint } from './tasks/confirm-update.ts'
 import { getTaskContextEndpoint } from './tasks/context.ts'
 import { createTaskEndpoint } from './tasks/create.ts'
+import { dispatchTaskEndpoint } from './tasks/dispatch.ts'
 import { failTaskEndpoint } from './tasks/fail.ts'
 import { getTaskEndpoint } from './tasks/get.ts'
 import { linkTsgEndpoint } from './tasks/link-tsg.ts'
@@ -76,6 +79,7 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   listTaskUpdatesEndpoint,
   confirmUpdateEndpoint,
   assignTaskEndpoint,
+  dispatchTaskEndpoint,
   checkInEndpoint,
   completeTaskEndpoint,
   reviewTaskEndpoint,
@@ -104,6 +108,8 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
 
   injectSessionEndpoint,
   acknowledgeInjectionEndpoint,
+  postMessageEndpoint,
+  listMessagesEndpoint,
   claimInboxEndpoint,
   acknowledgeInboxEndpoint,
 

@@ -304,3 +304,15 @@ export async function tellParent(tx: Tx, projectId: string, id: string, inboxId:
     select ${projectId}, ${inboxId}, parent_session_id, id from subtasks where id = ${id} and parent_session_id is not null
     on conflict (subtask_id) do nothing`
 }
+
+/** The tasks that some subtasks are about. */
+export async function listTaskIds(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.sql<{ task_id: string }[]>`
+    select distinct task_id from subtasks where id = any(${ids as string[]}::uuid[]) and task_id is not null`
+  return rows.map((row) => row.task_id)
+}
+
+/** Records which revision of its brief a running attempt has been told. Its row must be locked. */
+export async function writeTaskRevision(tx: Tx, id: string, attempt: number, revision: number): Promise<void> {
+  await tx.sql`update subtasks set task_revision = ${revision} where id = ${id} and attempt = ${attempt} and status = 'running' and task_revision is distinct from ${revision}`
+}

@@ -1,0 +1,53 @@
+import { DomainError } from '@muster/domain'
+import type { NewSubtask } from '@muster/usecases'
+import type { z } from 'zod'
+import type { ApiDeps } from '../../api-deps.ts'
+import { toMicros } from '../../schemas/fields.ts'
+import type { newSubtaskSchema } from '../../schemas/new-subtask.ts'
+import { fieldProblem, validationFailed } from '../../validation.ts'
+
+type SpawnBody = Pick<
+  z.output<typeof newSubtaskSchema>,
+  'agent_id' | 'timeout_seconds' | 'notify' | 'parent_session_id' | 'runner' | 'model' | 'max_attempts' | 'budget' | 'metadata'
+>
+
+/**
+ * How a subtask is to be run, as every request that starts one says it.
+ *
+ * @throws DomainError `validation_failed` for a timeout above this server's, `runner_unavailable`
+ */
+export function toSpawnOptions(deps: ApiDeps, body: SpawnBody): Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs' | 'priority'> {
+  const longest = deps.settings.SUBTASK_MAX_TIMEOUT
+  if (body.timeout_seconds !== undefined && body.timeout_seconds > longest) {
+    throw validationFailed([fieldProblem('/timeout_seconds', `must be at most ${longest}, the SUBTASK_MAX_TIMEOUT of this server`, body.timeout_seconds)])
+  }
+  const { budget } = body
+  return {
+    agentId: body.agent_id,
+    timeoutSeconds: body.timeout_seconds,
+    notify: body.notify,
+    parentSessionId: body.parent_session_id ?? undefined,
+    runner: pickRunner(deps, body.runner ?? null),
+    model: body.model ?? undefined,
+    maxAttempts: body.max_attempts,
+    budget: budget && {
+      maxSteps: budget.max_steps,
+      maxTokens: budget.max_tokens ?? undefined,
+      maxCostUsdMicros: budget.max_cost_usd == null ? undefined : toMicros(budget.max_cost_usd),
+    },
+    metadata: body.metadata,
+  }
+}
+
+/** @throws DomainError `runner_unavailable`, saying what to set or what else to name */
+function pickRunner(deps: ApiDeps, name: string | null): string {
+  const runners = deps.runners()
+  const runner = name === null ? runners.find((each) => each.default) : runners.find((each) => each.name === name)
+  if (runner?.available === true) return runner.name
+  const others = runners.filter((each) => each.available).map((each) => each.name)
+  const instead = others.length === 0 ? '' : ` Available: ${others.join(', ')}.`
+  if (runner === undefined) {
+    throw new DomainError('runner_unavailable', `There is no runner ${name ?? 'that is the default'}.${instead} Programs are added in COMMAND_RUNNERS.`)
+  }
+  throw new DomainError('runner_unavailable', `The runner ${runner.name} is not available: ${runner.missing.join(' ')}${instead}`, { missing: runner.missing })
+}

@@ -1,0 +1,25 @@
+import { dispatchTask } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+import { taskDispatchSchema } from '../../schemas/task-dispatch.ts'
+import { toSpawnOptions } from '../subtasks/spawn-options.ts'
+
+export const dispatchTaskEndpoint = endpoint({
+  operationId: 'dispatchTask',
+  method: 'POST',
+  path: '/tasks/{id}/dispatch',
+  tag: 'Tasks',
+  summary: 'Run a task as a subtask',
+  description:
+    'A worker runs the brief. What is changed of it meanwhile reaches the run between two steps; its outputs complete the task, and its failure returns the task to pending with `last_error`. A session that held the task gets nothing more of it.',
+  access: 'subtasks:write',
+  spawns: true,
+  params: idParams('task'),
+  body: taskDispatchSchema,
+  bodyOptional: true,
+  answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
+  errors: ['not_found', 'invalid_transition', 'spawn_blocked', 'runner_unavailable', 'pending_limit_reached', 'subtasks_disabled'],
+  handle: async ({ ctx, deps, params, body }) => dispatchTask(ctx, params.id, { ...toSpawnOptions(deps, body), priority: body.priority }),
+  answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
+})

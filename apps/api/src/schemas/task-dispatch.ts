@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { requestComponent } from './components.ts'
+import { newSubtaskSchema } from './new-subtask.ts'
+
+const { agent_id, timeout_seconds, notify, parent_session_id, runner, model, max_attempts, budget, metadata } = newSubtaskSchema.shape
+
+export const taskDispatchSchema = requestComponent(
+  'TaskDispatch',
+  z.strictObject({
+    agent_id,
+    priority: newSubtaskSchema.shape.priority.removeDefault().optional().describe('Default: urgent for P0 and P1, normal for P2, low for P3.'),
+    timeout_seconds,
+    notify,
+    parent_session_id: parent_session_id.describe('The session whose inbox gets the result. Default: the parent session of the task.'),
+    runner,
+    model,
+    max_attempts,
+    budget,
+    metadata,
+  }),
+  { runner: 'scout', timeout_seconds: 300 },
+)
