@@ -53,9 +53,13 @@ export interface Actor {
   lineage: Lineage | null
 }
 
+export function hasScope(actor: Actor, scope: Scope): boolean {
+  return actor.scopes.includes(scope) || actor.scopes.includes('admin')
+}
+
 /** @throws DomainError `forbidden`, naming the scope that is missing */
 export function requireScope(actor: Actor, scope: Scope): void {
-  if (actor.scopes.includes(scope) || actor.scopes.includes('admin')) return
+  if (hasScope(actor, scope)) return
   throw new DomainError('forbidden', `This credential lacks the scope ${scope}.`, { required_scope: scope })
 }
 

@@ -43,8 +43,8 @@ export function parseCheckIns(text: string): CheckIn[] {
 const HEADING = /^[\s>#]*(?:\*\*|__)?(acceptance[ _-]criteria|criteria|status|next[ _-]steps)(?:\*\*|__)?\s*:(?:\*\*|__)?(.*)$/is
 const OTHER_HEADING = /^\s*[a-z][a-z _-]{0,40}:\s*$/i
 
-/** Reads a block line by line: it looks like YAML and is none, since agents do not quote what YAML wants quoted. */
-function readCheckIn(block: NplBlock): CheckIn {
+/** Reads the block of a check-in line by line: it looks like YAML and is none, since agents do not quote what YAML wants quoted. */
+export function readCheckIn(block: NplBlock): CheckIn {
   const { 'task-id': taskId = '', revision = '' } = block.attributes
   const checkIn: CheckIn = {
     taskId: taskId.trim() || null,

@@ -5,6 +5,7 @@
 export {
   type Actor,
   ASSIGNMENT_SCOPES,
+  hasScope,
   type Lineage,
   ownSubjectId,
   requireController,
@@ -35,12 +36,13 @@ export {
   renderUpdateContent,
   type TaskUpdateText,
 } from './brief-text.ts'
-export { type CheckIn, type CheckInMatches, type CriterionReport, matchCriteria, parseCheckIns } from './check-in.ts'
+export { type CheckIn, type CheckInMatches, type CriterionReport, matchCriteria, parseCheckIns, readCheckIn } from './check-in.ts'
 export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
 export { type DependencyEdge, findCycle } from './dependencies.ts'
 export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound } from './errors.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
+export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'
 export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'

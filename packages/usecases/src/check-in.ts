@@ -1,4 +1,4 @@
-import { checkIns, outbox, type Tx, taskRevisions, tasks, taskUpdates } from '@muster/db'
+import { checkIns, type LockedTask, outbox, type Tx, taskRevisions, tasks, taskUpdates } from '@muster/db'
 import {
   type CheckIn,
   type Criterion,
@@ -33,56 +33,81 @@ export interface CheckedIn {
  */
 export async function checkIn(ctx: Ctx, taskId: string, input: { content: string; sessionId?: string | undefined }): Promise<CheckedIn> {
   requireScope(ctx.actor, 'tasks:write')
-  const blocks = parseCheckIns(input.content).filter((block) => block.taskId === null || block.taskId.toLowerCase() === taskId.toLowerCase())
+  const blocks = parseCheckIns(input.content).filter((block) => isAbout(taskId, block))
   return await inProject(ctx, async (tx) => {
     const task = await tasks.lockTask(tx, taskId)
     if (task === null) throw notFound('task')
     requireOwnTask(ctx.actor, task)
     requireOpen(task)
-    const said = asOne(taskId, blocks)
-    const { revision, criteria } = await revisionOf(tx, taskId, said.revision, task)
-    const { criteria: reports, unmatched } = matchCriteria(said, criteria)
-    const checkInId = ctx.newId()
-    await checkIns.insertCheckIn(tx, {
-      projectId: ctx.actor.projectId,
-      id: checkInId,
-      taskId,
-      sessionId: ctx.actor.lineage?.sessionId ?? input.sessionId ?? task.subagentSessionId,
-      revision,
+    if (blocks.length === 0) throw withoutCheckIn(taskId)
+    return await takeCheckIn(ctx, tx, task, blocks, {
       content: input.content,
-      verdicts: reports,
-      unmatched,
-      nextSteps: said.nextSteps,
-      authorKind: ctx.actor.kind,
-      authorId: ctx.actor.id,
+      sessionId: ctx.actor.lineage?.sessionId ?? input.sessionId ?? task.subagentSessionId,
     })
-    await tasks.writeCriteria(tx, taskId, withStates(task.criteria, criteria, reports))
-    if (task.status === 'assigned') await tasks.writeTransition(tx, taskId, { status: 'in_progress' })
-    const acknowledgedUpdateIds = said.revision === null ? [] : await taskUpdates.acknowledgeTaskUpdates(tx, ctx.actor.projectId, taskId, said.revision)
-    await outbox.publish(
-      tx,
-      ctx.actor.projectId,
-      acknowledgedUpdateIds.map((updateId) => taskUpdateEvent('update.acknowledged', updateId, taskId, ctx.actor, { check_in_id: checkInId })),
-    )
-    if (acknowledgedUpdateIds.length > 0) tx.afterCommit(() => ctx.bell.ring('outbox'))
-    const texts = new Map(criteria.map((criterion) => [criterion.id, criterion.text]))
-    return {
-      checkInId,
-      revision,
-      criteria: reports.map((report) => ({ ...report, text: texts.get(report.criterionId) ?? '' })),
-      unmatched,
-      nextSteps: said.nextSteps,
-      acknowledgedUpdateIds,
-    }
   })
 }
 
-/** All check-ins of a text that are about one task, as one: the newest line about a criterion counts, and the last next steps. */
-function asOne(taskId: string, blocks: readonly CheckIn[]): Pick<CheckIn, 'lines' | 'revision' | 'nextSteps'> {
-  if (blocks.length === 0) {
-    const reason = `Has no check-in of this task: write <npl-block type="check-in" task-id="${taskId}"> … </npl-block>`
-    throw new DomainError('validation_failed', `The request has a problem: content ${reason}.`, { errors: [{ pointer: '/content', field: 'content', reason }] })
+/** A block that names no task is about the one that it was sent for. */
+export function isAbout(taskId: string, block: CheckIn): boolean {
+  return block.taskId === null || block.taskId.toLowerCase() === taskId.toLowerCase()
+}
+
+/**
+ * The same in a caller's transaction, of a task that is locked and open.
+ *
+ * @param blocks the check-ins about it, at least one, oldest first
+ */
+export async function takeCheckIn(
+  ctx: Ctx,
+  tx: Tx,
+  task: LockedTask,
+  blocks: readonly CheckIn[],
+  from: { content: string; sessionId: string | null },
+): Promise<CheckedIn> {
+  const said = asOne(blocks)
+  const { revision, criteria } = await revisionOf(tx, task.id, said.revision, task)
+  const { criteria: reports, unmatched } = matchCriteria(said, criteria)
+  const checkInId = ctx.newId()
+  await checkIns.insertCheckIn(tx, {
+    projectId: task.projectId,
+    id: checkInId,
+    taskId: task.id,
+    sessionId: from.sessionId,
+    revision,
+    content: from.content,
+    verdicts: reports,
+    unmatched,
+    nextSteps: said.nextSteps,
+    authorKind: ctx.actor.kind,
+    authorId: ctx.actor.id,
+  })
+  await tasks.writeCriteria(tx, task.id, withStates(task.criteria, criteria, reports))
+  if (task.status === 'assigned') await tasks.writeTransition(tx, task.id, { status: 'in_progress' })
+  const acknowledgedUpdateIds = said.revision === null ? [] : await taskUpdates.acknowledgeTaskUpdates(tx, task.projectId, task.id, said.revision)
+  await outbox.publish(
+    tx,
+    task.projectId,
+    acknowledgedUpdateIds.map((updateId) => taskUpdateEvent('update.acknowledged', updateId, task.id, ctx.actor, { check_in_id: checkInId })),
+  )
+  if (acknowledgedUpdateIds.length > 0) tx.afterCommit(() => ctx.bell.ring('outbox'))
+  const texts = new Map(criteria.map((criterion) => [criterion.id, criterion.text]))
+  return {
+    checkInId,
+    revision,
+    criteria: reports.map((report) => ({ ...report, text: texts.get(report.criterionId) ?? '' })),
+    unmatched,
+    nextSteps: said.nextSteps,
+    acknowledgedUpdateIds,
   }
+}
+
+function withoutCheckIn(taskId: string): DomainError {
+  const reason = `Has no check-in of this task: write <npl-block type="check-in" task-id="${taskId}"> … </npl-block>`
+  return new DomainError('validation_failed', `The request has a problem: content ${reason}.`, { errors: [{ pointer: '/content', field: 'content', reason }] })
+}
+
+/** All check-ins of a text that are about one task, as one: the newest line about a criterion counts, and the last next steps. */
+function asOne(blocks: readonly CheckIn[]): Pick<CheckIn, 'lines' | 'revision' | 'nextSteps'> {
   const revisions = blocks.flatMap((block) => block.revision ?? [])
   return {
     lines: blocks.flatMap((block) => block.lines),

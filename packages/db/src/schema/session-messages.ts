@@ -1,3 +1,4 @@
+import type { MessageRole, Quality } from '@muster/domain'
 import { sql } from 'drizzle-orm'
 import { boolean, doublePrecision, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, projectId } from './columns.ts'
@@ -9,7 +10,7 @@ export const sessionMessages = pgTable(
     projectId: projectId(),
     id: uuid().primaryKey(),
     sessionId: text().notNull(),
-    role: text().notNull(),
+    role: text().$type<MessageRole>().notNull(),
     /** Null where the text is longer than 64 KiB and kept in `bodies`. */
     content: text(),
     bodyId: uuid(),
@@ -20,7 +21,7 @@ export const sessionMessages = pgTable(
     metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     evalScore: doublePrecision(),
     evalSummary: text(),
-    qualityFlag: text(),
+    qualityFlag: text().$type<Quality>(),
     trainingCandidate: boolean().notNull().default(false),
     createdAt: instantNow(),
   },

@@ -1,0 +1,96 @@
+import { bodies, sessionMessages, type Tx, tasks } from '@muster/db'
+import {
+  type CheckIn,
+  findBlocks,
+  hasScope,
+  isTerminalTask,
+  type MessageRole,
+  notFound,
+  readCheckIn,
+  requireOwnSession,
+  requireOwnTask,
+  requireScope,
+  type SessionMessage,
+} from '@muster/domain'
+import { isAbout, takeCheckIn } from './check-in.ts'
+import type { Ctx } from './ctx.ts'
+import { inProject } from './in-project.ts'
+import { surfaceTsgs } from './surface-tsgs.ts'
+
+export interface NewMessage {
+  role: MessageRole
+  content: string
+  model?: string | undefined
+  /** The task that it is about. */
+  taskId?: string | undefined
+  agentName?: string | undefined
+  usage?: Record<string, unknown> | undefined
+  metadata?: Record<string, unknown> | undefined
+}
+
+/** As much as a check-in that is sent by itself may be long. */
+const CHECK_IN_LENGTH_MAX = 100_000
+
+/**
+ * Stores what was said in a session, and looks in it for failures that guides know: the session's next injection tells of them. In what
+ * the assistant says about a task that its session holds, check-ins count as such, where the credential may write tasks. [B5]
+ *
+ * @throws DomainError `not_found` for a task that there is not, and for a sub-agent's own credential in another session than its own
+ */
+export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessage): Promise<SessionMessage> {
+  requireScope(ctx.actor, 'sessions:write')
+  requireOwnSession(ctx.actor, sessionId)
+  const { projectId } = ctx.actor
+  const { taskId, content } = message
+  // Others only repeat check-ins: a prompt with a brief in it has the form for one.
+  const mayCheckIn = message.role === 'assistant' && hasScope(ctx.actor, 'tasks:write')
+  const said = taskId !== undefined && mayCheckIn ? checkInsOf(taskId, content) : null
+  const isLong = bodies.needsBody(content)
+  return await inProject(ctx, async (tx) => {
+    // Before the lock of the task, as an injection does: the other way round, each could wait for the other.
+    await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, [content])
+    const aboutId = taskId === undefined ? null : await takeFromMessage(ctx, tx, { sessionId, taskId, said })
+    const bodyId = isLong ? ctx.newId() : null
+    if (bodyId !== null) await bodies.insertBody(tx, projectId, bodyId, content)
+    const stored = {
+      id: ctx.newId(),
+      sessionId,
+      role: message.role,
+      content: isLong ? null : content,
+      model: message.model ?? null,
+      taskId: aboutId,
+      agentName: message.agentName ?? null,
+      usage: message.usage ?? null,
+      metadata: message.metadata ?? {},
+    }
+    const createdAt = await sessionMessages.insertMessage(tx, { ...stored, projectId, bodyId })
+    return { ...stored, contentBytes: Buffer.byteLength(content), evalScore: null, evalSummary: null, qualityFlag: null, trainingCandidate: false, createdAt }
+  })
+}
+
+interface SaidOfTask {
+  blocks: CheckIn[]
+  /** What stands in the blocks; the message itself has the rest. */
+  text: string
+}
+
+function checkInsOf(taskId: string, content: string): SaidOfTask | null {
+  const found = findBlocks(content)
+    .filter(({ kind }) => kind === 'check_in')
+    .map((block) => ({ checkIn: readCheckIn(block), text: block.text }))
+    .filter(({ checkIn }) => isAbout(taskId, checkIn))
+  const text = found.map((block) => block.text).join('\n')
+  return found.length === 0 || text.length > CHECK_IN_LENGTH_MAX ? null : { blocks: found.map(({ checkIn }) => checkIn), text }
+}
+
+/** Answers with the id of the task. */
+async function takeFromMessage(ctx: Ctx, tx: Tx, { sessionId, taskId, said }: { sessionId: string; taskId: string; said: SaidOfTask | null }): Promise<string> {
+  const locked = said === null ? null : await tasks.lockTask(tx, taskId)
+  const task = said === null ? await tasks.findTask(tx, taskId) : locked
+  if (task === null) throw notFound('task')
+  requireOwnTask(ctx.actor, task)
+  if (said !== null && locked !== null && locked.subagentSessionId === sessionId && !isTerminalTask(locked.status)) {
+    await takeCheckIn(ctx, tx, locked, said.blocks, { content: said.text, sessionId })
+  }
+  return task.id
+}
