@@ -109,10 +109,17 @@ export function compileTsg(tsg: Pick<Tsg, 'tsgId' | 'title' | 'severity' | 'matc
   const longestFirst = [...tsg.patterns].sort((left, right) => codePointLength(right) - codePointLength(left))
   const patterns = longestFirst.map((pattern): CompiledPattern => {
     if (tsg.match === 'substring') return { pattern, folded: fold(pattern), marks: new Uint16Array(new Set(marksOf(fold(pattern)))), expression: null }
-    const expression = tsgPatternProblem('regex', pattern) === null ? compileExpression(pattern) : null
-    return { pattern, folded: null, marks: new Uint16Array(), expression }
+    return { pattern, folded: null, marks: new Uint16Array(), expression: compileIfPossible(pattern) }
   })
   return { tsgId: tsg.tsgId, title: tsg.title, severity: tsg.severity, patterns }
+}
+
+function compileIfPossible(pattern: string): Expression | null {
+  try {
+    return compileExpression(pattern)
+  } catch {
+    return null
+  }
 }
 
 /** A guide that one of the texts speaks of, and the longest of its patterns that shows it. */
