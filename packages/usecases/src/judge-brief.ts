@@ -13,6 +13,7 @@ import {
 } from '@muster/domain'
 import { checkFiles } from './check-files.ts'
 import { type Ctx, reading } from './ctx.ts'
+import { inProject } from './in-project.ts'
 
 export interface JudgedBrief {
   cleaned: CleanBrief
@@ -28,7 +29,9 @@ export interface JudgedBrief {
 export async function validateTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<JudgedBrief> {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, 'tasks:write')
-  return await judgeBrief(ctx, fields, problems)
+  const judged = await judgeBrief(ctx, fields, problems)
+  // Stores nothing but the answer, for callers who repeat a request by its key.
+  return await inProject(ctx, async () => judged)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Task } from '@muster/domain'
+import { type Task, unstorableReason } from '@muster/domain'
 import { drainOutbox, type Harness, invariants, makeTask, startHarness } from '@muster/testing'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
@@ -105,10 +106,19 @@ describe('the list of tasks', () => {
 })
 
 describe('a task', () => {
-  it('keeps any text that can be kept, to the letter', async () => {
-    const text = 'ä \u{1F469}\u200D\u{1F680} \uFEFF‏مرحبا\u0301 \u0001 \\ \' " $1 {{x}}\n\ttwo'
-    const task = await makeTask(harness.ctx, { title: `A ${text.split('\n', 1)[0]}`, instructions: `A ${text}`, metadata: { [text]: text } })
-    expect(await getTask(harness.ctx, task.id)).toMatchObject({ instructions: `A ${text}`, metadata: { [text]: text } })
+  it('keeps any text that can be kept, to the letter, through storage and change', async () => {
+    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }).filter((value) => value.trim() !== '' && unstorableReason(value) === null)
+    await fc.assert(
+      fc.asyncProperty(text, text, text, async (title, instructions, criterion) => {
+        const task = await makeTask(harness.ctx, { title, instructions, acceptance_criteria: [criterion], metadata: { [title]: instructions } })
+        const read = await getTask(harness.ctx, task.id)
+        expect(read).toMatchObject({ title: title.trim(), instructions: instructions.trim(), criteria: [{ text: criterion.trim() }] })
+        expect(read.metadata).toEqual({ [title]: instructions })
+        const { task: changed } = await reviseTask(harness.ctx, task.id, { instructions: `${instructions.trim()}\n${criterion.trim()}` }, [1])
+        expect(changed.instructions).toBe(`${instructions.trim()}\n${criterion.trim()}`)
+      }),
+      { numRuns: 40, examples: [['ä \u{1F469}\u200D\u{1F680} \uFEFF‏مرحبا\u0301 \u0001 \\ \' " $1', '{{x}}\n\ttwo', '__proto__']] },
+    )
   })
 
   it('shows its context as a section of a prompt, and none where there is none', async () => {
