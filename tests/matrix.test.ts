@@ -54,6 +54,7 @@ async function fillOtherProject(): Promise<typeof theirs> {
   })
   await other.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: OTHER_SESSION } })
   const note = await other.ok<{ update_id: string }>('POST', `/tasks/${task.id}/updates`, { body: { content: `${MARK} note` } })
+  await other.ok('POST', `/sessions/${OTHER_SESSION}/messages`, { body: { role: 'assistant', content: `${MARK} message`, task_id: task.id } })
   return {
     subtasks: { id: running.subtask.id },
     sessions: { id: OTHER_SESSION, claim_id },
@@ -78,6 +79,8 @@ async function otherProject(): Promise<unknown> {
     admin`select to_jsonb(n) from tsg_notices n where project_id = ${id} order by n.session_id, n.tsg_id`,
     admin`select to_jsonb(t) from tasks t where project_id = ${id} order by t.id`,
     admin`select to_jsonb(a) from assignments a where project_id = ${id} order by a.task_id, a.session_id`,
+    admin`select to_jsonb(m) from session_messages m where project_id = ${id} order by m.id`,
+    admin`select to_jsonb(c) from injection_claims c where project_id = ${id} order by c.id`,
     admin`select to_jsonb(k) from api_keys k where project_id = ${id} order by k.id`,
     admin`select to_jsonb(p) from projects p where id = ${id}`,
   ])

@@ -2,6 +2,7 @@ import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { claimAll, claimOne, completed, drainOutbox, type Harness, makeTask, settleOne, spawn, spawnMany, startHarness } from '@muster/testing'
 import {
   acknowledgeInbox,
+  acknowledgeInjection,
   assignTask,
   authenticate,
   briefRun,
@@ -22,9 +23,11 @@ import {
   getTsg,
   getTsgUsage,
   heartbeat,
+  injectSession,
   keepHouse,
   linkTsgToTask,
   listApiKeys,
+  listMessages,
   listSteps,
   listSubtasks,
   listTaskRevisions,
@@ -35,6 +38,7 @@ import {
   lookAtRuns,
   noteTask,
   passIdleSlots,
+  postMessage,
   putTsg,
   readEvents,
   reapRuns,
@@ -132,7 +136,41 @@ async function fill(): Promise<void> {
     select project_id, gen_random_uuid(), 'guide-' || substr(id::text, 1, 4), 'surfaced', subagent_session_id from tasks`
   await admin`
     insert into tsg_notices (project_id, session_id, tsg_id, matched_pattern, delivered_at) select project_id, id::text, 'guide', 'x', now() from tasks`
+  await admin`insert into bodies (project_id, id, sha256, bytes) select project_id, id, '', 'long' from tasks where substr(id::text, 1, 1) = '0'`
+  await admin`
+    insert into session_messages (project_id, id, session_id, role, content, body_id, task_id)
+    select t.project_id, gen_random_uuid(), t.subagent_session_id, 'assistant', case when b.id is null then 'text ' || n end, b.id, t.id
+    from tasks t left join bodies b on b.id = t.id cross join generate_series(1, 3) as n`
+  await admin`
+    insert into injection_claims (project_id, id, session_id, held, lease_expires_at, acknowledged_at)
+    select project_id, gen_random_uuid(), subagent_session_id, '{"tasks": [], "tsgIds": [], "inboxClaimId": null}', now(), now() from tasks`
   await admin`vacuum analyze`
+}
+
+/** Everything that a session is handed, in every way, and what is said in it. */
+async function everythingOfSessions(): Promise<void> {
+  const own = { ...ctx, actor: (await harness.projectCtx('sessions')).actor }
+  const inject = (ack: 'auto' | 'manual') => injectSession(own, 'worker', { ack, messages: ['a known failure'] })
+  await createTsg(own, { tsgId: 'known', title: 'Known', content: 'x', patterns: ['known failure'] })
+  const task = await makeTask(own, { acceptance_criteria: ['All is well'] })
+  await assignTask(own, task.id, 'worker')
+  await noteTask(own, task.id, 'note')
+  await spawn(own, { agentId: 'asked', parentSessionId: 'worker', runner: 'external' })
+  for (const run of await claimAll(own, { runners: ['external'], projectId: own.actor.projectId })) await settleOne(own, run, completed('ä'.repeat(40_000)))
+  // Lent, lapsed, lent again, acknowledged; then what is new; then nothing.
+  await inject('manual')
+  await harness.admin`update injection_claims set lease_expires_at = now() - interval '1 minute' where acknowledged_at is null`
+  const lent = await inject('manual')
+  await acknowledgeInjection(own, 'worker', lent.claimId ?? '')
+  await noteTask(own, task.id, 'another')
+  await createTsg(own, { tsgId: 'other', title: 'Other', content: 'x', patterns: ['failure'] })
+  await inject('auto')
+  await inject('auto')
+  const block = `<npl-block type="check-in" task-id="${task.id}" revision="1">\n- ✅ All is well\n</npl-block>`
+  await postMessage(own, 'worker', { role: 'assistant', content: block, taskId: task.id })
+  await postMessage(own, 'worker', { role: 'user', content: `the next known failure${' '.repeat(70_000)}`, taskId: task.id })
+  await listMessages(own, 'worker', { limit: 20 })
+  await listMessages(own, 'worker', { limit: 20, cursor: ctx.newId() })
 }
 
 /** Every use-case of guides, in a project that has some of them and not half of all. */
@@ -264,6 +302,7 @@ beforeAll(async () => {
   await everything()
   await everythingOfTasks()
   await everythingOfTsgs()
+  await everythingOfSessions()
 })
 
 afterAll(async () => {
