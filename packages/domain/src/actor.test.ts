@@ -64,8 +64,9 @@ describe('an actor', () => {
     expect([ownSubjectId(key), ownSubjectId(own), ownSubjectId(assigned)]).toEqual([undefined, 's1', 't1'])
   })
 
-  it("writes nothing but tasks as a sub-agent's own credential", () => {
-    expect([...SUBTASK_SCOPES, ...ASSIGNMENT_SCOPES].filter((scope) => !scope.endsWith(':read') && scope !== 'tasks:write')).toEqual([])
+  it("writes nothing but its task and its session as a sub-agent's own credential", () => {
+    const writes = [...SUBTASK_SCOPES, ...ASSIGNMENT_SCOPES].filter((scope) => !scope.endsWith(':read'))
+    expect(new Set(writes)).toEqual(new Set(['tasks:write', 'sessions:write']))
   })
 })
 
