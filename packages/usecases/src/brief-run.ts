@@ -1,5 +1,5 @@
-import { checkpoints, type injections, type LockedTask, outbox, subtasks, type Tx, tasks, transaction, type Update, updates } from '@muster/db'
-import { type NewEvent, renderAssignment, renderBrief, renderTaskUpdate, renderUpdate, subtaskSessionId } from '@muster/domain'
+import { checkpoints, type injections, type LockedTask, outbox, subtasks, type Tx, tasks, transaction, tsgNotices, type Update, updates } from '@muster/db'
+import { type NewEvent, renderAssignment, renderBrief, renderTaskUpdate, renderTsgNotice, renderUpdate, subtaskSessionId } from '@muster/domain'
 import { holderOf } from './checkpoint-run.ts'
 import type { ClaimedRun } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
@@ -23,17 +23,17 @@ export interface RunBrief {
 
 /** Renders the brief of a claimed run, with every note sent to it so far. Notes still queued count as delivered by it. */
 export async function briefRun(deps: Deps, run: ClaimedRun): Promise<RunBrief> {
-  if (run.updateSeq === 0 && run.taskId === null) return compose(run, [], 0, null)
+  if (isAllThereIs(run)) return compose(run, [], 0, null, [])
   return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
 }
 
 /** The same in a caller's transaction, which must hold no lock of the run's row. */
 export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunBrief> {
-  if (run.updateSeq === 0 && run.taskId === null) return compose(run, [], 0, null)
+  if (isAllThereIs(run)) return compose(run, [], 0, null, [])
   const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
   // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue.
   const held = await checkpoints.lockRun(tx, { subtaskId: run.id, attempt: run.attempt })
-  if (held === null) return compose(run, [], 0, null)
+  if (held === null) return compose(run, [], 0, null, [])
   const fresh = await updates.takeQueuedUpdates(tx, run.projectId, run.id, holderOf(run.id, run.attempt))
   const notes = await updates.listNotesForBrief(tx, run.projectId, run.id, held.updateSeq)
   const actor = { kind: 'system', id: 'brief' }
@@ -42,8 +42,13 @@ export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): P
   )
   await outbox.publish(tx, run.projectId, events)
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
-  return compose(run, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor))
+  // Of guides that know why the attempt before this one failed.
+  const guides = run.attempt === 1 ? [] : await tsgNotices.takeTsgNotices(tx, run.projectId, subtaskSessionId(run.id))
+  return compose(run, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
 }
+
+/** Whether a run's row says everything: a first attempt that was sent nothing, and is about no task. */
+const isAllThereIs = (run: ClaimedRun) => run.attempt === 1 && run.updateSeq === 0 && run.taskId === null
 
 /** What a brief that is run says now, and the record that its run has been told; null where the subtask only mentions the task. */
 async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
@@ -61,18 +66,22 @@ function compose(
   notes: { updateId: string; content: string }[],
   noteSeq: number,
   dispatched: Awaited<ReturnType<typeof introduce>>,
+  guides: readonly tsgNotices.TsgNotice[],
 ): RunBrief {
   const requiredOutputs = dispatched?.task.requiredOutputs ?? run.requiredOutputs
   return {
-    text: renderBrief({
-      task: run.task,
-      assignment: dispatched?.text ?? null,
-      parentSessionId: run.parentSessionId,
-      background: run.background,
-      requiredOutputs,
-      updates: notes,
-      feedback: run.feedback,
-    }),
+    text: [
+      renderBrief({
+        task: run.task,
+        assignment: dispatched?.text ?? null,
+        parentSessionId: run.parentSessionId,
+        background: run.background,
+        requiredOutputs,
+        updates: notes,
+        feedback: run.feedback,
+      }),
+      ...guides.map(({ tsgId, title, matchedPattern }) => renderTsgNotice({ tsgId, title, pattern: matchedPattern })),
+    ].join('\n\n'),
     task: run.task,
     criteria: dispatched?.task.criteria.map(({ id, text }) => ({ id, text })) ?? [],
     requiredOutputs,

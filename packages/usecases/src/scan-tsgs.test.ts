@@ -1,7 +1,7 @@
 import { type Tx, transaction, tsgNotices } from '@muster/db'
-import { allEvents, drainOutbox, type Harness, startHarness } from '@muster/testing'
+import { allEvents, claimOne, drainOutbox, type Harness, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Ctx, createTsg, deleteTsg, getTsgUsage, recordTsgFeedback, scanTsgs, surfaceTsgs, type TsgContent, updateTsg } from './index.ts'
+import { briefRun, type Ctx, createTsg, deleteTsg, getTsgUsage, recordTsgFeedback, scanTsgs, surfaceTsgs, type TsgContent, updateTsg } from './index.ts'
 import { findMatchingTsgs } from './match-tsgs.ts'
 
 let harness: Harness
@@ -226,5 +226,23 @@ describe('what is said in a session', () => {
       surfaceTsgs(ctx, { ...tx, sql: noting(tx.sql, statements) } as Tx, { projectId: ctx.actor.projectId, actor: ctx.actor, sessionId: 's' }, []),
     )
     expect(statements).toEqual([])
+  })
+})
+
+describe('a failed attempt', () => {
+  it('has the next one find in its brief which guides know the failure, once', async () => {
+    await create('of-attempts', ['cannot bind'])
+    await spawn(ctx, { maxAttempts: 3 })
+    const fail = async (error: string) => {
+      const run = await claimOne(ctx)
+      const { text } = await briefRun(ctx, run)
+      await settleOne(ctx, run, { kind: 'errored', error, retryable: true, partialResult: null })
+      return text
+    }
+    const notice = '[Troubleshooting Guide Available: "About of-attempts"]\nMatched pattern: "cannot bind"\nUse read_tsg("of-attempts") for resolution steps.'
+    expect(await fail('It cannot bind the port.')).not.toContain('Guide')
+    expect((await fail('It cannot bind the port.')).endsWith(`\n\n${notice}`)).toBe(true)
+    expect(await fail('It cannot bind the port.')).not.toContain('Guide')
+    expect(await getTsgUsage(ctx, 'of-attempts')).toMatchObject({ surfaced: 1 })
   })
 })

@@ -33,6 +33,7 @@ import { laneDefaults } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
 import { returnTaskToPending } from './return-task.ts'
+import { surfaceTsgs } from './surface-tsgs.ts'
 
 /** The end of one attempt, as whoever ran it, or the reaper, reports it. */
 export interface RunEnd {
@@ -133,6 +134,12 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
         schedule_id: row.scheduleId,
       }),
     )
+  }
+
+  // The next attempt finds in its brief what is known of the failure of this one.
+  for (const { row, outcome, error } of returned) {
+    if (outcome !== 'errored' || error === null) continue
+    await surfaceTsgs(deps, tx, { projectId, actor: { kind: 'worker', id: row.workerId }, sessionId: subtaskSessionId(row.id) }, [error])
   }
 
   const expired = await expireUpdates(tx, projectId, rows, terminal)
