@@ -2,6 +2,7 @@ import type { Figure } from '../instrument/figure.ts'
 import { cancelToSignal } from './cancel-to-signal.ts'
 import { crashToRerun } from './crash-to-rerun.ts'
 import { fairness } from './fairness.ts'
+import { injections } from './injections.ts'
 import { lifecycle } from './lifecycle.ts'
 import { manyStored } from './many-stored.ts'
 import { nextStart } from './next-start.ts'
@@ -11,4 +12,16 @@ import { startLatency } from './start-latency.ts'
 import { startUp } from './start-up.ts'
 
 /** Every figure, in the order of the table. */
-export const figures: Figure[] = [startLatency, lifecycle, postSubtasks, manyStored, cancelToSignal, crashToRerun, nextStart, runningLimit, fairness, startUp]
+export const figures: Figure[] = [
+  startLatency,
+  lifecycle,
+  postSubtasks,
+  manyStored,
+  injections,
+  cancelToSignal,
+  crashToRerun,
+  nextStart,
+  runningLimit,
+  fairness,
+  startUp,
+]

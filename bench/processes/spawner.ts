@@ -40,7 +40,7 @@ serve(
       for (let index = 0; index < count; index += 1) ids.push(await spawn(spawning, index))
       return ids
     },
-    createKey: async () => (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write'] })).secret,
+    createKey: async () => (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write', 'tasks:write', 'sessions:write'] })).secret,
   },
   async () => {
     deps.beginStop()
