@@ -49,7 +49,7 @@ afterEach(async () => {
 
 afterAll(() => harness.close())
 
-const dispatch = (task: Task, input: Partial<TaskDispatch> = {}) => dispatchTask(harness.ctx, task.id, { runner: 'own', ...input })
+const dispatch = (task: Task, input: Partial<TaskDispatch> = {}) => dispatchTask(harness.ctx, task.id, () => ({ runner: 'own', ...input }))
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
   const outcome = await work.catch((error: unknown) => error)

@@ -19,10 +19,11 @@ const DISPATCHABLE: readonly TaskStatus[] = ['pending', 'assigned', 'in_progress
  * Runs a brief as a subtask, which holds the task from then on: it is told of every change between two steps, its outputs complete the
  * task, and its failure gives the task back. A session that held the task gets nothing more of it.
  *
+ * @param choose how to run it; asked, and so may refuse, only when there is something to run
  * @throws DomainError `not_found`, `invalid_transition` when it has ended, waits for others, is in review or runs already, and what
  *   spawning a subtask is refused for
  */
-export async function dispatchTask(ctx: Ctx, id: string, input: TaskDispatch): Promise<Subtask> {
+export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispatch): Promise<Subtask> {
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
   const { projectId } = ctx.actor
@@ -32,6 +33,7 @@ export async function dispatchTask(ctx: Ctx, id: string, input: TaskDispatch): P
     requireOpen(task)
     await requireUnblocked(tx, task)
     requireIdle(task)
+    const input = choose()
     const prepared = prepareSubtask(ctx, {
       ...input,
       task: `${task.title}\n\n${task.instructions}`.slice(0, TASK_LENGTH_MAX),
