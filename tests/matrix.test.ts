@@ -23,8 +23,8 @@ let revoked: string
 let theirs: Record<string, Record<string, string>>
 
 beforeAll(async () => {
-  // Two, because one counts wrong keys, and after a hundred within ten seconds looks at none any more.
-  system = await startSystem({ apis: 2, workers: 0, env: { AUTH: 'keys' } })
+  // Several, because one counts wrong keys, and after a hundred within ten seconds looks at none any more.
+  system = await startSystem({ apis: 4, workers: 0, env: { AUTH: 'keys' } })
   const { key } = await system.mintKey()
   mine = system.client.as(key)
   expired = (await system.mintKey(['admin'], { expiresAt: new Date(0) })).key
@@ -178,7 +178,8 @@ describe.each(
 )('$name', ({ operation, place }) => {
   const { method } = operation
   const call = (options: CallOptions, path = unknownPath(operation), client = mine) => client.call(method, path, { ...example(operation), ...options })
-  const withHeader = (authorization: string) => call({ key: null, headers: { authorization } })
+  const apiOf = (turn: number) => system.apis[(2 * place + turn) % system.apis.length]?.client as Client
+  const withHeader = (authorization: string) => call({ key: null, headers: { authorization } }, undefined, apiOf(0))
 
   it('401 without a key', async () => {
     const { headers } = await call({ key: null })
@@ -192,8 +193,7 @@ describe.each(
   })
 
   it('401 with an expired or revoked key', async () => {
-    const second = system.apis[1]?.client as Client
-    for (const key of [expired, revoked]) await expectProblem(call({ key }, undefined, second), 401, 'unauthenticated')
+    for (const key of [expired, revoked]) await expectProblem(call({ key }, undefined, apiOf(1)), 401, 'unauthenticated')
   })
 
   itWhere(operation.scope !== undefined, '403 with every scope but its own, whatever else is wrong', async () => {
