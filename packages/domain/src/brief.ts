@@ -1,4 +1,5 @@
 import type { RequiredOutput } from './output-schema.ts'
+import { cutToCodePoints } from './text.ts'
 
 export interface BriefInput {
   task: string
@@ -32,6 +33,13 @@ export function renderBrief(input: BriefInput): string {
   for (const update of input.updates) sections.push(renderUpdate(update.updateId, update.content))
   if (input.feedback !== null) sections.push(`Your last result was refused: ${input.feedback}`)
   return sections.join('\n\n')
+}
+
+const TASK_LENGTH_MAX = 100_000
+
+/** What the subtask is to do that runs a brief, in one text: for programs that look at nothing else of it. */
+export function taskOfBrief({ title, instructions }: { title: string; instructions: string }): string {
+  return cutToCodePoints(`${title}\n\n${instructions}`, TASK_LENGTH_MAX - 1)
 }
 
 /** One note for a subtask, as its agent sees it: always with the id by which it can be confirmed. */

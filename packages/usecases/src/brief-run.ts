@@ -1,5 +1,5 @@
 import { checkpoints, type injections, type LockedTask, outbox, subtasks, type Tx, tasks, transaction, tsgNotices, type Update, updates } from '@muster/db'
-import { type NewEvent, renderAssignment, renderBrief, renderTaskUpdate, renderTsgNotice, renderUpdate, subtaskSessionId } from '@muster/domain'
+import { type NewEvent, renderAssignment, renderBrief, renderTaskUpdate, renderTsgNotice, renderUpdate, subtaskSessionId, taskOfBrief } from '@muster/domain'
 import { holderOf } from './checkpoint-run.ts'
 import type { ClaimedRun } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
@@ -82,7 +82,8 @@ function compose(
       }),
       ...guides.map(({ tsgId, title, matchedPattern }) => renderTsgNotice({ tsgId, title, pattern: matchedPattern })),
     ].join('\n\n'),
-    task: run.task,
+    // Not as it was dispatched: an earlier attempt may have been told of changes since.
+    task: dispatched === null ? run.task : taskOfBrief(dispatched.task),
     criteria: dispatched?.task.criteria.map(({ id, text }) => ({ id, text })) ?? [],
     requiredOutputs,
     revision: dispatched?.task.revision ?? run.taskRevision,

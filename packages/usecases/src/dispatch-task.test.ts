@@ -157,6 +157,13 @@ describe('a run of a task', () => {
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'completed', completionOutputs: { report: 'all of them' } })
   })
 
+  it('is told of the brief as it is by then when it is run again, in every field', async () => {
+    const { task, run } = await running()
+    await reviseTask(harness.ctx, task.id, { title: 'Count twice', instructions: 'Count all files.' }, [1])
+    await settleOne(harness.ctx, run, { kind: 'errored', error: 'No disk.', retryable: true, partialResult: null })
+    expect(await briefRun(harness.deps, await claimOne(harness.ctx))).toMatchObject({ revision: 2, task: 'Count twice\n\nCount all files.' })
+  })
+
   it('gives the task back when it fails, with the reason, for another to take up', async () => {
     const { task, run } = await running()
     await settleOne(harness.ctx, run, { kind: 'errored', error: 'The disk is full.', retryable: false, partialResult: null })

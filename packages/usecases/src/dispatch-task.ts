@@ -1,5 +1,15 @@
 import { assignments, type LockedTask, outbox, tasks } from '@muster/db'
-import { DomainError, notFound, requireController, requireScope, type Subtask, subtaskSessionId, type TaskPriority, type TaskStatus } from '@muster/domain'
+import {
+  DomainError,
+  notFound,
+  requireController,
+  requireScope,
+  type Subtask,
+  subtaskSessionId,
+  type TaskPriority,
+  type TaskStatus,
+  taskOfBrief,
+} from '@muster/domain'
 import { requireUnblocked } from './assign-task.ts'
 import { insertPrepared, type NewSubtask, prepareSubtask, unwrap } from './create-subtask.ts'
 import type { Ctx } from './ctx.ts'
@@ -12,7 +22,6 @@ import { takeAway } from './take-away-task.ts'
 export type TaskDispatch = Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs'>
 
 const PRIORITIES = { P0: 'urgent', P1: 'urgent', P2: 'normal', P3: 'low' } as const satisfies Record<TaskPriority, string>
-const TASK_LENGTH_MAX = 100_000
 const DISPATCHABLE: readonly TaskStatus[] = ['pending', 'assigned', 'in_progress', 'revision_requested']
 
 /**
@@ -36,7 +45,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
     const input = choose()
     const prepared = prepareSubtask(ctx, {
       ...input,
-      task: `${task.title}\n\n${task.instructions}`.slice(0, TASK_LENGTH_MAX),
+      task: taskOfBrief(task),
       taskId: id,
       priority: input.priority ?? PRIORITIES[task.priority],
       parentSessionId: input.parentSessionId ?? task.parentSessionId ?? undefined,
