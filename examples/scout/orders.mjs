@@ -9,9 +9,9 @@ const LANGUAGES = {
   sql: ['.sql'],
 }
 
-/** What Scout was told after it had started. */
-export function createOrders() {
-  return { only: [], ignored: [], counted: [], followed: [], noted: [] }
+/** What Scout is told: which files count, by its task from the start, and whatever it hears after it has started. */
+export function createOrders(task = '') {
+  return { only: typesWanted(task), ignored: foldersIgnored(task), counted: [], followed: [], noted: [] }
 }
 
 /** Takes an update in, and says how it is followed. One that is not understood is noted, and the report says so. */
@@ -20,14 +20,13 @@ export function takeUpdate(orders, { text }) {
     .replace(/\s+/g, ' ')
     .trim()
   const done = []
-  const only = /\b(?:only|focus on|nothing but)\b(.*)/i.exec(told)
-  const types = only ? typesIn(only[1]) : []
+  const types = typesWanted(told)
   if (types.length > 0) {
     orders.only = types
     done.push(`only ${types.join(', ')} files count from the first one on`)
   }
-  for (const [, folder] of told.matchAll(/\b(?:ignore|skip|exclude|leave out)\s+(?:the\s+)?(?:folder\s+)?[`"']?([\w@./-]*[\w@-])/gi)) {
-    orders.ignored.push(folder.replace(/^\.?\//, ''))
+  for (const folder of foldersIgnored(told)) {
+    orders.ignored.push(folder)
     done.push(`${folder} is left out`)
   }
   for (const [, quoted, word] of told.matchAll(/\bcount\s+(?:how often\s+)?(?:the\s+)?(?:word\s+)?(?:[`"']([^`"']+)[`"']|([^\s.,;]+))/gi)) {
@@ -47,6 +46,16 @@ export function wanted(orders, files) {
   return files.filter(
     ({ name, type }) => (orders.only.length === 0 || orders.only.includes(type)) && !orders.ignored.some((folder) => `/${name}`.includes(`/${folder}/`)),
   )
+}
+
+function typesWanted(text) {
+  const only = /\b(?:only|focus on|nothing but)\b(.*)/i.exec(text)
+  return only ? typesIn(only[1]) : []
+}
+
+function foldersIgnored(text) {
+  const named = text.matchAll(/\b(?:ignore|skip|exclude|leave out)\s+(?:the\s+)?(?:folder\s+)?[`"']?([\w@./-]*[\w@-])/gi)
+  return [...named].map(([, folder]) => folder.replace(/^\.?\//, ''))
 }
 
 function typesIn(text) {

@@ -73,6 +73,8 @@ const CRITERIA = [
   [/\bno\b.*\b(?:todo|fixme)/i, ({ todos }) => [todos === 0 ? '✅' : '🐛', plural(todos, 'TODO mark')]],
   [/\b(?:todo|fixme)/i, ({ todos }) => ['✅', `${plural(todos, 'TODO mark')} found and listed`]],
   [/\b(?:every|each|all)\b.*\btests?\b/i, ({ untested }) => [untested === 0 ? '✅' : '🐛', `${plural(untested, 'code file')} without a test beside it`]],
+  // What must not be is seldom a number.
+  [/\b(?:not|never|without)\b/i, () => ['❓', 'not something that counting files can tell']],
   [/\btests?\b/i, ({ tests }) => ['✅', `${plural(tests, 'test file')} counted`]],
   [/\b(?:largest|biggest)\b/i, ({ largest }) => ['✅', `${plural(largest.length, 'file')} listed by size`]],
   [/\blines?\b/i, ({ lines }) => ['✅', `${plural(lines, 'line')} counted`]],

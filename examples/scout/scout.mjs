@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { askForBrief, readUpdate } from './brief.mjs'
 import { createOrders, takeUpdate } from './orders.mjs'
 import { outputValue, unservable } from './outputs.mjs'
 import { plural, report } from './report.mjs'
@@ -63,7 +64,7 @@ function paceMs(folderCount) {
 
 async function main() {
   const { brief: whenBriefed, updates, close } = listen()
-  const brief = await whenBriefed
+  let brief = await whenBriefed
   if (brief === null) return say({ type: 'error', error: 'The input ended before a brief came.', retryable: false })
   const end = (line) => {
     say(line)
@@ -76,7 +77,7 @@ async function main() {
   if (unknown) return end({ type: 'blocked', reason: unknown })
   if (brief.feedback) step(`The last result was refused: ${brief.feedback}`)
 
-  const orders = createOrders()
+  const orders = createOrders(String(brief.task ?? ''))
   const found = { folder: target.name, folders: 0, files: [], unread: 0, links: 0, isBounded: false }
   const finish = () => report(brief, found, orders)
 
@@ -94,9 +95,14 @@ async function main() {
   // Once more after the last folder, for the update that came while it was read.
   for (const folder of [...folders, null]) {
     for (const update of updates.splice(0)) {
-      step(takeUpdate(orders, update))
+      const { said, revision, changesBrief } = readUpdate(String(update.text ?? ''))
+      step(takeUpdate(orders, { text: said }))
+      if (revision !== null) brief = { ...brief, revision }
+      if (changesBrief) brief = { ...brief, ...(await askForBrief(brief.task_id)) }
       say({ type: 'ack', update_id: update.update_id })
     }
+    const unknownNow = unservable(brief.required_outputs ?? [])
+    if (unknownNow) return end({ type: 'blocked', reason: unknownNow })
     if (folder === null || found.files.length >= LIMITS.files) continue
     const read = inspectFolder(target.path, folder)
     found.folders += 1

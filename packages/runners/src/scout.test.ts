@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -111,6 +114,48 @@ describe('scout', () => {
     expect(result).toContain('- Noted, not followed: Be kind.')
     expect(result).toContain('✅ Followed 1 update')
     expect(result).toContain('📝 1 update could only be noted')
+  })
+
+  it('follows what is new in a change of its brief, reads the brief again with its own credential, and reports on that revision', async () => {
+    const asked: unknown[] = []
+    const muster = createServer(({ url, headers }, response) => {
+      asked.push([url, headers.authorization])
+      const criteria = [{ id: 'c9', text: 'The files are counted', source: 'acceptance', required: true, state: 'open' }]
+      response.end(JSON.stringify({ revision: 3, acceptance_criteria: criteria, required_outputs: [{ name: 'files', description: null, schema: null }] }))
+    }).listen(0, '127.0.0.1')
+    await once(muster, 'listening')
+    using test = createTestRun({ task: 'Inspect app', taskId: 'task-7', revision: 2, requiredOutputs: [] })
+    const url = `http://127.0.0.1:${(muster.address() as AddressInfo).port}`
+    const running = scout(150).run({ ...test.run, access: { url, token: 'own' } })
+    await test.stepWith('app: 1 file')
+    const head = 'Update id: u-1\nRevision: 3\nSender: key k\nTime: 2026-03-02T08:00:00.000Z\nConfirm: confirm_update("u-1")'
+    const change = 'Changes:\ninstructions:\n- Inspect app. Ignore the folder src.\n+ Inspect app. Only TypeScript files.'
+    test.update(`[Task Update: Instructions Modified]\n${head}\nInspect app. Only TypeScript files.\n${change}`, 'u-1')
+    const outcome = await running
+    muster.close()
+
+    expect(asked).toEqual([['/tasks/task-7', 'Bearer own']])
+    expect(test.acknowledged).toEqual(['u-1'])
+    expect(outcome).toMatchObject({ summary: expect.stringMatching(/^app: 2 files in/), outputs: { files: 2 } })
+    expect((outcome as { result: string }).result).toContain(
+      [
+        '<npl-block type="check-in" task-id="task-7" revision="3">',
+        'acceptance_criteria:',
+        '  - ✅ The files are counted: 2 files in 3 folders counted (c9)',
+      ].join('\n'),
+    )
+  })
+
+  it('goes on with what it knows where the brief cannot be read again', async () => {
+    using test = createTestRun({ task: 'Inspect app, only Markdown files', taskId: 'task-7', revision: 2, requiredOutputs: [] })
+    const running = scout(150).run({ ...test.run, access: { url: 'http://127.0.0.1:9', token: 'own' } })
+    await test.stepWith('app: 1 file')
+    test.update('[Task Update: Acceptance Criteria Modified]\nUpdate id: u-1\nRevision: 3\nAcceptance Criteria:\n- [ ] No TODO is left', 'u-1')
+    expect(await running).toMatchObject({
+      kind: 'completed',
+      summary: expect.stringMatching(/^app: 1 file in/),
+      result: expect.stringContaining('revision="3">\nacceptance_criteria:\n  - ❓ Every number is named'),
+    })
   })
 
   it('hands over what it has when it is cancelled', async () => {
