@@ -133,7 +133,7 @@ describe('a run of a task', () => {
     const note = await noteTask(harness.ctx, task.id, 'Leave out the tests.')
     const revised = await reviseTask(harness.ctx, task.id, { instructions: 'Count all files.' }, [1])
     expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: run.attempt }])).toMatchObject([{ taskHasNews: true }])
-    expect((await checkpoint())?.updates.map((update) => update.updateId)).toEqual([note.updateId, revised.update.updateId])
+    expect((await checkpoint())?.updates.map((update) => update.updateId)).toEqual([note.updateId, revised.update?.updateId])
     expect((await checkpoint())?.updates).toEqual([])
     expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: run.attempt }])).toMatchObject([{ taskHasNews: false }])
     expect((await listTaskUpdates(harness.ctx, task.id, { limit: 10 })).items.map((update) => [update.status, update.deliveredTo])).toEqual([
