@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { isDatabaseUnavailable, type RunEnd, type Settlement, settleRuns } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
-const COLLECT_MS = 2
 const BATCH_MAX = 200
 /** Results are kept in memory until they are stored; a batch of them is one parameter of one statement. */
 const BATCH_BYTES_MAX = 8_388_608
@@ -37,7 +36,7 @@ export class Settler {
       queue.push({ end, done: resolve })
       this.#waiting.set(projectId, queue)
       const busy = this.#busy.get(projectId) ?? 0
-      // Whoever begins takes all that comes within its time to collect, so a second one begins with what comes later.
+      // Whoever begins takes all that ends in the same moment, so a second one begins with what comes later.
       if (busy < BATCHES_AT_ONCE && queue.length === 1) {
         this.#busy.set(projectId, busy + 1)
         void this.#drain(projectId)
@@ -46,7 +45,8 @@ export class Settler {
   }
 
   async #drain(projectId: string): Promise<void> {
-    await sleep(COLLECT_MS)
+    // After everything that ends in this moment. What comes later collects by itself, while batches are under way.
+    await nextTurn()
     for (let batch = this.#takeBatch(projectId); batch.length > 0; batch = this.#takeBatch(projectId)) await this.#store(projectId, batch)
     const busy = (this.#busy.get(projectId) ?? 1) - 1
     if (busy > 0) this.#busy.set(projectId, busy)
