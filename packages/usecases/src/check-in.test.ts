@@ -1,7 +1,7 @@
 import { DomainError, type Task } from '@muster/domain'
 import { allEvents, drainOutbox, type Harness, invariants, makeTask, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { assignTask, checkIn, completeTask, getTask, listTaskUpdates, noteTask, reviseTask } from './index.ts'
+import { assignTask, checkIn, completeTask, getTask, injectSession, listTaskUpdates, noteTask, reviseTask } from './index.ts'
 
 let harness: Harness
 
@@ -61,19 +61,20 @@ describe('a check-in', () => {
 
   it('acknowledges what was handed over up to the revision that it names', async () => {
     const task = await assigned('Links work')
-    const updates = [
-      await noteTask(harness.ctx, task.id, 'one'),
-      (await reviseTask(harness.ctx, task.id, { title: 'Second' }, 'any')).update,
-      (await reviseTask(harness.ctx, task.id, { title: 'Third' }, 'any')).update,
-    ].map((update) => update?.updateId as string)
-    await harness.admin`update updates set status = 'delivered', delivered_to = 'holder' where id = any(${updates.slice(0, 2)})`
+    const inject = () => injectSession(harness.ctx, 'holder', { ack: 'auto', messages: [] })
+    await inject()
+    const note = await noteTask(harness.ctx, task.id, 'one')
+    const { update } = await reviseTask(harness.ctx, task.id, { title: 'Second' }, 'any')
+    await inject()
+    await reviseTask(harness.ctx, task.id, { title: 'Third' }, 'any')
+    const delivered = [note.updateId, update?.updateId]
     const ask = (revision: number) => checkIn(harness.ctx, task.id, { content: block(task, [], revision) })
-    expect((await ask(3)).acknowledgedUpdateIds).toEqual(updates.slice(0, 2))
+    expect((await ask(3)).acknowledgedUpdateIds).toEqual(delivered)
     expect((await ask(3)).acknowledgedUpdateIds).toEqual([])
     expect((await listTaskUpdates(harness.ctx, task.id, { limit: 5 })).items.map((update) => update.status)).toEqual(['acknowledged', 'acknowledged', 'queued'])
     await drainOutbox(harness.deps)
     expect((await allEvents(harness.ctx, task.id)).filter((event) => event.type === 'update.acknowledged').map((event) => event.data.update_id)).toEqual(
-      updates.slice(0, 2),
+      delivered,
     )
   })
 
