@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { removeLocalPostgres } from '@muster/local-postgres'
+import { playBriefStory } from './demo/brief-story.ts'
 import { createClient } from './demo/client.ts'
+import { playDispatchStory } from './demo/dispatch-story.ts'
 import { createNarrator, type Narrator } from './demo/narrator.ts'
 import { playStory } from './demo/story.ts'
 import { postgresDir } from './system/database.ts'
@@ -16,8 +18,11 @@ import { startSystem } from './system/system.ts'
 
 const HELP = `Usage: npm run demo
 
-Starts PostgreSQL, the API and a worker on free ports with a database of its own, runs three subtasks over this repository
-(one to its end, one steered while it runs, one cancelled), prints what happens, and removes everything again.
+Starts PostgreSQL, the API and a worker on free ports with a database of its own, and prints what happens while it
+  1. runs three subtasks over this repository: one to its end, one steered while it runs, one cancelled;
+  2. assigns a brief to a session, steers it, and completes it;
+  3. dispatches the same brief to a program, and steers that.
+Then everything is removed again.
 
   PORT=7301        the API on this port
   DATA_DIR=folder  the database in this folder, which is then kept
@@ -27,6 +32,8 @@ Starts PostgreSQL, the API and a worker on free ports with a database of its own
 const TIMEOUT_MS = 45_000
 /** As a shell counts a program that Ctrl-C ended. */
 const INTERRUPTED_EXIT_CODE = 130
+/** What every start says. The demo is about what comes then. */
+const EXPECTED = /^(?:starting|made a database|migrating)/
 /** Slow enough to be watched: a folder of the inspected tree takes about this long. */
 const PACE_MS = '120'
 
@@ -59,7 +66,8 @@ async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured:
   narrator.title('Starting PostgreSQL, API and worker')
   const deadline = AbortSignal.timeout(TIMEOUT_MS)
   const interrupted = new AbortController()
-  const output = { log: narrator.note, onLine: (source: string, line: string) => console.log(formatLogLine(source, line, isColoured)) }
+  const note = (line: string): void => (EXPECTED.test(line) ? undefined : narrator.note(line))
+  const output = { log: note, onLine: (source: string, line: string) => console.log(formatLogLine(source, line, isColoured)) }
   const system = await startSystem(prepared, output, ({ stop, kill }) => {
     const stopAndRemove = async (): Promise<void> => {
       interrupted.abort()
@@ -71,15 +79,16 @@ async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured:
   try {
     narrator.note(`up at ${system.address}`)
     const signal = AbortSignal.any([deadline, interrupted.signal])
-    return await playStory(createClient(system.address, signal), narrator, signal)
+    const client = createClient(system.address, signal)
+    const problems: string[] = []
+    for (const play of [playStory, playBriefStory, playDispatchStory]) problems.push(...(await play(client, narrator, signal)))
+    return problems
   } catch (error) {
     if (interrupted.signal.aborted) throw new BrokenOffError()
     if (deadline.aborted) return [`it was not done after ${TIMEOUT_MS / 1000} s`]
     throw error
   } finally {
-    if (!interrupted.signal.aborted) narrator.title('Ending')
     await system.stop()
-    narrator.note('worker, API and PostgreSQL have ended')
   }
 }
 

@@ -54,14 +54,23 @@ const SCOPES = 'subtasks:read,subtasks:write'
 
 describe('npm run demo', () => {
   it(
-    'plays the main job to its end, and leaves nothing behind',
+    'plays the main jobs to their ends, and leaves nothing behind',
     async () => {
       // Its own temporary folder is made inside of ours, to see that it goes.
       const child = command(['demo'], { TMPDIR: folder, SCOUT_PACE_MS: '0' })
       const { code } = await child.exited
 
       expect({ code, text: child.text }).toMatchObject({ code: 0, text: expect.stringMatching(/Everything went as it should, in \d+\.\d s\./) })
-      for (const told of ['completed', 'cancelled', 'acknowledged', 'each came once']) expect(child.text).toContain(told)
+      const ofSubtasks = ['completed', 'cancelled', 'acknowledged', 'each came once']
+      const ofBriefs = [
+        '[Task Assignment: ',
+        '[Task Update: Instructions Modified]',
+        '[Task Update: Note]',
+        'outputs_missing',
+        'task.completed',
+        'against revision 2',
+      ]
+      for (const told of [...ofSubtasks, ...ofBriefs]) expect(child.text).toContain(told)
       expect(await readdir(folder)).toEqual([])
     },
     MINUTE_MS,

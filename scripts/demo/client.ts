@@ -10,7 +10,8 @@ export type Subtask = {
   result: string | null
   summary: string | null
   error: string | null
-  duration_ms: number | null
+  /** Of the brief that it runs: the one that it has been told. */
+  task_revision: number | null
 }
 
 /** What the demo reads of an update: its receipt. */
@@ -22,8 +23,29 @@ export type InboxItem = { subtask_id: string; task: string; status: string; fina
 /** A fact of the event log, as it comes over server-sent events. */
 export type LoggedEvent = { id: number | string; type: string; subject: { kind: string; id: string }; data: Record<string, unknown> }
 
+/** What the demo reads of a task. */
+export type Task = {
+  id: string
+  title: string
+  status: string
+  revision: number
+  completion_outputs: Record<string, unknown> | null
+  validation: { warnings: { message: string }[] }
+}
+
+/** What is new for a session: all of it as one text, and item by item. */
+export type Injection = { text: string; items: { kind: string; update_id: string | null; text: string }[] }
+
+/** What was understood of a check-in. */
+export type CheckedIn = { revision: number; criteria: { text: string; state: string }[]; acknowledged_update_ids: string[] }
+
+/** A refusal, in the words of the API. */
+export type Problem = { status: number; code: string; detail: string }
+
 /** The calls of the demo: plain HTTP, as any program would make them. */
 export type Client = {
+  /** The same API with a credential of its own. */
+  as: (credential: string) => Client
   spawn: (body: { task: string; runner: string; parent_session_id: string; timeout_seconds?: number }) => Promise<Subtask>
   steer: (id: string, content: string) => Promise<Update>
   updates: (id: string) => Promise<Update[]>
@@ -31,29 +53,71 @@ export type Client = {
   /** Waits on the server's side until the subtask has ended, one minute at most. */
   wait: (id: string) => Promise<Subtask>
   claimInbox: (session: string) => Promise<InboxItem[]>
+  importGuide: (id: string, markdown: string) => Promise<void>
+  createTask: (brief: Record<string, unknown>) => Promise<Task>
+  task: (id: string) => Promise<Task>
+  assign: (id: string, session: string) => Promise<{ task: Task; subagent_credential: string }>
+  inject: (session: string) => Promise<Injection>
+  /** Changes a brief, if it still has the revision that the change was made from. */
+  revise: (id: string, revision: number, patch: Record<string, unknown>) => Promise<{ revision: number; update_id: string }>
+  note: (id: string, content: string) => Promise<Update>
+  taskUpdates: (id: string) => Promise<Update[]>
+  checkIn: (id: string, markdown: string) => Promise<CheckedIn>
+  /** The one call here whose refusal is part of the story. */
+  complete: (id: string, outputs: Record<string, unknown>) => Promise<{ task: Task } | { problem: Problem }>
+  dispatch: (id: string, body: { runner: string }) => Promise<Subtask>
   /** Reads the event log from now on, until `signal` aborts. Resolves once the stream is open; `ended` when it is closed. */
   follow: (onEvent: (event: LoggedEvent) => void, signal: AbortSignal) => Promise<{ ended: Promise<void> }>
 }
 
+type Sent = { body?: unknown; markdown?: string; headers?: Record<string, string> }
+
 /** A client of the API at an address. */
-export function createClient(address: string, signal: AbortSignal): Client {
-  const call = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
+export function createClient(address: string, signal: AbortSignal, credential?: string): Client {
+  const send = async (method: string, path: string, { body, markdown, headers }: Sent = {}): Promise<{ status: number; text: string }> => {
+    const content = markdown ?? (body === undefined ? undefined : JSON.stringify(body))
     const answer = await fetch(new URL(path, address), {
       method,
       signal,
-      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      headers: {
+        ...(content === undefined ? {} : { 'content-type': markdown === undefined ? 'application/json' : 'text/markdown' }),
+        ...(credential === undefined ? {} : { authorization: `Bearer ${credential}` }),
+        ...headers,
+      },
+      ...(content === undefined ? {} : { body: content }),
     })
-    const text = await answer.text()
-    if (!answer.ok) throw new ExplainedError(`${method} ${path} was answered with ${answer.status}: ${text}`)
+    return { status: answer.status, text: await answer.text() }
+  }
+  const call = async <Answer>(method: string, path: string, sent?: Sent): Promise<Answer> => {
+    const { status, text } = await send(method, path, sent)
+    if (status >= 300) throw new ExplainedError(`${method} ${path} was answered with ${status}: ${text}`)
     return (text === '' ? undefined : JSON.parse(text)) as Answer
   }
+  const items = async <Item>(path: string): Promise<Item[]> => (await call<{ items: Item[] }>('GET', path)).items
+  const ofSession = (session: string, path: string) => `/sessions/${encodeURIComponent(session)}/${path}`
+
   return {
-    spawn: (body) => call('POST', '/subtasks', body),
-    steer: (id, content) => call('POST', `/subtasks/${id}/updates`, { content }),
-    updates: async (id) => (await call<{ items: Update[] }>('GET', `/subtasks/${id}/updates`)).items,
+    as: (other) => createClient(address, signal, other),
+    spawn: (body) => call('POST', '/subtasks', { body }),
+    steer: (id, content) => call('POST', `/subtasks/${id}/updates`, { body: { content } }),
+    updates: (id) => items(`/subtasks/${id}/updates`),
     cancel: (id) => call('DELETE', `/subtasks/${id}`),
     wait: (id) => call('GET', `/subtasks/${id}?wait_seconds=60`),
-    claimInbox: async (session) => (await call<{ items: InboxItem[] }>('POST', `/sessions/${encodeURIComponent(session)}/inbox/claim`, {})).items,
+    claimInbox: async (session) => (await call<{ items: InboxItem[] }>('POST', ofSession(session, 'inbox/claim'), { body: {} })).items,
+    importGuide: (id, markdown) => call('PUT', `/tsgs/${id}`, { markdown }),
+    createTask: (brief) => call('POST', '/tasks', { body: brief }),
+    task: (id) => call('GET', `/tasks/${id}`),
+    assign: (id, session) => call('POST', `/tasks/${id}/assign`, { body: { subagent_session_id: session } }),
+    inject: (session) => call('POST', ofSession(session, 'injections')),
+    revise: (id, revision, patch) => call('PATCH', `/tasks/${id}`, { body: patch, headers: { 'if-match': `"${revision}"` } }),
+    note: (id, content) => call('POST', `/tasks/${id}/updates`, { body: { content } }),
+    taskUpdates: (id) => items(`/tasks/${id}/updates`),
+    checkIn: (id, markdown) => call('POST', `/tasks/${id}/check-ins`, { markdown }),
+    complete: async (id, outputs) => {
+      const { status, text } = await send('POST', `/tasks/${id}/complete`, { body: { outputs } })
+      return status < 300 ? { task: JSON.parse(text) as Task } : { problem: JSON.parse(text) as Problem }
+    },
+    dispatch: (id, body) => call('POST', `/tasks/${id}/dispatch`, { body }),
     follow: async (onEvent, until) => {
       const answer = await fetch(new URL('/events', address), { headers: { accept: 'text/event-stream' }, signal: until })
       if (!answer.ok || answer.body === null) throw new ExplainedError(`GET /events was answered with ${answer.status}: ${await answer.text()}`)

@@ -1,11 +1,11 @@
-import type { LoggedEvent, Subtask } from './client.ts'
+import type { LoggedEvent } from './client.ts'
 
-/** Colours of the three subtasks and of quiet text. */
-const COLOURS = { A: 36, B: 35, C: 33, quiet: 90, good: 32, bad: 31, strong: 1 } as const
-const RESULT_LINES = 14
+/** Colours of those who appear, and of quiet text. */
+const COLOURS = { A: 36, B: 35, C: 33, D: 34, T: 36, S: 35, quiet: 90, good: 32, bad: 31, strong: 1 } as const
+const COLUMNS_MAX = 120
 
-/** The label that a subtask goes by in the output. */
-export type Label = 'A' | 'B' | 'C'
+/** The label that somebody goes by in the output: a subtask (A to D), whoever asks for a task (T), the session that holds it (S). */
+export type Label = 'A' | 'B' | 'C' | 'D' | 'T' | 'S'
 
 /** Prints what happens, for a person who watches. */
 export type Narrator = {
@@ -13,7 +13,8 @@ export type Narrator = {
   note: (text: string) => void
   about: (label: Label, text: string) => void
   event: (label: Label, event: LoggedEvent) => void
-  result: (label: Label, subtask: Subtask) => void
+  /** The words of somebody, below what was said about them; `left` says what is not shown. */
+  quote: (lines: readonly string[], left?: string) => void
   verdict: (problems: string[], seconds: number) => void
 }
 
@@ -29,12 +30,9 @@ export function createNarrator(isColoured: boolean): Narrator {
     note: (text) => console.log(`${elapsed()}     ${text}`),
     about,
     event: (label, event) => about(label, describeEvent(event)),
-    result: (label, subtask) => {
-      const how = subtask.final_outcome === null || subtask.final_outcome === subtask.status ? subtask.status : `${subtask.status} (${subtask.final_outcome})`
-      console.log(`\n${paint(label, label)}  ${subtask.task}: ${how} after ${((subtask.duration_ms ?? 0) / 1000).toFixed(1)} s`)
-      const lines = (subtask.result ?? subtask.error ?? '(no result)').split('\n').filter((line) => line.trim() !== '')
-      for (const line of lines.slice(0, RESULT_LINES)) console.log(`   ${paint('quiet', '│')} ${line}`)
-      if (lines.length > RESULT_LINES) console.log(`   ${paint('quiet', `│ … ${lines.length - RESULT_LINES} lines more`)}`)
+    quote: (lines, left) => {
+      for (const line of lines) console.log(`            ${paint('quiet', '│')} ${line.length > COLUMNS_MAX ? `${line.slice(0, COLUMNS_MAX)}…` : line}`)
+      if (left !== undefined) console.log(`            ${paint('quiet', `│ … ${left}`)}`)
     },
     verdict: (problems, seconds) => {
       if (problems.length === 0) console.log(paint('good', `Everything went as it should, in ${seconds.toFixed(1)} s.`))
@@ -44,18 +42,9 @@ export function createNarrator(isColoured: boolean): Narrator {
 }
 
 function describeEvent({ type, data }: LoggedEvent): string {
-  const said = typeof data.message === 'string' ? data.message.split('\n')[0] : undefined
   switch (type) {
-    case 'subtask.created':
-      return 'accepted'
-    case 'subtask.started':
-      return `started${typeof data.worker_id === 'string' ? ` by worker ${data.worker_id}` : ''}`
     case 'subtask.progress':
-      return said ?? `step ${String(data.steps ?? '')}`
-    case 'subtask.cancel_requested':
-      return 'cancel asked for'
-    case 'update.queued':
-      return 'update accepted'
+      return typeof data.message === 'string' ? (data.message.split('\n')[0] ?? '') : `step ${String(data.steps ?? '')}`
     case 'update.delivered':
       return 'update delivered to the running program'
     case 'update.acknowledged':

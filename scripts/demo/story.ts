@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, LoggedEvent, Subtask } from './client.ts'
-import type { Label, Narrator } from './narrator.ts'
+import type { Narrator } from './narrator.ts'
+
+type Label = 'A' | 'B' | 'C'
 
 /** What the three are asked to do, and what is done to them. All of it is about the folder of this project. */
 const TASKS: Record<Label, string> = {
@@ -33,12 +35,12 @@ export async function playStory(client: Client, narrator: Narrator, signal: Abor
     if (label === undefined) return void early.push(event)
     heard[label].types.add(event.type)
     if (event.type === 'subtask.progress') heard[label].progress += 1
-    narrator.event(label, event)
+    if (isShown(event, heard[label])) narrator.event(label, event)
   }
   const stopFollowing = new AbortController()
   const stream = await client.follow(onEvent, AbortSignal.any([signal, stopFollowing.signal]))
 
-  narrator.title('Three subtasks for the scout example, started over HTTP')
+  narrator.title('1. Three subtasks of the scout example: one runs to its end, one is steered, one is cancelled')
   const spawned: [Label, Subtask][] = []
   for (const label of ['A', 'B', 'C'] as const) {
     narrator.about(label, `POST /subtasks  ${TASKS[label]}`)
@@ -65,10 +67,6 @@ export async function playStory(client: Client, narrator: Narrator, signal: Abor
   stopFollowing.abort()
   await stream.ended
 
-  narrator.title('Results, as GET /subtasks/{id} gives them')
-  narrator.result('A', a)
-  narrator.result('B', b)
-  narrator.result('C', c)
   return [
     ...acted.flatMap((outcome) => (outcome.status === 'rejected' ? [String((outcome.reason as Error).message)] : [])),
     ...checkEnds(a, b, c),
@@ -76,6 +74,12 @@ export async function playStory(client: Client, narrator: Narrator, signal: Abor
     ...Object.entries(heard).flatMap(([label, { types }]) => (hasEnded(types) ? [] : [`the event stream never told how ${label} ended`])),
     ...(await emptyInbox(client, narrator, session, labels)),
   ]
+}
+
+/** The first sign of life, and everything about the update. */
+function isShown({ type }: LoggedEvent, { progress }: Heard): boolean {
+  if (type === 'subtask.progress') return progress === 1
+  return ['update.delivered', 'update.acknowledged'].includes(type)
 }
 
 function hearNothing(): Heard {
@@ -115,15 +119,15 @@ function checkUpdate(updates: { status: string }[]): string[] {
 
 /** Each result is handed to the parent session once: the second claim finds nothing. */
 async function emptyInbox(client: Client, narrator: Narrator, session: string, labels: Map<string, Label>): Promise<string[]> {
-  narrator.title(`Inbox of the parent session, as POST /sessions/{id}/inbox/claim hands it over`)
   const items = await client.claimInbox(session)
+  narrator.note('POST /sessions/{id}/inbox/claim  by the session that asked for them:')
   for (const item of items) {
     const label = labels.get(item.subtask_id)
     const text = (item.summary ?? item.result ?? '').split('\n').find((line) => line.trim() !== '' && !line.startsWith('#')) ?? ''
     if (label !== undefined) narrator.about(label, `${item.status}${text === '' ? '' : `: ${text}`}`)
   }
   const again = await client.claimInbox(session)
-  narrator.note(`claimed again: ${again.length === 0 ? 'nothing, each came once' : `${again.length} items`}`)
+  narrator.note(`POST /sessions/{id}/inbox/claim  again: ${again.length === 0 ? 'nothing, each came once' : `${again.length} items`}`)
   const got = new Set(items.map(({ subtask_id }) => labels.get(subtask_id)))
   return [
     ...(['A', 'B'] as const).flatMap((label) => (got.has(label) ? [] : [`the inbox should have held the result of ${label}`])),
