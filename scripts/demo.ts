@@ -7,7 +7,7 @@ import { playBriefStory } from './demo/brief-story.ts'
 import { createClient } from './demo/client.ts'
 import { playDispatchStory } from './demo/dispatch-story.ts'
 import { createNarrator, type Narrator } from './demo/narrator.ts'
-import { playStory } from './demo/story.ts'
+import { playSubtaskStory } from './demo/subtask-story.ts'
 import { postgresDir } from './system/database.ts'
 import { type Environment, prepareEnvironment, type SystemEnvironment, scoutRunner } from './system/environment.ts'
 import { BrokenOffError } from './system/errors.ts'
@@ -81,7 +81,7 @@ async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured:
     const signal = AbortSignal.any([deadline, interrupted.signal])
     const client = createClient(system.address, signal)
     const problems: string[] = []
-    for (const play of [playStory, playBriefStory, playDispatchStory]) problems.push(...(await play(client, narrator, signal)))
+    for (const play of [playSubtaskStory, playBriefStory, playDispatchStory]) problems.push(...(await play(client, narrator, signal)))
     return problems
   } catch (error) {
     if (interrupted.signal.aborted) throw new BrokenOffError()

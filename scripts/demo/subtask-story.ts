@@ -24,7 +24,7 @@ type Heard = { progress: number; types: Set<string> }
  *
  * @returns what was not as it should have been; empty when all was
  */
-export async function playStory(client: Client, narrator: Narrator, signal: AbortSignal): Promise<string[]> {
+export async function playSubtaskStory(client: Client, narrator: Narrator, signal: AbortSignal): Promise<string[]> {
   const session = `demo-${randomUUID()}`
   const heard: Record<Label, Heard> = { A: hearNothing(), B: hearNothing(), C: hearNothing() }
   const labels = new Map<string, Label>()
