@@ -1,27 +1,9 @@
 import { TERMINAL_SUBTASK_EVENTS } from '@muster/domain'
 import type postgres from 'postgres'
+import { announced, type Check, type InvariantOptions } from './check.ts'
+import { TASKS } from './task-invariants.ts'
 
-export interface InvariantOptions {
-  /** The server's own running limit (`SUBTASK_MAX_CONCURRENT`), for lanes whose project sets none. */
-  runningPerAgent?: number
-  /**
-   * Whether limits were raised or lowered after work was accepted. Lowering one stops no run, so slots above it are no fault
-   * then, and how many should be granted at the moment cannot be told.
-   */
-  limitsHaveChanged?: boolean
-  /**
-   * Whether work goes on meanwhile. A claim that has fetched a job whose row is being cancelled, or loses its slot, removes that
-   * job itself; a slot that becomes free passes by a row that is just being cancelled. Both can be seen for a moment.
-   */
-  whileBusy?: boolean
-}
-
-interface Check {
-  /** What must hold, in words. */
-  claim: string
-  /** Rows that break it, each as a text that names it. */
-  find: (sql: postgres.Sql, options: Required<InvariantOptions>) => Promise<{ broken: string }[]>
-}
+export type { InvariantOptions } from './check.ts'
 
 const SHOWN = 5
 
@@ -176,15 +158,6 @@ const ROWS: Check[] = [
   },
 ]
 
-/** The log and what is on its way into it, in the order in which readers see it. */
-const announced = (sql: postgres.Sql, kind: 'subtask' | 'task' = 'subtask') => sql`
-  select subject_id, type, row_number() over (partition by subject_id order by is_waiting, place) as nth, count(*) over (partition by subject_id) as total
-  from (
-    select subject_id, type, false as is_waiting, seq as place from events where subject_kind = ${kind} and type like ${`${kind}.%`}
-    union all
-    select subject_id, type, true, id from outbox where subject_kind = ${kind} and type like ${`${kind}.%`}
-  ) as announcement`
-
 const ANNOUNCEMENTS: Check[] = [
   {
     claim: 'an ended subtask has exactly one terminal event, of its own status, and nobody else has one',
@@ -221,69 +194,6 @@ const ANNOUNCEMENTS: Check[] = [
       having count(i.id) <> (s.status in ('completed', 'failed', 'cancelled') and s.parent_session_id is not null)::int
       union all
       select format('inbox item %s of %s', i.id, i.subtask_id) from inbox i left join subtasks s on s.id = i.subtask_id where s.parent_session_id is distinct from i.session_id`,
-  },
-]
-
-const ended = (sql: postgres.Sql) => sql`('completed', 'failed', 'cancelled')`
-
-const TASKS: Check[] = [
-  {
-    claim: 'a task is held by one session at most, the one that it names, and by none once it has ended',
-    find: (sql) => sql`
-      select format('%s %s of %s is held by %s', t.status, t.id, coalesce(t.subagent_session_id, 'nobody'), string_agg(a.session_id, ', ')) as broken
-      from tasks t join assignments a on a.task_id = t.id and a.ended_at is null
-      group by t.id
-      having count(*) > 1 or t.status in ${ended(sql)} or bool_or(a.session_id is distinct from t.subagent_session_id)
-      union all
-      select format('assignment of %s to %s', task_id, session_id) from assignments where ended_at is not null and (has_news or credential_hash is not null)`,
-  },
-  {
-    claim: 'a task is blocked exactly as long as one that it waits for is not complete',
-    find: (sql) => sql`
-      select format('%s %s waits for %s', t.status, t.id, coalesce(string_agg(b.id::text, ', '), 'nothing')) as broken
-      from tasks t left join task_dependencies d on d.task_id = t.id left join tasks b on b.id = d.depends_on_id and b.status <> 'completed'
-      where t.status not in ${ended(sql)}
-      group by t.id
-      having (t.status = 'blocked') <> (count(b.id) > 0)`,
-  },
-  {
-    claim: 'no task waits for itself',
-    find: (sql) => sql`
-      with recursive reached(task_id, id) as (
-        select task_id, depends_on_id from task_dependencies
-        union
-        select r.task_id, d.depends_on_id from reached r join task_dependencies d on d.task_id = r.id
-      )
-      select task_id::text as broken from reached where task_id = id`,
-  },
-  {
-    claim: 'revisions and updates of tasks are numbered from 1 without gaps',
-    find: (sql) => sql`
-      select format('%s of %s: %s counted, %s written, highest %s', kind, id, counted, written, highest) as broken from (
-        select 'revisions' as kind, t.id, t.revision as counted, count(r.revision) as written, coalesce(max(r.revision), 0) as highest
-        from tasks t left join task_revisions r on r.task_id = t.id group by t.id
-        union all
-        select 'updates', t.id, t.update_seq, count(u.seq), coalesce(max(u.seq), 0) from tasks t left join updates u on u.task_id = t.id group by t.id
-      ) as numbered where counted <> written or counted <> highest`,
-  },
-  {
-    claim: 'no update is still queued for a task that has ended',
-    find: (sql) => sql`
-      select u.id::text as broken from updates u join tasks t on t.id = u.task_id where u.status = 'queued' and t.status in ${ended(sql)}`,
-  },
-  {
-    claim: 'a completed task has every output that its brief asks for',
-    find: (sql) => sql`
-      select format('%s lacks %s', t.id, o.output ->> 'name') as broken from tasks t cross join lateral jsonb_array_elements(t.required_outputs) as o(output)
-      where t.status = 'completed' and coalesce(t.completion_outputs -> (o.output ->> 'name'), 'null') = 'null'`,
-  },
-  {
-    claim: 'the events of a task begin with its creation and end with its end, of which there is one',
-    find: (sql) => sql`
-      select format('%s %s: %s is number %s of %s', t.status, t.id, type, nth, total) as broken
-      from tasks t join (${announced(sql, 'task')}) as a on a.subject_id = t.id
-      where (type = 'task.created') <> (nth = 1) or (type in ('task.completed', 'task.failed', 'task.cancelled')) <> (nth = total and t.status in ${ended(sql)})
-        or (nth = total and t.status in ${ended(sql)} and type <> 'task.' || t.status)`,
   },
 ]
 

@@ -13,6 +13,7 @@ import {
   getTask,
   getTaskContext,
   getTaskStats,
+  injectSession,
   listSubtasks,
   listTaskRevisions,
   listTasks,
@@ -75,10 +76,9 @@ describe('assigning a task', () => {
 
   it('to another session begins anew there, and supersedes the changes that the old one never got, but no note', async () => {
     const { task, credential } = await assignedCtx('old')
+    await injectSession(harness.ctx, 'old', { ack: 'auto', messages: [] })
     await reviseTask(harness.ctx, task.id, { title: 'Anew' }, 'any')
     await noteTask(harness.ctx, task.id, 'for whoever holds it')
-    await harness.admin`update assignments set introduced_at = now(), delivered_seq = 0 where task_id = ${task.id}`
-    await harness.admin`update tasks set status = 'in_progress' where id = ${task.id}`
     expect((await assignedCtx('new', task)).task).toMatchObject({ status: 'assigned', subagentSessionId: 'new' })
     expect((await listTaskUpdates(harness.ctx, task.id, { limit: 5 })).items.map((update) => update.status)).toEqual(['superseded', 'queued'])
     expect(await holdersOf(task.id)).toMatchObject([
@@ -95,13 +95,13 @@ describe('assigning a task', () => {
 
   it('to the same session once more changes its credential and nothing else', async () => {
     const first = await assignedCtx('same')
-    await harness.admin`update assignments set introduced_at = now(), delivered_seq = 3, has_news = false where task_id = ${first.task.id}`
-    await harness.admin`update tasks set status = 'in_progress' where id = ${first.task.id}`
+    await noteTask(harness.ctx, first.task.id, 'told at once')
+    await injectSession(harness.ctx, 'same', { ack: 'auto', messages: [] })
     const second = await assignedCtx('same', first.task)
     expect(second.task.status).toBe('in_progress')
-    expect(await holdersOf(first.task.id)).toMatchObject([{ delivered_seq: 3, has_news: false, ended: false }])
+    expect(await holdersOf(first.task.id)).toMatchObject([{ delivered_seq: 1, has_news: false, ended: false }])
     expect(await codeOf(authenticate(harness.deps, first.credential))).toBe('unauthenticated')
-    expect(await eventTypes(first.task.id)).toEqual(['task.created', 'task.assigned'])
+    expect(await eventTypes(first.task.id)).toEqual(['task.created', 'task.assigned', 'update.queued', 'update.delivered'])
   })
 
   it('leaves it with one session, whoever asks at once', async () => {
