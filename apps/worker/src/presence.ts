@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Loop, startLoop } from '@muster/jobs'
-import { beatWorker, holdWorkerLock, removeWorker } from '@muster/usecases'
+import { beatWorker, holdWorkerLock, isDatabaseUnavailable, removeWorker } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
 const BEAT_MS = 500
+/** A connection may be lost at the very moment of signing off; another one is there at once. */
+const SIGN_OFF_TRIES = 3
+const SIGN_OFF_PAUSE_MS = 200
 
 /**
  * Shows that this worker is alive: a row that says when it was last seen, and a session lock that the database drops when the
@@ -28,7 +32,14 @@ export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise
   return {
     async stop() {
       await loop.stop()
-      await removeWorker(deps, deps.workerId)
+      for (let left = SIGN_OFF_TRIES; ; left -= 1) {
+        try {
+          return await removeWorker(deps, deps.workerId)
+        } catch (error) {
+          if (left === 1 || !isDatabaseUnavailable(error)) throw error
+          await sleep(SIGN_OFF_PAUSE_MS)
+        }
+      }
     },
   }
 }

@@ -162,7 +162,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await Promise.all([watchLoop, relayLoop, ...sweeps].map((loop) => loop.stop()))
       await relayOutbox(deps).catch(onError('relay the last events'))
       await Promise.allSettled(silences.map((silence) => silence()))
-      await presence.stop().catch(onError('sign this worker off'))
+      await presence
+        .stop()
+        .catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, 'could not sign this worker off; it is forgotten after a day'))
     },
   }
 }
