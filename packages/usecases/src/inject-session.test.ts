@@ -183,6 +183,19 @@ describe('manual acknowledgement', () => {
     await resetClock(harness.admin)
   })
 
+  it('does not count for a task that left the session and came back since: its brief comes from the beginning', async () => {
+    const session = newSession()
+    const task = await assigned(session)
+    const claim = await inject(session, 'manual')
+    await reviseTask(harness.ctx, task.id, { instructions: 'Count them twice.' }, [1])
+    await assignTask(harness.ctx, task.id, newSession())
+    await assignTask(harness.ctx, task.id, session)
+    await acknowledgeInjection(harness.ctx, session, claim.claimId as string)
+    const again = await inject(session)
+    expect(kinds(again)).toEqual(['assignment'])
+    expect(again.text).toContain('Count them twice.')
+  })
+
   it('counts late as long as nothing was handed out again, and not for a task that has gone to another', async () => {
     const [session, next] = [newSession(), newSession()]
     const [kept, lost] = [await assigned(session), await assigned(session)]

@@ -136,11 +136,11 @@ export async function acknowledgeInjection(ctx: Ctx, sessionId: string, claimId:
       throw new DomainError('conflict', 'This claim has lapsed, and its items were handed out again. Acknowledge the injection that brought them.')
     }
     const { held } = claim
-    await tasks.lockTasks(
-      tx,
-      held.tasks.map((each) => each.taskId),
-    )
-    await recordTaskNews(ctx, tx, projectId, sessionId, held.tasks, ctx.actor)
+    const taskIds = held.tasks.map((each) => each.taskId)
+    await tasks.lockTasks(tx, taskIds)
+    const heldSince = new Set(await injections.listTasksHeldSince(tx, claimId, taskIds))
+    const told = held.tasks.filter((each) => heldSince.has(each.taskId))
+    await recordTaskNews(ctx, tx, projectId, sessionId, told, ctx.actor)
     if (held.tsgIds.length > 0) await tsgNotices.markTsgNoticesDelivered(tx, projectId, sessionId, held.tsgIds)
     if (held.inboxClaimId !== null) await inbox.acknowledgeInboxClaim(tx, projectId, sessionId, held.inboxClaimId)
     await injections.acknowledgeClaim(tx, claimId)

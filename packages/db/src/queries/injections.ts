@@ -142,6 +142,17 @@ export async function insertClaim(
   return new Date(row?.lease_expires_at as string)
 }
 
+/**
+ * Which of the tasks that a claim handed over its session has held ever since. One that was taken from it and given back meanwhile is
+ * handed over from the beginning, and what the claim said of it counts for nothing. The tasks must be locked.
+ */
+export async function listTasksHeldSince(tx: Tx, claimId: string, taskIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.sql<{ task_id: string }[]>`
+    select a.task_id from injection_claims c join assignments a on a.project_id = c.project_id and a.session_id = c.session_id
+    where c.id = ${claimId} and a.task_id = any(${taskIds as string[]}::uuid[]) and a.ended_at is null and a.assigned_at <= c.created_at`
+  return rows.map((row) => row.task_id)
+}
+
 /** Closes a claim whose lease has lapsed: what it held is handed out again. */
 export async function replaceClaim(tx: Tx, id: string): Promise<void> {
   await tx.sql`update injection_claims set replaced_at = muster_now() where id = ${id}`
