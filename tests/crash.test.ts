@@ -70,6 +70,41 @@ describe('a worker that is killed half-way', () => {
   })
 })
 
+describe('a worker that is killed while it runs a brief', () => {
+  it('loses it to another one, which gets the brief as it is by then, and completes it', async () => {
+    const task = await system.client.createTask({ title: 'Hold on', instructions: 'Hold until you are told to go on, the first time.' })
+    const { id } = await system.client.ok<Subtask>('POST', `/tasks/${task.id}/dispatch`, { body: { runner: 'hold', parent_session_id: 'brief' } })
+    expect((await system.ledger.written(id, 'start', 1)).text).toContain('the first time')
+    // One change reaches the first run; it dies before another does.
+    await system.client.revise(task.id, 1, { instructions: 'Hold until you are told to go on, the second time.' })
+    await system.ledger.written(id, 'update', 1)
+    const first = system.workerOf((await system.client.get(id)).worker_id).child
+    first.kill('SIGSTOP')
+    await system.client.revise(task.id, 2, { instructions: 'Hold until you are told to go on, the third time.' })
+    await first.end('SIGKILL')
+
+    const second = await system.ledger.written(id, 'start', 2)
+    expect(second.text).toContain('the third time')
+    expect(second.text).toContain('Revision: 3')
+    system.ledger.release(id)
+    // All of it was in the brief of the second run, and none of it came again.
+    expect(await system.client.ended(id)).toMatchObject({ status: 'completed', attempt: 2, task_revision: 3, result: 'Held in attempt 2. Told: nothing' })
+    expect(await system.client.task(task.id)).toMatchObject({ status: 'completed', revision: 3, subagent_session_id: `subtask-${id}` })
+    await expectOneEnd(id, 'brief')
+    const stream = await EventStream.open(system.client, '/events?after=0')
+    await stream.event((event) => event.type === 'task.completed' && event.subject.id === task.id)
+    stream.close()
+    expect(stream.events.filter(({ type, subject }) => subject.id === task.id && type.startsWith('task.')).map(({ type }) => type)).toEqual([
+      'task.created',
+      'task.assigned',
+      'task.revised',
+      'task.revised',
+      'task.completed',
+    ])
+    await system.startWorker()
+  })
+})
+
 describe('a worker that is stopped beyond its lease and wakes up', () => {
   it('changes nothing any more: its results are too late, and what it still runs is stopped', async () => {
     const [stopped] = system.workers.filter(({ child }) => !child.hasExited)

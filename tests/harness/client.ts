@@ -1,5 +1,5 @@
 import { operationFor, problemsOf } from './openapi.ts'
-import type { ClaimedSubtask, InboxItem, NewSubtask, Problem, Subtask, Update } from './wire.ts'
+import type { ClaimedSubtask, InboxItem, Injection, NewSubtask, NewTask, Problem, Subtask, Task, Update } from './wire.ts'
 
 export interface Answer<Body = unknown> {
   status: number
@@ -116,6 +116,28 @@ export class Client {
     return (await this.ok<{ items: InboxItem[] }>('POST', `/sessions/${encodeURIComponent(session)}/inbox/claim`, { body: {} })).items
   }
 
+  createTask(task: NewTask): Promise<Task> {
+    this.#onSecret(task.instructions)
+    return this.ok('POST', '/tasks', { body: task })
+  }
+
+  task(id: string): Promise<Task> {
+    return this.ok('GET', `/tasks/${id}`)
+  }
+
+  /** Changes a brief that is thought to have a certain revision. */
+  revise(id: string, revision: number, patch: Record<string, unknown>): Promise<Answer<{ revision: number; update_id: string } | Problem>> {
+    return this.call('PATCH', `/tasks/${id}`, { body: patch, headers: { 'if-match': `"${revision}"` } })
+  }
+
+  async taskUpdates(id: string): Promise<Update[]> {
+    return (await this.ok<{ items: Update[] }>('GET', `/tasks/${id}/updates`)).items
+  }
+
+  inject(session: string, ack: 'auto' | 'manual' = 'auto'): Promise<Injection> {
+    return this.ok('POST', `/sessions/${encodeURIComponent(session)}/injections?ack=${ack}`)
+  }
+
   /** Claims as an outside worker; null when there is nothing to do. */
   async claim(workerId = 'outside', more: Record<string, unknown> = {}): Promise<ClaimedSubtask | null> {
     const body = await this.ok<ClaimedSubtask | ''>('POST', '/subtasks/claim', { body: { worker_id: workerId, ...more } })
@@ -132,8 +154,8 @@ export class Client {
 
   #note(body: unknown): void {
     if (typeof body !== 'object' || body === null) return
-    const { key, credential, lease } = body as { key?: unknown; credential?: unknown; lease?: { token?: unknown } }
-    for (const secret of [key, credential, lease?.token]) if (typeof secret === 'string') this.#onSecret(secret)
+    const { key, credential, subagent_credential: ofSession, lease } = body as Record<string, unknown> & { lease?: { token?: unknown } }
+    for (const secret of [key, credential, ofSession, lease?.token]) if (typeof secret === 'string') this.#onSecret(secret)
   }
 }
 

@@ -29,12 +29,36 @@ export interface Subtask {
   started_at: string | null
   completed_at: string | null
   cancel_requested_at: string | null
+  task_revision: number | null
 }
 
 export interface Update {
   update_id: string
   content: string
   status: 'queued' | 'delivered' | 'acknowledged' | 'superseded' | 'expired'
+  delivered_to: string | null
+}
+
+export interface NewTask {
+  title: string
+  instructions: string
+  acceptance_criteria?: string[]
+  required_outputs?: string[]
+}
+
+export interface Task {
+  id: string
+  status: string
+  revision: number
+  instructions: string
+  subagent_session_id: string | null
+  completion_outputs: Record<string, unknown> | null
+}
+
+export interface Injection {
+  claim_id: string | null
+  text: string
+  items: { kind: 'assignment' | 'update' | 'tsg_notice' | 'inbox'; id: string; update_id: string | null; task_id: string | null; text: string }[]
 }
 
 export interface InboxItem {
