@@ -1,0 +1,71 @@
+import { type Harness, startHarness } from '@muster/testing'
+import pino from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { composeWorker, type WorkerDeps } from './deps.ts'
+import { startPresence } from './presence.ts'
+
+let harness: Harness
+let deps: WorkerDeps
+
+beforeAll(async () => {
+  harness = await startHarness()
+  deps = await composeWorker(harness.deps.settings, {
+    databaseUrl: harness.database.appUrl,
+    log: pino({ level: 'silent' }),
+    environment: {},
+    runners: new Map(),
+  })
+})
+
+afterAll(async () => {
+  await deps.close()
+  await harness.close()
+})
+
+const rows = (id: string) => harness.admin`select id from muster_system.workers where id = ${id}`
+const locks = () => harness.admin`select objid from pg_locks where locktype = 'advisory' and classid = 7301 and granted`
+
+/** Deps whose first statements outside of transactions find their connection lost. */
+function losing(times: number): WorkerDeps {
+  let left = times
+  const sql = new Proxy(deps.dispatchDb.sql, {
+    apply(target, self, parts) {
+      if (left === 0) return Reflect.apply(target as never, self, parts)
+      left -= 1
+      return Promise.reject(Object.assign(new Error('cut'), { code: 'CONNECTION_CLOSED' }))
+    },
+  })
+  return { ...deps, workerId: harness.deps.newId(), dispatchDb: { ...deps.dispatchDb, sql } }
+}
+
+describe('the presence of a worker', () => {
+  it('is a row and a session lock, and both are gone when it has signed off', async () => {
+    const presence = await startPresence(deps)
+    expect(await rows(deps.workerId)).toHaveLength(1)
+    expect(await locks()).toHaveLength(1)
+    await presence.stop()
+    expect(await rows(deps.workerId)).toHaveLength(0)
+  })
+
+  it('takes its lock again when its connection was lost', async () => {
+    const again = { ...deps, workerId: harness.deps.newId() }
+    const presence = await startPresence(again)
+    const [before] = await harness.admin`select pid from pg_locks where locktype = 'advisory' and classid = 7301 and granted order by objid desc`
+    await harness.admin`select pg_terminate_backend(${before?.pid})`
+    await expect.poll(async () => (await locks()).length, { timeout: 5_000 }).toBeGreaterThan(0)
+    await presence.stop()
+  })
+
+  it('signs off although its connection is lost just then', async () => {
+    const worker = losing(2)
+    const presence = await startPresence(worker)
+    await presence.stop()
+    expect(await rows(worker.workerId)).toHaveLength(0)
+  })
+
+  it('says so when it cannot', async () => {
+    const worker = losing(3)
+    const presence = await startPresence(worker)
+    await expect(presence.stop()).rejects.toThrow('cut')
+  })
+})
