@@ -1,9 +1,10 @@
 import { transaction } from '@muster/db'
 import { DomainError, type Task } from '@muster/domain'
-import { allEvents, drainOutbox, type Harness, invariants, makeTask, startHarness } from '@muster/testing'
+import { allEvents, drainOutbox, type Harness, holdRow, invariants, makeTask, startHarness, waitUntilBlocked } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
+  authenticate,
   completeTask,
   completeTaskInTransaction,
   failTask,
@@ -68,6 +69,21 @@ describe('completing a task', () => {
     expect(await receipts(task)).toEqual(['expired'])
     expect(await lastEvent(task.id)).toMatchObject({ type: 'task.completed', data: { status: 'completed', summary: 'All of it.', subagent_session: 'holder' } })
     expect(await refusalOf(completeTask(harness.ctx, task.id, { outputs: { a: 1 } }))).toMatchObject({ code: 'invalid_transition' })
+  })
+
+  it('is refused to a session that loses the task in that very moment', async () => {
+    const made = await makeTask(harness.ctx)
+    const { task, credential } = await assignTask(harness.ctx, made.id, 'loser')
+    const loser = harness.as(await authenticate(harness.deps, credential))
+    const letGo = await holdRow(harness.admin, task.id, 'tasks')
+    const moved = assignTask(harness.ctx, task.id, 'winner')
+    await waitUntilBlocked(harness.admin, 1)
+    const refused = refusalOf(completeTask(loser, task.id, { outputs: {} }))
+    await waitUntilBlocked(harness.admin, 2)
+    await letGo()
+    await moved
+    expect(await refused).toMatchObject({ code: 'not_found' })
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'assigned', subagentSessionId: 'winner' })
   })
 
   it('in a caller’s transaction says what came of it, and leaves that transaction alone', async () => {

@@ -90,10 +90,11 @@ function cannotBeCompleted(status: TaskStatus): DomainError {
   return new DomainError('invalid_transition', why, { status_now: status })
 }
 
-/** A sub-agent completes its own task and no other. */
+/** A sub-agent completes its own task and no other. Whose it is may change until it is locked. */
 async function requireOwn(ctx: Ctx, tx: Tx, id: string): Promise<void> {
   if (ctx.actor.lineage === null) return
-  const task = await tasks.findTask(tx, id)
+  await lockForCompletion(tx, ctx.actor.projectId)
+  const task = await tasks.lockTask(tx, id)
   if (task === null) throw notFound('task')
   requireOwnTask(ctx.actor, task)
 }
