@@ -6,22 +6,26 @@ import {
   drain,
   drainOutbox,
   type Harness,
+  holdRow,
   invariants,
   makeTask,
   readSubtaskRow,
   settleOne,
   spawn,
   startHarness,
+  waitUntilBlocked,
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
+  authenticate,
   briefRun,
   cancelSubtask,
   cancelTask,
   checkpointRun,
   claimSubtask,
   completeLease,
+  createTsg,
   dispatchTask,
   failLease,
   getSubtask,
@@ -31,6 +35,7 @@ import {
   listTaskUpdates,
   lookAtRuns,
   noteTask,
+  postMessage,
   reviseTask,
   type TaskDispatch,
 } from './index.ts'
@@ -226,6 +231,24 @@ describe('a task and its subtask', () => {
     const outcomes = await Promise.allSettled<unknown>([...briefs, ...noise, ...ends])
     const unexpected = outcomes.flatMap((outcome) => (outcome.status === 'rejected' && !(outcome.reason instanceof DomainError) ? [outcome.reason] : []))
     expect(unexpected).toEqual([])
+  })
+
+  it.each(['a message', 'an injection'])('never wait for each other when the run speaks of the failure that it ends with: %s', async (where) => {
+    await createTsg(harness.ctx, { tsgId: harness.deps.newId(), title: 'Port in use', content: 'Find who listens.', patterns: ['EADDRINUSE'] })
+    const { task, run } = await running()
+    await noteTask(harness.ctx, task.id, 'news')
+    const own = harness.as(await authenticate(harness.deps, run.credential))
+    const checkIn = `<npl-block type="check-in" task-id="${task.id}" revision="1">\nnext_steps:\n  - none\n</npl-block>`
+    const letGo = await holdRow(harness.admin, run.id)
+    const end = settleOne(harness.ctx, run, { kind: 'errored', error: 'EADDRINUSE', retryable: true, partialResult: null })
+    await waitUntilBlocked(harness.admin, 1)
+    const said =
+      where === 'a message'
+        ? postMessage(own, subtaskSessionId(run.id), { role: 'assistant', content: `EADDRINUSE\n${checkIn}`, taskId: task.id })
+        : injectSession(own, subtaskSessionId(run.id), { ack: 'auto', messages: ['EADDRINUSE'] })
+    await waitUntilBlocked(harness.admin, 2)
+    await letGo()
+    expect(await Promise.allSettled([end, said])).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }])
   })
 })
 

@@ -2,7 +2,8 @@ import { type InboxItem, inbox, injections, type Tx, tasks, tsgNotices } from '@
 import { DomainError, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
-import { surfaceTsgs } from './surface-tsgs.ts'
+import { findMatchingTsgs } from './match-tsgs.ts'
+import { recordSurfaced } from './surface-tsgs.ts'
 import { readTaskNews, recordTaskNews, type TaskNews } from './task-news.ts'
 
 /** One thing that a session has not seen before. */
@@ -46,17 +47,18 @@ export async function injectSession(ctx: Ctx, sessionId: string, request: Inject
   requireOwnSession(ctx.actor, sessionId)
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
-    await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, request.messages)
+    const hits = await findMatchingTsgs(ctx, tx, projectId, request.messages)
     // Most requests end here, without a lock: what is written after this look is for the next one.
-    if (!(await injections.hasNews(tx, projectId, sessionId))) return NOTHING
+    if (hits.length === 0 && !(await injections.hasNews(tx, projectId, sessionId))) return NOTHING
     await injections.lockSession(tx, projectId, sessionId)
     const open = await injections.findOpenClaim(tx, projectId, sessionId)
-    if (open !== null) {
-      // Whoever holds it may have shown it to the model already: what follows must not overtake it.
-      if (!open.isLapsed) return NOTHING
-      await injections.replaceClaim(tx, open.id)
-    }
-    const news = await readTaskNews(tx, projectId, sessionId)
+    // Whoever holds it may have shown it to the model already: what follows must not overtake it.
+    const isLent = open !== null && !open.isLapsed
+    if (open !== null && !isLent) await injections.replaceClaim(tx, open.id)
+    const news = isLent ? [] : await readTaskNews(tx, projectId, sessionId)
+    // After the locks of tasks, as wherever notices are left: the other way round, each could wait for the other.
+    await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, hits)
+    if (isLent) return NOTHING
     return request.ack === 'manual' ? await lend(ctx, tx, sessionId, news) : await handOver(ctx, tx, sessionId, news)
   })
 }

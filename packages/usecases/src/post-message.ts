@@ -47,9 +47,8 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
   const said = taskId !== undefined && mayCheckIn ? checkInsOf(taskId, content) : null
   const isLong = bodies.needsBody(content)
   return await inProject(ctx, async (tx) => {
-    // Before the lock of the task, as an injection does: the other way round, each could wait for the other.
-    await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, [content])
     const aboutId = taskId === undefined ? null : await takeFromMessage(ctx, tx, { sessionId, taskId, said })
+    await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, [content])
     const bodyId = isLong ? ctx.newId() : null
     if (bodyId !== null) await bodies.insertBody(tx, projectId, bodyId, content)
     const stored = {

@@ -11,7 +11,8 @@ export interface TsgAudience {
 
 /**
  * Scans what was said in a session for failures that guides know, and leaves it a notice of each that it has not been told about, in the
- * caller's transaction. Whoever builds the next injection takes them (`tsgNotices.takeTsgNotices`). Without texts it asks nothing.
+ * caller's transaction. Whoever builds the next injection takes them (`tsgNotices.takeTsgNotices`). Without texts it asks nothing. Two that
+ * leave a session the same notice wait for each other, so it comes after the locks of tasks and of subtasks, always.
  */
 export async function surfaceTsgs(deps: Deps, tx: Tx, audience: TsgAudience & { sessionId: string }, texts: readonly string[]): Promise<void> {
   const hits = await findMatchingTsgs(deps, tx, audience.projectId, texts)
