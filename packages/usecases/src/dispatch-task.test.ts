@@ -25,6 +25,7 @@ import {
   checkpointRun,
   claimSubtask,
   completeLease,
+  completeTask,
   createTsg,
   dispatchTask,
   failLease,
@@ -160,6 +161,15 @@ describe('a run of a task', () => {
     expect(brief.revision).toBe(2)
     await settleOne(harness.ctx, again, completed('There are 3 files.', { report: 'all of them' }))
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'completed', completionOutputs: { report: 'all of them' } })
+  })
+
+  it.each(['none', 'manual'] as const)('that hands the outputs in by itself need not bring them again (review: %s)', async (review) => {
+    const { task, run } = await running({ required_outputs: ['count'], review })
+    const own = harness.as(await authenticate(harness.deps, run.credential))
+    const { status } = await completeTask(own, task.id, { outputs: { count: 3 } })
+    await settleOne(harness.ctx, run, completed('There are 3 files.'))
+    expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ status: 'completed', attempt: 1 })
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status, completionOutputs: { count: 3 } })
   })
 
   it('is told of the brief as it is by then when it is run again, in every field', async () => {

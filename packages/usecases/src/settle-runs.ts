@@ -82,9 +82,9 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   for (const row of rows) {
     const { end: told, usage: used } = byId.get(row.id) as RunEnd
     const end = storableEnd(row.timedOut && told.kind === 'lost' ? { kind: 'timed_out', partialResult: null } : told)
-    const brief = runsTask(briefs, row)
-    // What a dispatched brief asks for by now, not what it asked for when it was dispatched.
-    const decision = decideEnd(brief === null ? row : { ...row, requiredOutputs: brief.requiredOutputs }, end)
+    const held = heldTask(briefs, row)
+    const brief = held?.status === 'in_progress' ? held : null
+    const decision = decideEnd({ ...row, requiredOutputs: outputsAskedFor(held, row) }, end)
     const usage = { ...NO_USAGE, ...used }
     const actor = { kind: 'worker', id: row.workerId }
     settlements.set(row.id, 'settled')
@@ -170,10 +170,19 @@ async function lockTasksOf(tx: Tx, projectId: string, ends: readonly RunEnd[]): 
   return new Map((await tasks.lockTasks(tx, [...new Set(taskIds)])).map((task) => [task.id, task]))
 }
 
-/** The task that a subtask runs: null where it only mentions one, or where the task has gone to somebody else. */
-function runsTask(briefs: ReadonlyMap<string, LockedTask>, row: EndingRow): LockedTask | null {
+/** The task that a subtask was given to run: null where it only mentions one, or where the task has gone to somebody else. */
+function heldTask(briefs: ReadonlyMap<string, LockedTask>, row: EndingRow): LockedTask | null {
   const task = row.taskId === null ? undefined : briefs.get(row.taskId)
-  return task?.subtaskId === row.id && task.subagentSessionId === subtaskSessionId(row.id) && task.status === 'in_progress' ? task : null
+  return task?.subtaskId === row.id && task.subagentSessionId === subtaskSessionId(row.id) ? task : null
+}
+
+/**
+ * What the result has to bring: of a dispatched brief, what it asks for by now, not what it asked for when it was dispatched; and nothing
+ * more where the run has handed the outputs in itself, by its own credential.
+ */
+function outputsAskedFor(task: LockedTask | null, row: EndingRow): EndingRow['requiredOutputs'] {
+  if (task?.status === 'in_progress') return task.requiredOutputs
+  return task?.status === 'completed' || task?.status === 'in_review' ? [] : row.requiredOutputs
 }
 
 /** What the end of the subtask that ran it means for a locked task. Its outputs have been held against what the task asks for. */
