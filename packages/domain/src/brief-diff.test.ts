@@ -56,12 +56,25 @@ describe('the difference between two revisions', () => {
     const after = { ...task, instructions: 'Read the code. Change it carefully.\nTell what you did.' }
     expect(diffBrief(task, after)).toEqual({
       instructions: [
-        { op: 'keep', text: 'Read the code. ' },
-        { op: 'remove', text: 'Change it.\n' },
-        { op: 'add', text: 'Change it carefully.\n' },
-        { op: 'keep', text: 'Tell what you did.' },
+        { op: 'keep', text: 'Read the code.' },
+        { op: 'remove', text: ' Change it.' },
+        { op: 'add', text: ' Change it carefully.' },
+        { op: 'keep', text: '\nTell what you did.' },
       ],
     })
+  })
+
+  it.each([
+    ['a sentence', ' Leave out the tests.', '+ Leave out the tests.'],
+    ['a line', '\n  - indented', '+ - indented'],
+    ['two lines', '\nOne.\n  Two.', '+ One.\n+   Two.'],
+  ])('of a text to which %s was added is that alone', (_, added, rendered) => {
+    const diff = diffBrief(task, { ...task, instructions: `${task.instructions}${added}` })
+    expect(diff.instructions).toEqual([
+      { op: 'keep', text: task.instructions },
+      { op: 'add', text: added },
+    ])
+    expect(renderDiff(diff)).toBe(`instructions:\n${rendered}`)
   })
 
   it('shows lists by their items, each source of criteria by itself', () => {

@@ -67,7 +67,14 @@ export function updateTypeOf(fields: readonly string[]): Extract<UpdateType, 'in
 export function renderDiff(diff: BriefDiff): string {
   return Object.entries(diff)
     .map(([field, parts]) => {
-      const lines = parts.filter(({ op }) => op !== 'keep').flatMap(({ op, text }) => text.split(LINE_BREAK).map((line) => ({ op, line: line.trimEnd() })))
+      const lines = parts
+        .filter(({ op }) => op !== 'keep')
+        .flatMap(({ op, text }) =>
+          text
+            .trimStart()
+            .split(LINE_BREAK)
+            .map((line) => ({ op, line: line.trimEnd() })),
+        )
       return [`${field}:`, ...lines.filter(({ line }) => line !== '').map(({ op, line }) => `${op === 'add' ? '+' : '-'} ${line}`)].join('\n')
     })
     .join('\n')
@@ -97,8 +104,9 @@ function joined(parts: readonly DiffPart[]): DiffPart[] {
 }
 
 const LINE_BREAK = /\r\n|[\n\r]/
-// Up to a sign that ends a clause and the space behind it, or to the end of a line. One sign at a time, so that nothing is read twice.
-const CLAUSE = /.*?(?:[.!?;:…][^\S\r\n]+|[。！？；]|\r\n|[\r\n]|$)/gs
+// Up to a sign that ends a clause, or to the end of a line. What separates it from the one before is its beginning, so that a clause stays
+// the same where another is put behind it. One sign at a time, so that nothing is read twice.
+const CLAUSE = /(?:\r\n|[\n\r])?.*?(?:[.!?;:…](?=[^\S\r\n])|[。！？；]|(?=[\r\n])|$)/gs
 
 /** A text in sentences and lines, which put together are the text. */
 function clauses(text: string): string[] {

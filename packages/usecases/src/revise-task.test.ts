@@ -65,9 +65,9 @@ describe('a change of a brief', () => {
     })
     expect(after).toMatchObject({ revision: 2, instructions: 'Read the guide. Fix the pictures.', priority: 'P0', status: 'assigned' })
     expect(diff.instructions).toEqual([
-      { op: 'keep', text: 'Read the guide. ' },
-      { op: 'remove', text: 'Fix the links.' },
-      { op: 'add', text: 'Fix the pictures.' },
+      { op: 'keep', text: 'Read the guide.' },
+      { op: 'remove', text: ' Fix the links.' },
+      { op: 'add', text: ' Fix the pictures.' },
     ])
     const idOf = (of: Task, text: string) => of.criteria.find((criterion) => criterion.text === text)?.id
     expect(idOf(after, 'No typing errors')).toBe(idOf(task, 'No typing errors'))

@@ -38,7 +38,7 @@ describe('PATCH /tasks/{id}', () => {
     expect(body).toMatchObject({
       revision: 2,
       task: { revision: 2 },
-      diff: { instructions: [{ op: 'keep', text: 'Write it. ' }, { op: 'remove' }, { op: 'add' }], acceptance_criteria: [{ op: 'keep' }, { op: 'add' }] },
+      diff: { instructions: [{ op: 'keep', text: 'Write it.' }, { op: 'remove' }, { op: 'add' }], acceptance_criteria: [{ op: 'keep' }, { op: 'add' }] },
     })
     expect((await send('GET', `${path}/revisions`)).body.items).toMatchObject([
       { revision: 2, diff: body.diff, author: { kind: 'key' } },
