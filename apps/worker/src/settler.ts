@@ -101,10 +101,9 @@ export class Settler {
     if (waiting === undefined) return
     this.#deps.log.error({ err: error, subtask_id: waiting.end.subtaskId }, 'a result could not be stored')
     const reason = error instanceof Error ? error.message : String(error)
+    const { usage: _, ...ref } = waiting.end
     const failure: RunEnd = {
-      subtaskId: waiting.end.subtaskId,
-      attempt: waiting.end.attempt,
-      taskId: waiting.end.taskId ?? null,
+      ...ref,
       end: { kind: 'errored', error: `The result could not be stored: ${reason}`, retryable: false, partialResult: null },
     }
     try {
