@@ -28,6 +28,11 @@ describe('a job that is inserted for its row', () => {
     await harness.admin`delete from pgboss.job where id = ${twinId}`
   })
 
+  it('keeps the row from being there without it: a runner whose queue is not made yet gets no subtask', async () => {
+    await expect(spawn(harness.ctx, { runner: 'unheard-of' })).rejects.toThrow()
+    expect(await harness.admin`select from subtasks where runner = 'unheard-of'`).toEqual([])
+  })
+
   it('is not there where the row has no slot', async () => {
     const projectId = harness.ctx.actor.projectId
     const spawned = [

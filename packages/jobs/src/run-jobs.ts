@@ -59,7 +59,8 @@ export function createRunJobs(boss: PgBoss): RunJobs {
       }
     },
     async insertForRows(tx, rows) {
-      // What pg-boss's own insert writes for such a job; a test holds the two against each other.
+      // What pg-boss's own insert writes for such a job; a test holds the two against each other. Without its queue a job has no name, and
+      // the statement fails: a row with a slot and without a job would wait for ever.
       await tx.sql`
         insert into pgboss.job (
           name, id, data, priority, start_after, created_on, expire_seconds, deletion_seconds, keep_until,
@@ -70,7 +71,7 @@ export function createRunJobs(boss: PgBoss): RunJobs {
           q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.policy, q.dead_letter, q.heartbeat_seconds
         from unnest(${rows.map((row) => row.subtaskId)}::uuid[], ${rows.map((row) => row.queue)}::text[]) as wanted(id, queue)
         join subtasks s on s.id = wanted.id
-        join pgboss.queue q on q.name = wanted.queue
+        left join pgboss.queue q on q.name = wanted.queue
         cross join (select pgboss.job_now() as now) as moment
         where s.slot and s.id = any(${rows.map((row) => row.subtaskId)}::uuid[])`
     },
