@@ -46,6 +46,18 @@ describe('what is gathered', () => {
     expect(lots.map(({ items }) => items)).toEqual([['a'], ['b'], ['c', 'd'], ['e']])
   })
 
+  it('that is too much for one lot goes in several at once', async () => {
+    const { gather, lots, lot } = gated(2, 2)
+    const asked = ['a', 'b', 'c', 'd', 'e'].map((item) => gather.add(item))
+    await lot(1)
+    expect(lots.map(({ items }) => items)).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+    for (const place of [0, 1, 2]) (await lot(place)).go()
+    expect(await Promise.all(asked)).toEqual(['A', 'B', 'C', 'D', 'E'])
+  })
+
   it('is done one by one where the lot fails, so that only the bad one does', async () => {
     const { gather, lot } = gated(1)
     const settled = Promise.allSettled(['a', 'poison', 'c'].map((item) => gather.add(item)))

@@ -32,16 +32,23 @@ export class Gather<Item, Answer> {
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (this.#underWay < this.#options.lotsAtOnce && this.#waiting.length === 1) {
-        this.#underWay += 1
-        // After everything that has arrived by now has been read.
-        setImmediate(() => void this.#drain())
-      }
+      if (this.#waiting.length === 1) this.#begin()
     })
   }
 
+  #begin(): void {
+    if (this.#underWay === this.#options.lotsAtOnce) return
+    this.#underWay += 1
+    // After everything that has arrived by now has been read.
+    setImmediate(() => void this.#drain())
+  }
+
   async #drain(): Promise<void> {
-    for (let lot = this.#take(); lot.length > 0; lot = this.#take()) await this.#do(lot)
+    for (let lot = this.#take(); lot.length > 0; lot = this.#take()) {
+      // What is too much for one lot need not wait for it.
+      if (this.#waiting.length > 0) this.#begin()
+      await this.#do(lot)
+    }
     this.#underWay -= 1
   }
 
