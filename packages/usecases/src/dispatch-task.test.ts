@@ -37,6 +37,7 @@ import {
   lookAtRuns,
   noteTask,
   postMessage,
+  reviewTask,
   reviseTask,
   type TaskDispatch,
 } from './index.ts'
@@ -122,6 +123,15 @@ describe('dispatching a task', () => {
     await noteTask(harness.ctx, task.id, 'for the run')
     expect((await injectSession(harness.ctx, 'old-holder', { ack: 'auto', messages: [] })).items).toEqual([])
     expect((await briefRun(harness.deps, await claimOne(harness.ctx))).text).toContain('for the run')
+  })
+
+  it('starts it anew once its run has ended, also where somebody took note of the revision that was asked for', async () => {
+    const { task, run } = await running({ review: 'manual' })
+    await settleOne(harness.ctx, run)
+    await reviewTask(harness.ctx, task.id, { decision: 'request_revision' })
+    await injectSession(harness.ctx, subtaskSessionId(run.id), { ack: 'auto', messages: [] })
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_progress' })
+    expect(await dispatch(task)).toMatchObject({ status: 'pending' })
   })
 
   it('of one task many times at once starts it once', async () => {
