@@ -9,11 +9,13 @@ export type Outcome<Body> =
   | { kind: 'lost'; why: string }
 
 export interface Ask {
-  method?: 'GET' | 'POST' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   path: string
   key: string
   body?: unknown
   idempotencyKey?: string
+  /** The revision that a change was made from. */
+  ifMatch?: number
   /** The API's own deadline for this call. */
   deadlineMs?: number
   /** How long this client waits, where that is less: what it then gives up is no finding. */
@@ -58,6 +60,7 @@ export class Client {
           authorization: `Bearer ${ask.key}`,
           ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(ask.idempotencyKey === undefined ? {} : { 'idempotency-key': ask.idempotencyKey }),
+          ...(ask.ifMatch === undefined ? {} : { 'if-match': `"${ask.ifMatch}"` }),
         },
         ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
         signal: AbortSignal.timeout(ask.patienceMs ?? deadlineMs + MARGIN_MS),

@@ -28,6 +28,72 @@ export interface Note {
   updateId: string | null
 }
 
+/** A task, as its author knows it. */
+export interface Brief {
+  /** In the metadata of the task. */
+  marker: string
+  projectId: string
+  session: string | null
+  state: 'asked' | 'accepted' | 'unknown'
+  id: string | null
+  moves: Move[]
+}
+
+/** What an author asked for to give a task to somebody, or to end it, one after the other. */
+export interface Move {
+  kind: 'assign' | 'dispatch' | 'complete' | 'cancel'
+  /** Who was to get it; null where nobody was, or before the answer says who. */
+  session: string | null
+  startedMs: number
+  /** Null as long as nobody knows what came of it. */
+  answeredMs: number | null
+  isAccepted: boolean
+  /** A request of it ended without an answer: refused in the end, it may still take effect later. */
+  wasLost: boolean
+  /** What was handed in with it. */
+  summary: string | null
+}
+
+/** A note to whoever holds a task, or a revision of it. */
+export interface Change {
+  kind: 'note' | 'revision'
+  taskId: string
+  text: string
+  state: 'accepted' | 'refused' | 'unknown'
+  updateId: string | null
+  revision: number | null
+}
+
+/** One answer of an injection with anything about tasks in it. */
+export interface Injection {
+  session: string
+  projectId: string
+  /** Whether nobody else injects into this session, so that its answers have an order. */
+  isAlone: boolean
+  /** When it was asked for first, and when the answer came. */
+  askedMs: number
+  toldMs: number
+  /** `open`: a manual one that is not known to be confirmed, whose items may come again. */
+  ack: 'final' | 'open'
+  items: Telling[]
+}
+
+export interface Telling {
+  kind: 'assignment' | 'update'
+  taskId: string
+  updateId: string | null
+  revision: number
+  /** Ids of the notes that a brief contains. */
+  noteIds: string[]
+}
+
+/** An injection whose answer never came: what it took is delivered and was never seen. */
+export interface LostInjection {
+  session: string
+  fromMs: number
+  toMs: number
+}
+
 export interface OutsideClaim {
   subtaskId: string
   attempt: number
@@ -36,14 +102,19 @@ export interface OutsideClaim {
   nonce: string
   /** How the last write of its end was answered: `settled` is 2xx, `refused` 412. */
   end: 'settled' | 'refused' | 'unknown' | 'none'
+  /** What the subtask was then, if it was settled: a result that was not accepted makes it pending again. */
+  status: string | null
   did: string
+  /** Whether its end was a result. */
+  handedIn: boolean
+  /** Ids of the updates of a dispatched brief, in the order in which they came first. */
+  told: string[]
 }
 
 export interface InboxDelivery {
   projectId: string
   session: string
   inboxId: string
-  subtaskId: string
   claimId: string | null
   /** Manual claims: whether the confirmation is known to have arrived. */
   acknowledged: boolean
@@ -63,6 +134,12 @@ export class Ledger {
   readonly claims: OutsideClaim[] = []
   readonly deliveries: InboxDelivery[] = []
   readonly lostInboxClaims: LostInboxClaim[] = []
+  readonly briefs: Brief[] = []
+  readonly changes: Change[] = []
+  readonly injections: Injection[] = []
+  readonly lostInjections: LostInjection[] = []
+  /** Updates that a check-in was answered to have acknowledged. */
+  readonly acknowledgedIds: string[] = []
 
   accepted(spawn: Spawn, id: string): void {
     spawn.state = 'accepted'

@@ -28,6 +28,11 @@ export function makeReport(options: Options, result: RunResult, findings: Findin
     updates: ledger.notes.length,
     outsideClaims: ledger.claims.length,
     inboxDeliveries: ledger.deliveries.length,
+    briefs: ledger.briefs.filter((brief) => brief.state === 'accepted').length,
+    briefMoves: ledger.briefs.reduce((sum, brief) => sum + brief.moves.filter((move) => move.isAccepted).length, 0),
+    briefChanges: ledger.changes.filter((change) => change.state === 'accepted').length,
+    injections: ledger.injections.length,
+    told: ledger.injections.reduce((sum, injection) => sum + injection.items.length, 0),
     eventsFollowed: load.followers.reduce((sum, follower) => sum + follower.seen.length, 0),
     followerReconnects: load.followers.reduce((sum, follower) => sum + follower.reconnects, 0),
     answers: Object.fromEntries([...client.statuses].sort()),
@@ -56,6 +61,9 @@ export function renderReport(report: Report): string {
     '',
     `Accepted ${report.accepted}, refused ${report.refused}, never answered ${report.unknown}; ended ${report.ended}; ${report.cancels} cancels, ${report.updates} updates, ` +
       `${report.outsideClaims} claims of outside workers, ${report.inboxDeliveries} inbox deliveries, ${report.eventsFollowed} events read by followers that reconnected ${report.followerReconnects} times.`,
+    '',
+    `${report.briefs} briefs, given away, run or ended ${report.briefMoves} times and changed ${report.briefChanges} times; ` +
+      `${report.injections} injections with anything new brought ${report.told} assignments and changes.`,
     '',
     `Answers: ${Object.entries(report.answers)
       .map(([status, count]) => `${status} × ${count}`)

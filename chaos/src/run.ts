@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkAttempts } from './checks/attempts.ts'
+import { checkBriefs } from './checks/briefs.ts'
 import type { Evidence } from './checks/check.ts'
 import { checkEmptySystem, checkQuietSystem, countWorkspaces } from './checks/leftovers.ts'
 import { checkLimits, checkQueue } from './checks/limits.ts'
 import { checkFollowers, checkInbox, checkUpdates } from './checks/readers.ts'
+import { checkRunsOfBriefs } from './checks/runs-of-briefs.ts'
 import { checkSubtasks } from './checks/subtasks.ts'
+import { checkTellings } from './checks/tellings.ts'
 import { type FaultRun, runFaults } from './faults.ts'
 import type { Findings } from './findings.ts'
 import { type Load, startLoad } from './load/load.ts'
@@ -18,6 +21,7 @@ import { GRACE_SECONDS, type System } from './system.ts'
 const LINE_EVERY_MS = 5_000
 const DRAIN_MAX_MS = 120_000
 const CATCH_UP_MAX_MS = 30_000
+const CHECKS = [checkSubtasks, checkAttempts, checkLimits, checkQueue, checkFollowers, checkInbox, checkUpdates, checkBriefs, checkTellings, checkRunsOfBriefs]
 /** More than this is not explained by results of a megabyte on their way. */
 const MEMORY_MAX_MIB = 400
 
@@ -67,7 +71,7 @@ export async function runChaos(
     await checkQuietSystem(evidence)
     await load.end()
     log('checking')
-    for (const check of [checkSubtasks, checkAttempts, checkLimits, checkQueue, checkFollowers, checkInbox, checkUpdates]) await check(evidence)
+    for (const check of CHECKS) await check(evidence)
     const recoveries = await measureRecoveries(evidence, faults)
     findings.none(
       'memory stays within bounds',
@@ -105,7 +109,7 @@ async function drain(system: System, findings: Findings, interrupted: AbortSigna
   }
 }
 
-/** Followers read to the end of the log, and inboxes are emptied. Manual claims that nobody confirmed lapse by moving the system's clock. */
+/** Followers read to the end of the log, inboxes are emptied, and holders of tasks told everything. Manual claims that nobody confirmed lapse by moving the system's clock. */
 async function letReadersFinish(system: System, load: Load): Promise<void> {
   const deadline = performance.now() + CATCH_UP_MAX_MS
   await system.admin`insert into muster_system.clock (shift) values (interval '2 minutes')`
@@ -114,7 +118,8 @@ async function letReadersFinish(system: System, load: Load): Promise<void> {
       select project_id, type, max(seq)::int as seq from events group by grouping sets ((project_id), (project_id, type))`
     const lastOf = (projectId: string, type: string | null) => last.find((row) => row.project_id === projectId && row.type === type)?.seq ?? 0
     const areFollowersDone = load.followers.every((follower) => follower.last >= lastOf(follower.projectId, follower.type))
-    const [waiting] = await system.admin<{ count: number }[]>`select count(*)::int as count from inbox where delivered_at is null`
+    const [waiting] = await system.admin<{ count: number }[]>`
+      select (select count(*) from inbox where delivered_at is null)::int + (select count(*) from assignments where has_news and ended_at is null)::int as count`
     if ((areFollowersDone && waiting?.count === 0) || performance.now() > deadline) break
     await sleep(250)
   }
@@ -138,7 +143,7 @@ function describe(startedAt: number, { ledger, client }: Load, { counts, connect
   const seconds = Math.round((performance.now() - startedAt) / 1000)
   const errors = (client.statuses.get('503') ?? 0) + (client.statuses.get('connection failed') ?? 0)
   return (
-    `${String(seconds).padStart(4)} s  accepted ${ledger.count('accepted')}, ended ${counts.ended}, running ${counts.running}, waiting ${counts.pending}; ` +
+    `${String(seconds).padStart(4)} s  accepted ${ledger.count('accepted')} and ${ledger.briefs.length} briefs, ended ${counts.ended}, running ${counts.running}, waiting ${counts.pending}; ` +
     `503 or cut ${errors}; connections ${connections}; memory up to ${Math.max(0, ...memoryMaxMib.values()).toFixed(0)} MiB; broken ${findings.violations}`
   )
 }

@@ -29,22 +29,21 @@ export async function checkAttempts(evidence: Evidence): Promise<void> {
     refused.length,
     refused.filter((claim) => nonces.has(claim.nonce)).map((claim) => `${claim.subtaskId}#${claim.attempt} ${claim.nonce} (${claim.did})`),
   )
-  const completed = ledger.claims.filter((claim) => claim.end === 'settled' && (claim.did === 'complete' || claim.did === 'work' || claim.did === 'late'))
   const ends = new Map(
-    (await admin<{ id: string; status: string; attempt: number }[]>`select id, status, attempt from subtasks where runner = 'external'`).map((row) => [
-      row.id,
-      row,
-    ]),
+    (
+      await admin<{ id: string; status: string; attempt: number; is_brief: boolean }[]>`
+      select id, status, attempt, task_id is not null as is_brief from subtasks where runner = 'external'`
+    ).map((row) => [row.id, row]),
+  )
+  // Outputs that its brief has come to ask for meanwhile are missing: such a result is not accepted, which the answer says.
+  const completed = ledger.claims.filter(
+    (claim) => claim.end === 'settled' && claim.handedIn && (claim.status === 'completed' || ends.get(claim.subtaskId)?.is_brief !== true),
   )
   findings.none(
     'what an outside worker handed in (200) is the result',
     completed.length,
     completed
       .filter((claim) => !nonces.has(claim.nonce))
-      // Told to stop, it gave its lease back instead, and that was answered 200 too.
-      .filter(
-        (claim) => !(claim.did === 'work' && (ends.get(claim.subtaskId)?.status === 'cancelled' || (ends.get(claim.subtaskId)?.attempt ?? 0) > claim.attempt)),
-      )
       .map((claim) => `${claim.subtaskId}#${claim.attempt} ${claim.nonce} (${claim.did}): ${JSON.stringify(ends.get(claim.subtaskId))}`),
   )
   findings.none(

@@ -62,7 +62,7 @@ export async function checkInbox({ admin, ledger, findings }: Evidence): Promise
 export async function checkUpdates(evidence: Evidence): Promise<void> {
   const { admin, ledger, findings } = evidence
   const rows = await admin<{ id: string; subtask_id: string; seq: number; content: string; status: string; delivered_to: string | null }[]>`
-    select id, subtask_id, seq, content, status, delivered_to from updates`
+    select id, subtask_id, seq, content, status, delivered_to from updates where subtask_id is not null`
   const byText = Map.groupBy(rows, (row) => row.content)
   findings.none(
     'every accepted update is stored once, and none that was refused',
@@ -100,11 +100,11 @@ export async function checkUpdates(evidence: Evidence): Promise<void> {
   await checkRows(
     evidence,
     'updates are delivered in the order in which they were sent',
-    admin`select count(*) from updates where delivered_at is not null`,
+    admin`select count(*) from updates where subtask_id is not null and delivered_at is not null`,
     admin`
       select subtask_id, seq, delivered_at, before from (
         select subtask_id, seq, delivered_to, delivered_at, lag(delivered_at) over (partition by subtask_id order by seq) as before
-        from updates where delivered_at is not null
+        from updates where subtask_id is not null and delivered_at is not null
       ) as delivered where before > delivered_at`,
   )
   await checkRows(

@@ -5,7 +5,7 @@ import { SESSIONS } from './spawners.ts'
 
 interface InboxAnswer {
   claim_id: string | null
-  items: { inbox_id: string; subtask_id: string }[]
+  items: { inbox_id: string }[]
 }
 
 /** Takes results out of the inboxes of a project's sessions, in all the ways there are. Two per project, so that they compete. */
@@ -37,7 +37,6 @@ export async function runInboxReader(scene: Scene, tenant: Tenant, number: numbe
       projectId: tenant.projectId,
       session,
       inboxId: item.inbox_id,
-      subtaskId: item.subtask_id,
       claimId: answer.claim_id,
       acknowledged: way !== 'manual',
     }))

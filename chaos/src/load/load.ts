@@ -4,7 +4,10 @@ import type { Findings } from '../findings.ts'
 import { Ledger } from '../ledger.ts'
 import type { System } from '../system.ts'
 import type { Scene } from './actor.ts'
+import { HOLDERS, runAuthor } from './authors.ts'
+import { runEditor } from './editors.ts'
 import { type Follower, startFollower } from './followers.ts'
+import { runHolder } from './holders.ts'
 import { runInboxReader } from './inbox-readers.ts'
 import { runMeddler } from './meddlers.ts'
 import { runOutsideWorker } from './outside-workers.ts'
@@ -24,6 +27,11 @@ export interface Load {
 const SPAWNERS = 2
 const OUTSIDE_WORKERS = 2
 const INBOX_READERS = 2
+const EDITORS = 3
+/** Of all subtasks that are asked for, so many briefs. */
+const BRIEFS_SHARE = 0.15
+/** The last session of a project has two that inject, which compete. */
+const COMPETING = [1, 2]
 
 export function startLoad(system: System, findings: Findings, seed: number, rate: number, unfinished: () => number): Load {
   const closing = new AbortController()
@@ -38,6 +46,12 @@ export function startLoad(system: System, findings: Findings, seed: number, rate
     for (let number = 1; number <= SPAWNERS; number += 1) {
       askers.push(runSpawner(scene, tenant, number, rate / (system.tenants.length * SPAWNERS), unfinished))
       askers.push(runMeddler(scene, tenant, number))
+    }
+    askers.push(runAuthor(scene, tenant, (rate / system.tenants.length) * BRIEFS_SHARE))
+    for (let number = 1; number <= EDITORS; number += 1) askers.push(runEditor(scene, tenant, number))
+    for (const name of HOLDERS) {
+      const numbers = name === HOLDERS.at(-1) ? COMPETING : [1]
+      for (const number of numbers) servants.push(runHolder(scene, tenant, `${tenant.name}-${name}`, number, numbers.length === 1))
     }
     for (let number = 1; number <= OUTSIDE_WORKERS; number += 1) servants.push(runOutsideWorker(scene, tenant, number))
     for (let number = 1; number <= INBOX_READERS; number += 1) servants.push(runInboxReader(scene, tenant, number))

@@ -2,22 +2,23 @@ import type { OutsideClaim } from '../ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { Tenant } from '../tenants.ts'
 import { askUntilAnswered, pause, type Scene } from './actor.ts'
+import { outputsFor, requiredIn } from './outputs.ts'
 
 const LEASE_SECONDS = 3
 
 interface ClaimAnswer {
-  subtask: { id: string; required_outputs: unknown[] }
+  subtask: { id: string }
   lease: { token: string; attempt: number; expires_at: string }
-  brief: { text: string }
+  brief: { text: string; required_outputs: { name: string }[] }
 }
 
 interface HeartbeatAnswer {
   cancel_requested: boolean
-  updates: { update_id: string; seq?: number; content: string }[]
+  updates: { update_id: string; task_id: string | null; content: string }[]
 }
 
 /** What an outside worker does with a claim. While the system drains, all of them complete. */
-const WAYS = { complete: 10, work: 6, fail: 2, failForGood: 1, release: 2, vanish: 2, late: 3 } as const
+const WAYS = { complete: 9, work: 8, fail: 2, failForGood: 1, release: 2, vanish: 2, late: 3 } as const
 type Way = keyof typeof WAYS
 
 /** Claims over HTTP, and behaves as workers do: well, badly, or not at all. */
@@ -58,7 +59,10 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
       claimKey,
       nonce: `${workerId}-${claims}`,
       end: 'none',
+      status: null,
       did: way,
+      handedIn: false,
+      told: [],
     }
     scene.ledger.claims.push(entry)
     await work(scene, tenant, random, claim, entry, way)
@@ -68,19 +72,22 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
 async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAnswer, entry: OutsideClaim, way: Way): Promise<void> {
   const { token } = claim.lease
   const result = `made-by ${entry.subtaskId}#${entry.attempt} nonce ${entry.nonce}`
+  let required = claim.brief.required_outputs.map((output) => output.name)
+  const completion = () => ({ lease_token: token, result, outputs: outputsFor(required, entry.nonce) })
   switch (way) {
     case 'complete':
       await pause(random.whole(0, 150), scene.over)
-      return await end(scene, tenant, random, entry, 'complete', { lease_token: token, result })
+      return await end(scene, tenant, random, entry, 'complete', completion())
     case 'work': {
-      const received: string[] = []
+      const received: HeartbeatAnswer['updates'] = []
       for (let beat = random.whole(2, 5); beat > 0; beat -= 1) {
         await pause(random.whole(200, 800), scene.over)
         const news = await heartbeat(scene, tenant, random, entry, token, received)
+        for (const update of received) required = requiredIn(update.content) ?? required
         if (news === 'lost') return
         if (news === 'cancel') return await end(scene, tenant, random, entry, 'release', { lease_token: token })
       }
-      return await end(scene, tenant, random, entry, 'complete', { lease_token: token, result })
+      return await end(scene, tenant, random, entry, 'complete', completion())
     }
     case 'fail':
     case 'failForGood':
@@ -92,7 +99,7 @@ async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAn
     case 'late':
       // Long after the lease: somebody else has it, or had it, by now. Usually this must be refused, and always leave no trace then.
       await pause(LEASE_SECONDS * 1_000 + random.whole(500, 2_500), scene.over)
-      return await end(scene, tenant, random, entry, 'complete', { lease_token: token, result })
+      return await end(scene, tenant, random, entry, 'complete', completion())
   }
 }
 
@@ -102,12 +109,12 @@ async function heartbeat(
   random: Random,
   entry: OutsideClaim,
   token: string,
-  received: string[],
+  received: HeartbeatAnswer['updates'],
 ): Promise<'on' | 'cancel' | 'lost'> {
   const outcome = await scene.client.ask<HeartbeatAnswer>(scene.client.pickApi(random), {
     path: `/subtasks/${entry.subtaskId}/heartbeat`,
     key: tenant.key,
-    body: { lease_token: token, ack_update_ids: received, steps: [{ kind: 'message', content: `beat of ${entry.nonce}` }] },
+    body: { lease_token: token, ack_update_ids: received.map((update) => update.update_id), steps: [{ kind: 'message', content: `beat of ${entry.nonce}` }] },
   })
   if (outcome.kind !== 'answered') return 'on'
   if (outcome.status === 412) return 'lost'
@@ -117,15 +124,18 @@ async function heartbeat(
   }
   for (const update of outcome.body.updates) {
     // Handed over again until acknowledged, and this acknowledges with the next beat.
-    if (!received.includes(update.update_id)) received.push(update.update_id)
+    if (received.some((known) => known.update_id === update.update_id)) continue
+    received.push(update)
+    if (update.task_id !== null) entry.told.push(update.update_id)
   }
   return outcome.body.cancel_requested ? 'cancel' : 'on'
 }
 
 async function end(scene: Scene, tenant: Tenant, random: Random, entry: OutsideClaim, verb: 'complete' | 'fail' | 'release', body: unknown): Promise<void> {
   entry.end = 'unknown'
+  entry.handedIn = verb === 'complete'
   let wasLost = false
-  const answer = await askUntilAnswered<{ code?: string }>(
+  const answer = await askUntilAnswered<{ code?: string; status: string }>(
     scene,
     random,
     {
@@ -140,7 +150,10 @@ async function end(scene: Scene, tenant: Tenant, random: Random, entry: OutsideC
     },
   )
   if (answer === null) return
-  if (answer.status === 200) entry.end = 'settled'
+  if (answer.status === 200) {
+    entry.end = 'settled'
+    entry.status = answer.body.status
+  }
   // Without a key, the first of two requests may have taken effect although only the second was answered.
   else if (answer.status === 412 && answer.body.code === 'lease_lost') entry.end = wasLost ? 'unknown' : 'refused'
   else scene.findings.broke('an outside worker is answered 200 or 412', `${verb}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)

@@ -1,0 +1,54 @@
+import type { Evidence } from './check.ts'
+
+interface Told {
+  in_brief: string[]
+  received: string[]
+  revision: number
+}
+
+/** Programs and outside workers that run a brief are told of its changes in their order, each once. */
+export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): Promise<void> {
+  const updates = await admin<{ id: string; task_id: string; seq: number; type: string; revision: number; status: string; delivered_to: string | null }[]>`
+    select id, task_id, seq, update_type as type, revision, status, delivered_to from updates where task_id is not null`
+  const byId = new Map(updates.map((update) => [update.id, update]))
+  const seqs = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id)?.seq ?? [])
+  const isRising = (places: readonly number[]) => places.every((place, index) => index === 0 || place > (places[index - 1] as number))
+
+  const runs = await admin<{ id: string; task_id: string; task_revision: number; told: Told }[]>`
+    select id, task_id, task_revision, outputs -> 'told' as told from subtasks where runner = 'steered' and status = 'completed' and task_id is not null`
+  findings.none(
+    'a program that runs a brief is told of its changes in order, each once, and of none that its brief contained',
+    runs.length,
+    runs
+      .filter(({ task_id, told }) => {
+        const contained = updates.filter((update) => update.task_id === task_id && update.type !== 'note' && update.revision <= told.revision)
+        const last = Math.max(0, ...contained.map((update) => update.seq), ...seqs(told.in_brief))
+        const places = seqs(told.received)
+        return !isRising(seqs(told.in_brief)) || !isRising(places) || (places[0] ?? Number.POSITIVE_INFINITY) <= last
+      })
+      .map(({ id, told }) => `${id}: ${seqs(told.in_brief).join(',')} in its brief of revision ${told.revision}, then ${seqs(told.received).join(',')}`),
+  )
+  findings.none(
+    'a note that a program has confirmed has reached it',
+    runs.length,
+    runs.flatMap(({ id, told }) =>
+      updates
+        .filter((update) => update.type === 'note' && update.status === 'acknowledged' && update.delivered_to === `subtask-${id}`)
+        .filter((update) => !told.in_brief.includes(update.id) && !told.received.includes(update.id))
+        .map((update) => `${update.id} of ${id}`),
+    ),
+  )
+  findings.none(
+    'a run of a brief records the newest revision that it was told',
+    runs.length,
+    runs
+      .filter(({ task_revision, told }) => Math.max(told.revision, ...told.received.flatMap((id) => byId.get(id)?.revision ?? [])) > task_revision)
+      .map(({ id, task_revision }) => `${id} at revision ${task_revision}`),
+  )
+  const claims = ledger.claims.filter((claim) => claim.told.length > 0)
+  findings.none(
+    'an outside worker that runs a brief is told of its changes in order',
+    claims.length,
+    claims.filter((claim) => !isRising(seqs(claim.told))).map((claim) => `${claim.subtaskId}#${claim.attempt}: ${seqs(claim.told).join(',')}`),
+  )
+}

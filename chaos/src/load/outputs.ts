@@ -1,0 +1,26 @@
+/** Outputs that briefs of this load ask for. Also read by the programs that run them. */
+export const OUTPUT_NAMES = ['report', 'figures', 'sources'] as const
+type OutputName = (typeof OUTPUT_NAMES)[number]
+
+const SCHEMAS: Partial<Record<OutputName, Record<string, unknown>>> = { figures: { type: 'array', items: { type: 'number' }, minItems: 1 } }
+
+/** As a brief asks for them. */
+export function toRequiredOutputs(names: readonly OutputName[]): (string | { name: string; schema: unknown })[] {
+  return names.map((name) => (SCHEMAS[name] === undefined ? name : { name, schema: SCHEMAS[name] }))
+}
+
+/** The names that a change of the brief asks for from then on; null where it is about something else. */
+export function requiredIn(text: string): string[] | null {
+  const line = /^Required Outputs: (.*)$/m.exec(text)?.[1]
+  return line === undefined ? null : OUTPUT_NAMES.filter((name) => line.includes(name))
+}
+
+/** Values that fit, each with who made it. */
+export function outputsFor(names: readonly string[], maker: string): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, name === 'figures' ? [maker.length] : `${name} by ${maker}`]))
+}
+
+/** Ids of the updates that a text consists of, in their order. */
+export function updateIdsIn(text: string): string[] {
+  return [...text.matchAll(/^Update id: (\S+)$/gm)].map(([, id]) => id as string)
+}
