@@ -106,3 +106,28 @@ describe('a connection that is lost', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 })
+
+describe('a connection on which much is under way', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await testDatabase()
+  })
+  afterAll(() => database.drop())
+
+  // The driver sends up to 100 statements ahead, and forgot a BEGIN that was exactly the last of them.
+  it.each([99, 100, 101])('keeps a transaction that begins after %i statements to itself', async (count) => {
+    const single = connect(database.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'connection-loss' })
+    const ahead = Array.from({ length: count }, () => single.sql`select pg_sleep(0.001)`.execute())
+    const project = '00000000-0000-7000-8000-0000000000aa'
+    const inside = transaction(single, project, async (tx) => {
+      const [row] = await tx.sql<{ project: string }[]>`select current_setting('muster.project_id') as project`
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return row?.project
+    })
+    const after = single.sql<{ project: string | null }[]>`select current_setting('muster.project_id', true) as project`
+    await Promise.all(ahead)
+    expect(await inside).toBe(project)
+    expect((await after)[0]?.project ?? '').toBe('')
+    await single.close()
+  })
+})
