@@ -49,8 +49,8 @@ export async function takeBriefNews(tx: Tx, projectId: string, subtaskId: string
   const sessionId = subtaskSessionId(subtaskId)
   if (taskId === null || !(await injections.taskHasNews(tx, taskId, sessionId))) return null
   await injections.lockSession(tx, projectId, sessionId)
-  const [news] = await readTaskNews(tx, projectId, sessionId)
-  return news ?? null
+  const news = await readTaskNews(tx, projectId, sessionId)
+  return news.find((each) => each.taskId === taskId) ?? null
 }
 
 /** The same in a caller's transaction. `news` is what `takeBriefNews` answered, for a caller that has locked the run's row since. */

@@ -78,17 +78,22 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
     requireOpen(read)
     requireRevision(expected, read.revision)
     const judged = await judgeBrief(ctx, { ...toBriefFields(asCleanBrief(read)), ...patch })
-    const revised = await inProject(ctx, async (tx) => {
-      // Before the task: whoever completes one locks in this order too.
-      const blockers = patch.depends_on === undefined ? null : await findBlockers(tx, ctx.actor.projectId, judged.cleaned.dependsOn)
-      const task = await tasks.lockTask(tx, id)
-      if (task === null) throw notFound('task')
-      requireOpen(task)
-      requireRevision(expected, task.revision)
-      // Somebody was faster, and the caller does not mind: the change is judged anew, beside what it is then.
-      if (task.revision !== read.revision) return null
-      return await writeRevision(ctx, tx, task, patch, judged, blockers)
-    })
+    const revised = await inProject(
+      ctx,
+      async (tx) => {
+        // Before the task: whoever completes one locks in this order too.
+        const blockers = patch.depends_on === undefined ? null : await findBlockers(tx, ctx.actor.projectId, judged.cleaned.dependsOn)
+        const task = await tasks.lockTask(tx, id)
+        if (task === null) throw notFound('task')
+        requireOpen(task)
+        requireRevision(expected, task.revision)
+        // Somebody was faster, and the caller does not mind: the change is judged anew, beside what it is then.
+        if (task.revision !== read.revision) return null
+        return await writeRevision(ctx, tx, task, patch, judged, blockers)
+        // Nothing was done, so nothing is to be repeated by key.
+      },
+      (result) => result !== null,
+    )
     if (revised !== null) return revised
   }
 }
