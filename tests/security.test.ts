@@ -145,7 +145,7 @@ describe("a subtask's own credential", () => {
       'DELETE /subtasks/{own} 403 forbidden',
       'POST /subtasks/{own}/updates 403 forbidden',
       'POST /subtasks/claim 403 forbidden',
-      'POST /sessions/parent/inbox/claim 403 forbidden',
+      'POST /sessions/parent/inbox/claim 404 not_found',
       'POST /api-keys 403 forbidden',
       'GET /api-keys 403 forbidden',
       `GET /projects/${keyed.ctx.actor.projectId} 403 forbidden`,
