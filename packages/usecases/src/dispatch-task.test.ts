@@ -125,13 +125,18 @@ describe('dispatching a task', () => {
     expect((await briefRun(harness.deps, await claimOne(harness.ctx))).text).toContain('for the run')
   })
 
-  it('starts it anew once its run has ended, also where somebody took note of the revision that was asked for', async () => {
+  it('starts it anew when its result was sent back, and tells the next run what was asked for', async () => {
     const { task, run } = await running({ review: 'manual' })
     await settleOne(harness.ctx, run)
-    await reviewTask(harness.ctx, task.id, { decision: 'request_revision' })
-    await injectSession(harness.ctx, subtaskSessionId(run.id), { ack: 'auto', messages: [] })
-    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_progress' })
+    await reviewTask(harness.ctx, task.id, { decision: 'request_revision', note: 'Count the folders too.' })
+    // Nobody is in the session of a run that has ended, and it takes nothing of the task any more.
+    expect((await injectSession(harness.ctx, subtaskSessionId(run.id), { ack: 'auto', messages: [] })).items).toEqual([])
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'revision_requested', subagentSessionId: null })
     expect(await dispatch(task)).toMatchObject({ status: 'pending' })
+    const again = await claimOne(harness.ctx)
+    expect((await briefRun(harness.deps, again)).text).toContain('Count the folders too.')
+    await settleOne(harness.ctx, again)
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_review' })
   })
 
   it('of one task many times at once starts it once', async () => {
