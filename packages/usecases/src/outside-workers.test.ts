@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { advanceClock, drain, type Harness, invariants, readSubtaskRow, resetClock, spawn, startHarness } from '@muster/testing'
+import { advanceClock, drain, type Harness, invariants, makeTask, readSubtaskRow, resetClock, spawn, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   authenticate,
@@ -7,10 +7,12 @@ import {
   type Ctx,
   claimSubtask,
   completeLease,
+  dispatchTask,
   failLease,
   getSubtask,
   heartbeat,
   releaseLease,
+  reviseTask,
   steerSubtask,
 } from './index.ts'
 
@@ -144,6 +146,19 @@ describe('a heartbeat', () => {
     expect((await beat(claim)).cancelRequested).toBe(false)
     await harness.admin`update subtasks set cancel_requested_at = muster_now() where id = ${claim.subtask.id}`
     expect((await beat(claim)).cancelRequested).toBe(true)
+  })
+
+  it('does not repeat a change of the brief that an earlier attempt was told: the brief of this one has it', async () => {
+    const task = await makeTask(harness.ctx)
+    await dispatchTask(harness.ctx, task.id, () => ({ runner: 'external', agentId: 'again' }))
+    const first = await claimSubtask(harness.ctx, request)
+    if (first === null) throw new Error('There was nothing to claim.')
+    const { update } = await reviseTask(harness.ctx, task.id, { instructions: 'Count them twice.' }, [1])
+    expect((await beat(first)).updates.map((each) => each.updateId)).toEqual([update?.updateId])
+    await releaseLease(harness.ctx, first.subtask.id, { leaseToken: first.lease.token })
+    const second = await claimSubtask(harness.ctx, request)
+    expect(second?.brief).toMatchObject({ revision: 2, text: expect.stringContaining('Count them twice.') })
+    expect((await beat(second as ClaimedSubtask)).updates).toEqual([])
   })
 
   it.each(['not-a-token', '', 'mst_lease_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'])('with %j instead of the token changes nothing', async (token) => {

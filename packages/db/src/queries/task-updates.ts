@@ -1,5 +1,5 @@
 import type { UpdateType } from '@muster/domain'
-import { and, asc, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { updates } from '../schema/updates.ts'
 import { toUpdate, type Update } from './updates.ts'
@@ -93,12 +93,28 @@ export async function supersedeTaskUpdates(tx: Tx, projectId: string, taskId: st
   return rows.map((row) => row.id)
 }
 
-/** Updates of a task that were handed over to this holder and not acknowledged yet, in order. */
-export async function listUnacknowledgedTaskUpdates(tx: Tx, projectId: string, taskId: string, deliveredTo: string): Promise<Update[]> {
+/**
+ * Updates of a task that were handed over to the current attempt of the subtask that runs it and not acknowledged yet, in order. What an
+ * earlier attempt was told is left out: it is part of the brief of this one, and newer changes may have come since.
+ */
+export async function listUnacknowledgedTaskUpdates(
+  tx: Tx,
+  projectId: string,
+  taskId: string,
+  runner: { subtaskId: string; sessionId: string },
+): Promise<Update[]> {
   const rows = await tx.orm
     .select()
     .from(updates)
-    .where(and(eq(updates.projectId, projectId), eq(updates.taskId, taskId), eq(updates.status, 'delivered'), eq(updates.deliveredTo, deliveredTo)))
+    .where(
+      and(
+        eq(updates.projectId, projectId),
+        eq(updates.taskId, taskId),
+        eq(updates.status, 'delivered'),
+        eq(updates.deliveredTo, runner.sessionId),
+        sql`${updates.deliveredAt} >= (select attempt_started_at from subtasks where id = ${runner.subtaskId})`,
+      ),
+    )
     .orderBy(asc(updates.seq))
   return rows.map(toUpdate)
 }
