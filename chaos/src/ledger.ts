@@ -62,6 +62,8 @@ export interface Change {
   state: 'accepted' | 'refused' | 'unknown'
   updateId: string | null
   revision: number | null
+  /** The revision that it was made from; null for a note. */
+  from: number | null
 }
 
 /** One answer of an injection with anything about tasks in it. */

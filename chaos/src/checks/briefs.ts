@@ -95,14 +95,13 @@ async function checkChanges({ admin, ledger, findings }: Evidence): Promise<void
       .filter((change) => (byText.get(change.text)?.length ?? 0) > (change.state === 'refused' ? 0 : 1))
       .map((change) => `${change.text} of ${change.taskId} (${change.state}): ${byText.get(change.text)?.length}`),
   )
-  const revisions = Map.groupBy(
-    accepted.filter((change) => change.kind === 'revision'),
-    (change) => `${change.taskId} revision ${change.revision}`,
-  )
+  const revisions = accepted.filter((change) => change.kind === 'revision')
   findings.none(
-    'of changes of the same revision of a task one is accepted',
-    revisions.size,
-    [...revisions].filter(([, group]) => group.length > 1).map(([revision, group]) => `${revision}: ${group.map((change) => change.text).join(', ')}`),
+    'an accepted change of a task follows the revision that it was made from, so that of several one is accepted',
+    revisions.length,
+    revisions
+      .filter((change) => change.revision !== (change.from as number) + 1)
+      .map((change) => `${change.text}: ${change.revision} made from ${change.from}`),
   )
 }
 

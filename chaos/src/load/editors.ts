@@ -38,7 +38,15 @@ export async function runEditor(scene: Scene, tenant: Tenant, number: number): P
 }
 
 async function note(scene: Scene, tenant: Tenant, brief: Brief, name: string, random: Random): Promise<void> {
-  const change: Change = { kind: 'note', taskId: brief.id as string, text: `chaos-brief-note ${name}`, state: 'unknown', updateId: null, revision: null }
+  const change: Change = {
+    kind: 'note',
+    taskId: brief.id as string,
+    text: `chaos-brief-note ${name}`,
+    state: 'unknown',
+    updateId: null,
+    revision: null,
+    from: null,
+  }
   scene.ledger.changes.push(change)
   const ask = { path: `/tasks/${brief.id}/updates`, key: tenant.key, body: { content: change.text } }
   // Without a key it is asked once: whether it took effect is then nobody's to know.
@@ -64,6 +72,7 @@ async function revise(scene: Scene, tenant: Tenant, brief: Brief, name: string, 
       state: 'unknown',
       updateId: null,
       revision: null,
+      from: read.body.revision,
     }
     scene.ledger.changes.push(change)
     // The title tells whose revision it is.
