@@ -3,6 +3,8 @@ import { isDatabaseUnavailable, type RunEnd, type Settlement, settleRuns } from 
 import type { WorkerDeps } from './deps.ts'
 
 const BATCH_MAX = 200
+/** Batches of one project that are stored at once: while one waits for the disk, another is being worked on. */
+const BATCHES_AT_ONCE = 2
 /** Results are kept in memory until they are stored; a batch of them is one parameter of one statement. */
 const BATCH_BYTES_MAX = 8_388_608
 const RETRY_MS_MAX = 2_000
@@ -12,11 +14,9 @@ interface Waiting {
   done: (settlement: Settlement) => void
 }
 
-/** Batches of one project that are stored at once: while one waits for the disk, another is being worked on. */
-const BATCHES_AT_ONCE = 2
-
 /**
- * Collects the ends of runs and settles those of a project together: one commit for up to 200. While batches commit, the next fills up. Ends outlive an outage of the database: they are tried again until they are stored or `giveUp` is aborted.
+ * Collects the ends of runs and settles those of a project together: one commit for up to 200. While batches commit, the next fills up.
+ * Ends outlive an outage of the database: they are tried again until they are stored or `giveUp` is aborted.
  */
 export class Settler {
   readonly #deps: WorkerDeps

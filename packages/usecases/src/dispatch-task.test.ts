@@ -139,6 +139,21 @@ describe('dispatching a task', () => {
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_review' })
   })
 
+  it('starts it anew when its result was sent back while the run was still at it, and never heard of it', async () => {
+    const { task, run } = await running({ review: 'manual' })
+    const own = harness.as(await authenticate(harness.deps, run.credential))
+    await completeTask(own, task.id, { outputs: {} })
+    await reviewTask(harness.ctx, task.id, { decision: 'request_revision', note: 'Count the folders too.' })
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'revision_requested', subagentSessionId: subtaskSessionId(run.id) })
+    await settleOne(harness.ctx, run)
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'revision_requested', subagentSessionId: null })
+    expect((await injectSession(harness.ctx, subtaskSessionId(run.id), { ack: 'auto', messages: [] })).items).toEqual([])
+    await dispatch(task)
+    const again = await claimOne(harness.ctx)
+    expect((await briefRun(harness.deps, again)).text).toContain('Count the folders too.')
+    await settleOne(harness.ctx, again)
+  })
+
   it('of one task many times at once starts it once', async () => {
     const task = await makeTask(harness.ctx)
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => codeOf(dispatch(task))))

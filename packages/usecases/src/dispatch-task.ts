@@ -1,7 +1,6 @@
-import { assignments, type LockedTask, outbox, subtasks, type Tx, tasks } from '@muster/db'
+import { assignments, type LockedTask, outbox, tasks } from '@muster/db'
 import {
   DomainError,
-  isTerminal,
   notFound,
   requireController,
   requireScope,
@@ -42,7 +41,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
     if (task === null) throw notFound('task')
     requireOpen(task)
     await requireUnblocked(tx, task)
-    await requireIdle(tx, task)
+    requireIdle(task)
     const input = choose()
     const prepared = prepareSubtask(ctx, {
       ...input,
@@ -70,14 +69,11 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
 }
 
 /** A task is run by one subtask at a time. */
-async function requireIdle(tx: Tx, task: LockedTask): Promise<void> {
+function requireIdle(task: LockedTask): void {
   if (!DISPATCHABLE.includes(task.status)) {
     throw new DomainError('invalid_transition', 'This task has been handed in and waits for its review.', { status_now: task.status })
   }
   if (task.subtaskId === null || task.subagentSessionId !== subtaskSessionId(task.subtaskId) || task.status !== 'in_progress') return
-  // Sent back after its review, a task may be in progress again although the run that handed it in has ended.
-  const run = await subtasks.lockSubtask(tx, task.subtaskId)
-  if (run === null || isTerminal(run.status)) return
   throw new DomainError('invalid_transition', `This task runs already, as subtask ${task.subtaskId}. Cancel that first, or wait for it.`, {
     status_now: task.status,
     subtask_id: task.subtaskId,

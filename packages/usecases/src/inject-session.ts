@@ -79,7 +79,7 @@ async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews
   const injection = compose(news, notices, results)
   if (injection.items.length === 0) return injection
   const held = {
-    tasks: news.map(({ taskId, introduces, seq, revision }) => ({ taskId, introduces, seq, revision })),
+    tasks: news.map(({ taskId, seq, revision }) => ({ taskId, seq, revision })),
     tsgIds: notices.map((notice) => notice.tsgId),
     inboxClaimId: results.length > 0 ? id : null,
   }

@@ -6,7 +6,7 @@ import { taskEvent } from './event-data.ts'
 import { finishTask, requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
 import { queueTaskUpdate } from './queue-task-update.ts'
-import { takeAway } from './take-away-task.ts'
+import { leaveEndedRun } from './take-away-task.ts'
 
 export interface Review {
   decision: 'approve' | 'request_revision'
@@ -41,7 +41,7 @@ export async function reviewTask(ctx: Ctx, id: string, { decision, note }: Revie
       await finishTask(ctx, tx, task, { status: 'completed' }, ctx.actor)
     } else {
       await tasks.writeTransition(tx, id, { status: 'revision_requested' })
-      await leaveEndedRun(tx, task, ctx)
+      if (await isHeldByEndedRun(tx, task)) await leaveEndedRun(tx, task, ctx.actor)
       await outbox.publish(tx, projectId, [taskEvent('task.revision_requested', { ...task, status: 'revision_requested' }, ctx.actor, { note: note ?? null })])
       await queueTaskUpdate(ctx, tx, task, { type: 'revision_request', content: note ?? DEFAULT_REQUEST, revision: task.revision, actor: ctx.actor })
     }
@@ -49,11 +49,9 @@ export async function reviewTask(ctx: Ctx, id: string, { decision, note }: Revie
   })
 }
 
-/** Takes a locked task from the session of a subtask that has ended: nobody is there to hear of the request. It waits for the next holder. */
-async function leaveEndedRun(tx: Tx, task: LockedTask, ctx: Ctx): Promise<void> {
-  if (task.subtaskId === null || task.subagentSessionId !== subtaskSessionId(task.subtaskId)) return
+/** Whether a locked task is held by the session of a subtask that is over. */
+async function isHeldByEndedRun(tx: Tx, task: LockedTask): Promise<boolean> {
+  if (task.subtaskId === null || task.subagentSessionId !== subtaskSessionId(task.subtaskId)) return false
   const run = await subtasks.lockSubtask(tx, task.subtaskId)
-  if (run !== null && !isTerminal(run.status)) return
-  await outbox.publish(tx, task.projectId, await takeAway(tx, task, ctx.actor))
-  await tasks.writeTransition(tx, task.id, { status: 'revision_requested', subagentSessionId: null })
+  return run === null || isTerminal(run.status)
 }

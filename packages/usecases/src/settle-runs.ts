@@ -34,6 +34,7 @@ import type { Deps } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
 import { returnTaskToPending } from './return-task.ts'
 import { surfaceTsgs } from './surface-tsgs.ts'
+import { leaveEndedRun } from './take-away-task.ts'
 
 /** The end of one attempt, as whoever ran it, or the reaper, reports it. */
 export interface RunEnd {
@@ -104,6 +105,8 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
       continue
     }
     if (brief !== null) await endTask(deps, tx, brief, decision, actor)
+    // Sent back while its run was still at it, and never heard of there.
+    else if (held?.status === 'revision_requested') await leaveEndedRun(tx, held, actor)
     const isLong = decision.result !== null && bodies.needsBody(decision.result)
     const resultBodyId = isLong ? deps.newId() : null
     if (resultBodyId !== null) await bodies.insertBody(tx, projectId, resultBodyId, decision.result as string)

@@ -1,4 +1,4 @@
-import { assignments, type LockedTask, type Tx, taskUpdates } from '@muster/db'
+import { assignments, type LockedTask, outbox, type Tx, tasks, taskUpdates } from '@muster/db'
 import type { NewEvent } from '@muster/domain'
 import { taskUpdateEvent } from './event-data.ts'
 
@@ -7,4 +7,13 @@ export async function takeAway(tx: Tx, task: LockedTask, actor: NewEvent['actor'
   await assignments.endAssignments(tx, task.id)
   const superseded = await taskUpdates.supersedeTaskUpdates(tx, task.projectId, task.id)
   return superseded.map((updateId) => taskUpdateEvent('update.superseded', updateId, task.id, actor))
+}
+
+/**
+ * Takes a locked task that was sent back from the session of a run that has ended: nobody is there to hear of it. The request waits for
+ * whoever takes the task up next.
+ */
+export async function leaveEndedRun(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<void> {
+  await outbox.publish(tx, task.projectId, await takeAway(tx, task, actor))
+  await tasks.writeTransition(tx, task.id, { status: 'revision_requested', subagentSessionId: null })
 }

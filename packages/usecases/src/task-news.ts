@@ -25,7 +25,6 @@ export interface TaskNewsItem {
 /** What a session has not been told yet of one task that it holds. */
 export interface TaskNews {
   taskId: string
-  introduces: boolean
   seq: number
   revision: number
   items: TaskNewsItem[]
@@ -59,7 +58,7 @@ async function readBrief(tx: Tx, task: LockedTask): Promise<TaskNews> {
   const { brief, notes } = await briefOfTask(tx, task)
   const text = renderAssignment(brief, notes.map(toUpdateText))
   const item = { kind: 'assignment', taskId: task.id, update: null, revision: task.revision, text } as const
-  return { taskId: task.id, introduces: true, seq: task.updateSeq, revision: task.revision, items: [item] }
+  return { taskId: task.id, seq: task.updateSeq, revision: task.revision, items: [item] }
 }
 
 /** A locked task with everything that its brief says, and the notes that belong to it. */
@@ -73,7 +72,6 @@ async function readUpdates(tx: Tx, task: LockedTask, told: injections.NewsOfTask
   const last = queued.length === UPDATES_PER_TASK_MAX ? queued.at(-1) : undefined
   return {
     taskId: task.id,
-    introduces: false,
     seq: last?.seq ?? task.updateSeq,
     revision: last?.revision ?? task.revision,
     items: queued.map((update) => ({
@@ -114,7 +112,7 @@ export async function recordTaskNews(
   const events: NewEvent[] = []
   const held: string[] = []
   for (const handover of told) {
-    const delivered = await injections.writeHandover(tx, projectId, sessionId, sessionId, handover)
+    const delivered = await injections.writeHandover(tx, projectId, sessionId, handover)
     if (delivered === null) continue
     held.push(handover.taskId)
     events.push(...delivered.map((id) => taskUpdateEvent('update.delivered', id, handover.taskId, actor, { delivered_to: sessionId })))

@@ -64,7 +64,7 @@ export interface Handover {
  * Moves what a session has been told of a task it holds on to `seq`, and the receipts of the updates on the way. Answers the updates that
  * were delivered by it, in their order; null when the session does not hold the task any more. The task must be locked.
  */
-export async function writeHandover(tx: Tx, projectId: string, sessionId: string, deliveredTo: string, handover: Handover): Promise<string[] | null> {
+export async function writeHandover(tx: Tx, projectId: string, sessionId: string, handover: Handover): Promise<string[] | null> {
   const { taskId, seq, revision } = handover
   const moved = await tx.sql`
     update assignments a set introduced_at = coalesce(introduced_at, muster_now()), delivered_seq = greatest(delivered_seq, ${seq}),
@@ -74,7 +74,7 @@ export async function writeHandover(tx: Tx, projectId: string, sessionId: string
     returning a.task_id`
   if (moved.length === 0) return null
   const rows = await tx.sql<{ id: string; seq: number }[]>`
-    update updates set status = 'delivered', delivered_at = (select muster_now()), delivered_to = ${deliveredTo}
+    update updates set status = 'delivered', delivered_at = (select muster_now()), delivered_to = ${sessionId}
     where project_id = ${projectId} and task_id = ${taskId} and seq <= ${seq} and status = 'queued'
     returning id, seq`
   return rows.toSorted((one, other) => one.seq - other.seq).map((row) => row.id)
@@ -82,9 +82,7 @@ export async function writeHandover(tx: Tx, projectId: string, sessionId: string
 
 export interface InjectionClaim {
   id: string
-  sessionId: string
   held: HeldInjection
-  leaseExpiresAt: Date
   isLapsed: boolean
   isAcknowledged: boolean
   isReplaced: boolean
@@ -93,7 +91,7 @@ export interface InjectionClaim {
 /** The manual claim of a session that waits for its acknowledgement, or null. The session must be locked. */
 export async function findOpenClaim(tx: Tx, projectId: string, sessionId: string): Promise<InjectionClaim | null> {
   const rows = await tx.sql<RawClaim[]>`
-    select id, session_id, held, lease_expires_at, lease_expires_at < muster_now() as is_lapsed, false as is_acknowledged, false as is_replaced
+    select id, held, lease_expires_at < muster_now() as is_lapsed, false as is_acknowledged, false as is_replaced
     from injection_claims where project_id = ${projectId} and session_id = ${sessionId} and acknowledged_at is null and replaced_at is null`
   return rows[0] === undefined ? null : toClaim(rows[0])
 }
@@ -101,7 +99,7 @@ export async function findOpenClaim(tx: Tx, projectId: string, sessionId: string
 /** A claim of a session by its id, or null. The session must be locked. */
 export async function findClaim(tx: Tx, projectId: string, sessionId: string, id: string): Promise<InjectionClaim | null> {
   const rows = await tx.sql<RawClaim[]>`
-    select id, session_id, held, lease_expires_at, lease_expires_at < muster_now() as is_lapsed,
+    select id, held, lease_expires_at < muster_now() as is_lapsed,
       acknowledged_at is not null as is_acknowledged, replaced_at is not null as is_replaced
     from injection_claims where id = ${id} and project_id = ${projectId} and session_id = ${sessionId}`
   return rows[0] === undefined ? null : toClaim(rows[0])
@@ -109,9 +107,7 @@ export async function findClaim(tx: Tx, projectId: string, sessionId: string, id
 
 interface RawClaim {
   id: string
-  session_id: string
   held: HeldInjection
-  lease_expires_at: string
   is_lapsed: boolean
   is_acknowledged: boolean
   is_replaced: boolean
@@ -120,9 +116,7 @@ interface RawClaim {
 function toClaim(row: RawClaim): InjectionClaim {
   return {
     id: row.id,
-    sessionId: row.session_id,
     held: row.held,
-    leaseExpiresAt: new Date(row.lease_expires_at),
     isLapsed: row.is_lapsed,
     isAcknowledged: row.is_acknowledged,
     isReplaced: row.is_replaced,

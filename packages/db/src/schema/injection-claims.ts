@@ -4,8 +4,8 @@ import { instant, instantNow, projectId } from './columns.ts'
 
 /** What an injection with manual acknowledgement has handed over and must be told about. */
 export interface HeldInjection {
-  /** Per task: hands over the brief (`introduces`) and updates up to `seq`, which make up revision `revision`. */
-  tasks: { taskId: string; introduces: boolean; seq: number; revision: number }[]
+  /** Per task: what was handed over goes up to update `seq`, which makes up revision `revision`. */
+  tasks: { taskId: string; seq: number; revision: number }[]
   tsgIds: string[]
   /** The claim by which inbox items are held, if any. */
   inboxClaimId: string | null

@@ -1,31 +1,16 @@
 import { testDatabase } from '@muster/testing'
-import { createTsg } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Reply, startApi, type TestApi } from '../../testing.ts'
+import { BRIEF, startTasksApi, type TasksApi, UNKNOWN } from './testing.ts'
 
-const UNKNOWN = '01990000-0000-7000-8000-000000000000'
-const BRIEF = { title: 'Write the guide', instructions: 'Write it. Keep it short.', acceptance_criteria: ['All steps work'], required_outputs: ['guide'] }
-
-let api: TestApi
-let key: string
+let api: TasksApi['api']
+let send: TasksApi['send']
+let make: TasksApi['make']
+let patch: TasksApi['patch']
 
 beforeAll(async () => {
-  api = await startApi(await testDatabase())
-  key = await api.key(['tasks:read', 'tasks:write'])
-  await createTsg(api.ctx, { tsgId: 'ports', title: 'Port in use', content: 'x', patterns: ['EADDRINUSE'] })
+  ;({ api, send, make, patch } = await startTasksApi(await testDatabase()))
 })
 afterAll(() => api.close())
-
-type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-
-const send = (method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
-  api.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
-
-async function make(body: Record<string, unknown> = {}): Promise<string> {
-  return `/tasks/${(await send('POST', '/tasks', { ...BRIEF, ...body })).body.id}`
-}
-
-const patch = (path: string, revision: string, body: unknown) => send('PATCH', path, body, { 'if-match': revision })
 
 describe('PATCH /tasks/{id}', () => {
   it('200: answers with the next revision, what changed, and the update', async () => {

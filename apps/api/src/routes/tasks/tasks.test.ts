@@ -1,32 +1,18 @@
 import { createHash } from 'node:crypto'
 import { testDatabase } from '@muster/testing'
-import { createTsg } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Reply, startApi, type TestApi } from '../../testing.ts'
+import { startTasksApi, type TasksApi, UNKNOWN } from './testing.ts'
 
-const UNKNOWN = '01990000-0000-7000-8000-000000000000'
-const BRIEF = { title: 'Write the guide', instructions: 'Write it. Keep it short.', acceptance_criteria: ['All steps work'], required_outputs: ['guide'] }
-
-let api: TestApi
-let key: string
+let api: TasksApi['api']
+let key: TasksApi['key']
+let send: TasksApi['send']
+let make: TasksApi['make']
+let patch: TasksApi['patch']
 
 beforeAll(async () => {
-  api = await startApi(await testDatabase())
-  key = await api.key(['tasks:read', 'tasks:write'])
-  await createTsg(api.ctx, { tsgId: 'ports', title: 'Port in use', content: 'x', patterns: ['EADDRINUSE'] })
+  ;({ api, key, send, make, patch } = await startTasksApi(await testDatabase()))
 })
 afterAll(() => api.close())
-
-type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-
-const send = (method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
-  api.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
-
-async function make(body: Record<string, unknown> = {}): Promise<string> {
-  return `/tasks/${(await send('POST', '/tasks', { ...BRIEF, ...body })).body.id}`
-}
-
-const patch = (path: string, revision: string, body: unknown) => send('PATCH', path, body, { 'if-match': revision })
 
 describe('POST /tasks/{id}/assign', () => {
   it('200: hands out a credential, once', async () => {
@@ -51,7 +37,7 @@ describe('with the credential of an assignment', () => {
   it('its task is read, reported on, confirmed and completed, and nothing else', async () => {
     const path = await make({ background_context: 'The old guide is out of date, and nobody knows where it is kept.' })
     const credential = (await send('POST', `${path}/assign`, { subagent_session_id: 'writer' })).body.subagent_credential
-    const own = (method: Method, to: string, body?: unknown, headers: Record<string, string> = {}) =>
+    const own = (method: Parameters<TasksApi['send']>[0], to: string, body?: unknown, headers: Record<string, string> = {}) =>
       api.call(method, to, { key: credential, headers, ...(body === undefined ? {} : { body }) })
     const note = (await send('POST', `${path}/updates`, { content: 'Größe zählt.' })).body
 
