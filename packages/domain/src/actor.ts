@@ -43,7 +43,7 @@ export interface Lineage {
 
 /** Who asks: resolved from the credential alone, never from the request's own claims. */
 export interface Actor {
-  kind: 'key' | 'open' | 'subtask' | 'session' | 'worker' | 'system'
+  kind: 'key' | 'open' | 'subtask' | 'session' | 'worker' | 'schedule' | 'system'
   /** The key, subtask, session or worker; recorded on events and updates. */
   id: string
   projectId: string

@@ -24,6 +24,9 @@ export const ERROR_CODES = {
   idempotency_mismatch: { status: 422, title: 'Idempotency mismatch', retryable: false },
   outputs_missing: { status: 422, title: 'Outputs missing', retryable: false },
   dependency_cycle: { status: 422, title: 'Dependency cycle', retryable: false },
+  schedule_ambiguous: { status: 422, title: 'Schedule ambiguous', retryable: false },
+  schedule_unparseable: { status: 422, title: 'Schedule unparseable', retryable: false },
+  schedule_in_past: { status: 422, title: 'Schedule in the past', retryable: false },
   runner_unavailable: { status: 422, title: 'Runner unavailable', retryable: false },
   revision_required: { status: 428, title: 'Revision required', retryable: false },
   rate_limited: { status: 429, title: 'Rate limited', retryable: true },
@@ -31,6 +34,7 @@ export const ERROR_CODES = {
   internal: { status: 500, title: 'Internal error', retryable: false },
   unavailable: { status: 503, title: 'Unavailable', retryable: true },
   subtasks_disabled: { status: 503, title: 'Subtasks disabled', retryable: true },
+  schedules_disabled: { status: 503, title: 'Schedules disabled', retryable: true },
 } as const satisfies Record<string, { status: number; title: string; retryable: boolean }>
 
 export type ErrorCode = keyof typeof ERROR_CODES

@@ -24,6 +24,12 @@ export const EVENT_TYPES = [
   'update.acknowledged',
   'update.superseded',
   'update.expired',
+  'schedule.created',
+  'schedule.fired',
+  'schedule.skipped',
+  'schedule.paused',
+  'schedule.finished',
+  'schedule.deactivated',
   'tsg.surfaced',
   'tsg.resolved',
 ] as const
@@ -41,7 +47,7 @@ export function isTerminalSubtaskEvent(type: string): boolean {
 export interface NewEvent {
   type: EventType
   /** `id` of a guide is its `tsg_id`. */
-  subject: { kind: 'subtask' | 'task' | 'tsg'; id: string }
+  subject: { kind: 'subtask' | 'task' | 'tsg' | 'schedule'; id: string }
   data: Record<string, unknown>
   actor: { kind: string; id: string }
 }

@@ -46,6 +46,22 @@ export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionM
 export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
+export {
+  MISSED_POLICIES,
+  type MissedPolicy,
+  OVERLAPS,
+  type Overlap,
+  PHRASE_KINDS,
+  type PhraseKind,
+  SCHEDULE_STATES,
+  type Schedule,
+  type ScheduleRun,
+  type ScheduleState,
+  type ScheduleWarning,
+  SLOT_OUTCOMES,
+  type SlotOutcome,
+  scheduleSessionId,
+} from './schedule.ts'
 export { type CommandRunnerSettings, isLoopback, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'
 export {
   type AttemptEnd,
@@ -96,6 +112,7 @@ export {
   type UpdateType,
 } from './task.ts'
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
+export type { CalendarTiming, IntervalTiming, OnceTiming, Timing } from './timing.ts'
 export {
   type CompiledTsg,
   compileTsg,

@@ -99,6 +99,11 @@ export const settingsSchema = z.object({
   SUBTASK_MAX_PENDING: count(1, 10_000_000).default(5).describe('Subtasks of one agent that may wait, where its project sets no limit of its own.'),
   SUBTASK_LEASE_SECONDS: count(2, 3600).default(30).describe('Seconds without a sign of life after which a worker has lost its subtasks for certain.'),
   SUBTASK_AGEING_SECONDS: count(1, 86_400).default(60).describe('Seconds of waiting that are worth one step of priority.'),
+  SCHEDULE_ENABLED: flag.default(true).describe('false: creating schedules answers 503, and no schedule fires; reads go on.'),
+  SCHEDULE_CHECK_INTERVAL: count(1, 3600)
+    .default(60)
+    .describe('Longest seconds between two looks for due schedules. Workers wake when one is due, or changed; this is for what they may have missed.'),
+  SCHEDULE_MIN_INTERVAL_SECONDS: count(1, 86_400).default(10).describe('Least seconds between two firings that a schedule may ask for.'),
   API_POOL_SIZE: count(2, 200).default(10).describe('Database connections of one API process.'),
   WORKER_POOL_SIZE: count(2, 200).default(6).describe('Database connections of one worker process.'),
   SHUTDOWN_GRACE_SECONDS: count(1, 300).default(10).describe('Seconds a process takes to end after SIGTERM before it gives up.'),

@@ -92,6 +92,8 @@ export const subtasks = pgTable(
     // What waits in a lane, best first, and what holds its slots.
     index('subtasks_waiting').on(table.projectId, table.agentId, table.rankAt, table.id).where(sql`status = 'pending' and not slot`),
     index('subtasks_slots').on(table.projectId, table.agentId).where(sql`slot`),
+    // Whether an earlier run of a schedule has not ended yet.
+    index('subtasks_scheduled_live').on(table.scheduleId).where(sql`schedule_id is not null and status in ('pending', 'running')`),
     // For the reaper, which looks at all projects at once.
     index('subtasks_leases').on(table.leaseExpiresAt).where(sql`status = 'running'`),
     index('subtasks_unclaimed').on(table.slotAt).where(sql`status = 'pending' and slot`),
