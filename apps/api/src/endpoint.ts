@@ -28,6 +28,7 @@ export interface AnswerDescription {
 export const TAGS = [
   'Subtasks',
   'Tasks',
+  'Schedules',
   'Troubleshooting guides',
   'Outside workers',
   'Sessions',

@@ -33,6 +33,9 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
   idempotency_mismatch: { summary: 'The `Idempotency-Key` was used before with another request.' },
   outputs_missing: { summary: 'Required outputs are absent or fail their schema; `errors` names each.' },
   dependency_cycle: { summary: 'The task would wait for itself; `path` is the way around.' },
+  schedule_ambiguous: { summary: 'The phrase can be read in more than one way; `candidates` are phrases that cannot.' },
+  schedule_unparseable: { summary: 'The phrase was not understood as a whole.' },
+  schedule_in_past: { summary: 'The time lies in the past.' },
   runner_unavailable: { summary: 'The runner is not known or not set up on this server.' },
   revision_required: { summary: 'The change of a brief has to say in `If-Match` which revision it was made from.' },
   rate_limited: { summary: 'Too many requests in too short a time.', retryAfterSeconds: 1 },
@@ -40,6 +43,7 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
   internal: { summary: 'A defect in the server; the log has the cause under `request_id`.' },
   unavailable: { summary: 'The database is not reachable, or the server is starting, stopping or too slow.', retryAfterSeconds: 1 },
   subtasks_disabled: { summary: 'The operator has switched subtasks off.', retryAfterSeconds: 60 },
+  schedules_disabled: { summary: 'The operator has switched schedules off.', retryAfterSeconds: 60 },
 }
 
 /** Fastify's own errors, in the words of ours. Everything else it raises below 500 is a request it could not read. */
