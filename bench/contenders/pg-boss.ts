@@ -54,6 +54,18 @@ export async function seedPgBoss(database: BenchDatabase, count: number, agents:
     from generate_series(0, ${count - 1}::int) as n`
 }
 
+/** Jobs that are to start later, one every `everyMs`, as `send` with `startAfter` would have put them there. */
+export async function seedPgBossAt(
+  database: BenchDatabase,
+  queue: string,
+  { count, firstAtMs, everyMs }: { count: number; firstAtMs: number; everyMs: number },
+) {
+  await database.admin`
+    insert into pgboss.job (name, data, policy, start_after)
+    select ${queue}, jsonb_build_object('agent', 'agent-' || n), 'standard', to_timestamp((${firstAtMs}::bigint + n::bigint * ${everyMs}::bigint) / 1000.0)
+    from generate_series(0, ${count - 1}::int) as n`
+}
+
 function pgBoss({ name, useListenNotify, work, ...more }: PgBossOptions): Contender {
   return {
     name,

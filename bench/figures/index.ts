@@ -8,6 +8,7 @@ import { manyStored } from './many-stored.ts'
 import { nextStart } from './next-start.ts'
 import { postSubtasks } from './post-subtasks.ts'
 import { runningLimit } from './running-limit.ts'
+import { scheduleLateness } from './schedule-lateness.ts'
 import { startLatency } from './start-latency.ts'
 import { startUp } from './start-up.ts'
 
@@ -23,5 +24,6 @@ export const figures: Figure[] = [
   nextStart,
   runningLimit,
   fairness,
+  scheduleLateness,
   startUp,
 ]

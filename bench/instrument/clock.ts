@@ -5,3 +5,8 @@
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
+
+/** The wall clock at a moment of the machine's own, now unless told: for what is due at a time of day. Only true for moments close by. */
+export function wallMs(atMachineMs = machineMs()): number {
+  return Date.now() - (machineMs() - atMachineMs)
+}
