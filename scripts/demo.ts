@@ -7,6 +7,7 @@ import { playBriefStory } from './demo/brief-story.ts'
 import { createClient } from './demo/client.ts'
 import { playDispatchStory } from './demo/dispatch-story.ts'
 import { createNarrator, type Narrator } from './demo/narrator.ts'
+import { playScheduleStory } from './demo/schedule-story.ts'
 import { playSubtaskStory } from './demo/subtask-story.ts'
 import { postgresDir } from './system/database.ts'
 import { type Environment, prepareEnvironment, type SystemEnvironment, scoutRunner } from './system/environment.ts'
@@ -21,7 +22,8 @@ const HELP = `Usage: npm run demo
 Starts PostgreSQL, the API and a worker on free ports with a database of its own, and prints what happens while it
   1. runs three subtasks over this repository: one to its end, one steered while it runs, one cancelled;
   2. assigns a brief to a session, steers it, and completes it;
-  3. dispatches the same brief to a program, and steers that.
+  3. dispatches the same brief to a program, and steers that;
+  4. writes a schedule in words, which fires within seconds.
 Then everything is removed again.
 
   PORT=7301        the API on this port
@@ -81,7 +83,7 @@ async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured:
     const signal = AbortSignal.any([deadline, interrupted.signal])
     const client = createClient(system.address, signal)
     const problems: string[] = []
-    for (const play of [playSubtaskStory, playBriefStory, playDispatchStory]) problems.push(...(await play(client, narrator, signal)))
+    for (const play of [playSubtaskStory, playBriefStory, playDispatchStory, playScheduleStory]) problems.push(...(await play(client, narrator, signal)))
     return problems
   } catch (error) {
     if (interrupted.signal.aborted) throw new BrokenOffError()

@@ -39,6 +39,12 @@ export type Injection = { text: string; items: { kind: string; update_id: string
 /** What was understood of a check-in. */
 export type CheckedIn = { revision: number; criteria: { text: string; state: string }[]; acknowledged_update_ids: string[] }
 
+/** What the demo reads of a schedule. */
+export type Schedule = { id: string; reading: string; upcoming: string[]; state: string }
+
+/** What became of one slot of a schedule. */
+export type ScheduleRun = { slot: string; outcome: string; subtask_id: string | null }
+
 /** A refusal, in the words of the API. */
 export type Problem = { status: number; code: string; detail: string }
 
@@ -63,9 +69,14 @@ export type Client = {
   note: (id: string, content: string) => Promise<Update>
   taskUpdates: (id: string) => Promise<Update[]>
   checkIn: (id: string, markdown: string) => Promise<CheckedIn>
-  /** The one call here whose refusal is part of the story. */
+  /** A refusal is part of the story. */
   complete: (id: string, outputs: Record<string, unknown>) => Promise<{ task: Task } | { problem: Problem }>
   dispatch: (id: string, body: { runner: string }) => Promise<Subtask>
+  /** Reads a phrase without storing anything. A refusal of it is part of the story. */
+  previewSchedule: (body: Record<string, unknown>) => Promise<{ schedule: Pick<Schedule, 'reading' | 'upcoming'> } | { problem: Problem }>
+  createSchedule: (body: Record<string, unknown>) => Promise<Schedule>
+  schedule: (id: string) => Promise<Schedule>
+  scheduleRuns: (id: string) => Promise<ScheduleRun[]>
   /** Reads the event log from now on, until `signal` aborts. Resolves once the stream is open; `ended` when it is closed. */
   follow: (onEvent: (event: LoggedEvent) => void, signal: AbortSignal) => Promise<{ ended: Promise<void> }>
 }
@@ -118,6 +129,13 @@ export function createClient(address: string, signal: AbortSignal, credential?: 
       return status < 300 ? { task: JSON.parse(text) as Task } : { problem: JSON.parse(text) as Problem }
     },
     dispatch: (id, body) => call('POST', `/tasks/${id}/dispatch`, { body }),
+    previewSchedule: async (body) => {
+      const { status, text } = await send('POST', '/schedules/preview', { body })
+      return status < 300 ? { schedule: JSON.parse(text) as Schedule } : { problem: JSON.parse(text) as Problem }
+    },
+    createSchedule: (body) => call('POST', '/schedules', { body }),
+    schedule: (id) => call('GET', `/schedules/${id}`),
+    scheduleRuns: (id) => items(`/schedules/${id}/runs`),
     follow: async (onEvent, until) => {
       const answer = await fetch(new URL('/events', address), { headers: { accept: 'text/event-stream' }, signal: until })
       if (!answer.ok || answer.body === null) throw new ExplainedError(`GET /events was answered with ${answer.status}: ${await answer.text()}`)

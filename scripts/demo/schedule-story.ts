@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from './client.ts'
+import { listen } from './hearing.ts'
+import type { Narrator } from './narrator.ts'
+
+const AMBIGUOUS = 'daily at 5/6'
+const RECURRENCE = 'every weekday at 9 ET'
+const SOON = 'in 2 seconds'
+
+/**
+ * A schedule in words: what is ambiguous is refused, what is meant is shown before it matters, and what is due fires once and leaves its
+ * result where the session that asked finds it.
+ *
+ * @returns what was not as it should have been; empty when all was
+ */
+export async function playScheduleStory(client: Client, narrator: Narrator, signal: AbortSignal): Promise<string[]> {
+  narrator.title('4. Schedules in words: T writes them, a worker fires them')
+  const hearing = await listen(client, signal)
+  const session = `demo-${randomUUID()}`
+  const rule = { task: 'Inspect tsgs and report what is in it.', runner: 'scout', parent_session_id: session }
+
+  const refused = await client.previewSchedule({ ...rule, every: AMBIGUOUS })
+  narrator.about(
+    'T',
+    `POST /schedules/preview  every: "${AMBIGUOUS}": ${'problem' in refused ? `${refused.problem.status} ${refused.problem.code}` : 'accepted'}`,
+  )
+  const shown = await client.previewSchedule({ ...rule, every: RECURRENCE })
+  if ('schedule' in shown) {
+    narrator.about('T', `POST /schedules/preview  every: "${RECURRENCE}": ${shown.schedule.reading}`)
+    narrator.quote(shown.schedule.upcoming)
+  }
+
+  const schedule = await client.createSchedule({ ...rule, when: SOON })
+  narrator.about('T', `POST /schedules  when: "${SOON}": ${schedule.reading}`)
+  const fired = await hearing.first('schedule.fired', schedule.id)
+  if (fired !== null) narrator.about('T', `event ${fired.id} ${fired.type}, due ${String(fired.data.slot)}`)
+  const run = (await client.scheduleRuns(schedule.id))[0]
+  const subtask = run?.subtask_id == null ? null : await client.wait(run.subtask_id)
+  const [item] = await client.claimInbox(session)
+  narrator.about('T', `POST /sessions/{id}/inbox/claim  ${item?.status ?? 'nothing'}: ${item?.summary ?? ''}`)
+  const { state } = await client.schedule(schedule.id)
+  await hearing.stop()
+
+  return [
+    ...('problem' in refused ? [] : [`"${AMBIGUOUS}" should have been refused`]),
+    ...('schedule' in shown && shown.schedule.upcoming.length === 5 ? [] : [`"${RECURRENCE}" should have been shown with its next five firings`]),
+    ...(fired === null ? ['the event stream never told of the firing'] : []),
+    ...(subtask?.status === 'completed' && item?.subtask_id === subtask.id ? [] : ['the result of the run should have been in the inbox']),
+    ...(state === 'finished' ? [] : [`the schedule should be finished, and is ${state}`]),
+  ]
+}
