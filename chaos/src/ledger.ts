@@ -54,6 +54,15 @@ export interface Move {
   summary: string | null
 }
 
+/** A schedule, as whoever wrote it knows it. */
+export interface WrittenSchedule {
+  /** In its metadata. */
+  marker: string
+  projectId: string
+  state: 'asked' | 'accepted' | 'unknown'
+  id: string | null
+}
+
 /** A note to whoever holds a task, or a revision of it. */
 export interface Change {
   kind: 'note' | 'revision'
@@ -138,6 +147,7 @@ export class Ledger {
   readonly lostInboxClaims: LostInboxClaim[] = []
   readonly briefs: Brief[] = []
   readonly changes: Change[] = []
+  readonly schedules: WrittenSchedule[] = []
   readonly injections: Injection[] = []
   readonly lostInjections: LostInjection[] = []
   /** Updates that a check-in was answered to have acknowledged. */

@@ -6,6 +6,7 @@ import { checkEmptySystem, checkQuietSystem, countWorkspaces } from './checks/le
 import { checkLimits, checkQueue } from './checks/limits.ts'
 import { checkFollowers, checkInbox, checkUpdates } from './checks/readers.ts'
 import { checkRunsOfBriefs } from './checks/runs-of-briefs.ts'
+import { checkSchedules } from './checks/schedules.ts'
 import { checkSubtasks } from './checks/subtasks.ts'
 import { checkTellings } from './checks/tellings.ts'
 import { type FaultRun, runFaults } from './faults.ts'
@@ -21,7 +22,19 @@ import { GRACE_SECONDS, type System } from './system.ts'
 const LINE_EVERY_MS = 5_000
 const DRAIN_MAX_MS = 120_000
 const CATCH_UP_MAX_MS = 30_000
-const CHECKS = [checkSubtasks, checkAttempts, checkLimits, checkQueue, checkFollowers, checkInbox, checkUpdates, checkBriefs, checkTellings, checkRunsOfBriefs]
+const CHECKS = [
+  checkSubtasks,
+  checkAttempts,
+  checkLimits,
+  checkQueue,
+  checkFollowers,
+  checkInbox,
+  checkUpdates,
+  checkBriefs,
+  checkTellings,
+  checkRunsOfBriefs,
+  checkSchedules,
+]
 /** More than this is not explained by results of a megabyte on their way. */
 const MEMORY_MAX_MIB = 400
 

@@ -103,6 +103,8 @@ export async function startSystem({ workers, apis, findings, inherited, log }: S
       SUBTASK_MAX_CONCURRENT: String(SERVER_LIMITS.running),
       SUBTASK_MAX_PENDING: String(SERVER_LIMITS.pending),
       SUBTASK_AGEING_SECONDS: '5',
+      SCHEDULE_MIN_INTERVAL_SECONDS: '1',
+      SCHEDULE_CHECK_INTERVAL: '2',
       SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
     }
     const make = async (kind: 'api' | 'worker', index: number) => {

@@ -16,7 +16,8 @@ interface Row {
 export async function checkSubtasks(evidence: Evidence): Promise<void> {
   const { admin, ledger, findings } = evidence
   const rows = await admin<Row[]>`
-    select id, project_id, metadata ->> 'chaos' as marker, status, final_outcome, agent_id, runner, parent_session_id as session from subtasks`
+    select id, project_id, metadata ->> 'chaos' as marker, status, final_outcome, agent_id, runner, parent_session_id as session from subtasks
+    where schedule_id is null`
   const byId = new Map(rows.map((row) => [row.id, row]))
   const byMarker = Map.groupBy(rows, (row) => row.marker ?? '')
   const accepted = ledger.spawns.filter((spawn) => spawn.state === 'accepted')

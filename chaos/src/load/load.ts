@@ -5,6 +5,7 @@ import { Ledger } from '../ledger.ts'
 import type { System } from '../system.ts'
 import type { Scene } from './actor.ts'
 import { HOLDERS, runAuthor } from './authors.ts'
+import { runClockSetter } from './clock-setters.ts'
 import { runEditor } from './editors.ts'
 import { type Follower, startFollower } from './followers.ts'
 import { runHolder } from './holders.ts'
@@ -48,6 +49,7 @@ export function startLoad(system: System, findings: Findings, seed: number, rate
       askers.push(runMeddler(scene, tenant, number))
     }
     askers.push(runAuthor(scene, tenant, (rate / system.tenants.length) * BRIEFS_SHARE))
+    askers.push(runClockSetter(scene, tenant))
     for (let number = 1; number <= EDITORS; number += 1) askers.push(runEditor(scene, tenant, number))
     for (const name of HOLDERS) {
       const numbers = name === HOLDERS.at(-1) ? COMPETING : [1]
