@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000
 
 /** Work whose every run waits to be let go on. */
 function gatedWork() {
-  const runs: PromiseWithResolvers<boolean | undefined>[] = []
+  const runs: PromiseWithResolvers<boolean | number | undefined>[] = []
   let started = Promise.withResolvers<void>()
   let mostAtOnce = 0
   let atOnce = 0
@@ -15,10 +15,10 @@ function gatedWork() {
     async nextRun() {
       await started.promise
       started = Promise.withResolvers()
-      return runs.at(-1) as PromiseWithResolvers<boolean | undefined>
+      return runs.at(-1) as PromiseWithResolvers<boolean | number | undefined>
     },
     async work() {
-      const run = Promise.withResolvers<boolean | undefined>()
+      const run = Promise.withResolvers<boolean | number | undefined>()
       runs.push(run)
       atOnce += 1
       mostAtOnce = Math.max(mostAtOnce, atOnce)
@@ -60,6 +60,19 @@ describe('a loop', () => {
     for (let time = 0; time < 3; time += 1) (await gated.nextRun()).resolve(undefined)
     await gated.nextRun().then((run) => run.resolve(undefined))
     await loop.stop()
+  })
+
+  it('sleeps as long as its work says, and no longer than it may', async () => {
+    const gated = gatedWork()
+    const soon = startLoop(gated.work, { everyMs: HOUR_MS, onError: () => {} })
+    for (let time = 0; time < 3; time += 1) (await gated.nextRun()).resolve(0.2)
+    ;(await gated.nextRun()).resolve(undefined)
+    await soon.stop()
+    const late = startLoop(gated.work, { everyMs: 1, onError: () => {} })
+    for (let time = 0; time < 3; time += 1) (await gated.nextRun()).resolve(HOUR_MS)
+    ;(await gated.nextRun()).resolve(undefined)
+    await late.stop()
+    expect(gated.runs).toHaveLength(8)
   })
 
   it('rests between two runs, and does together what came meanwhile', async () => {

@@ -18,17 +18,17 @@ export interface LoopOptions {
 
 /**
  * Runs `work` whenever it is woken and at least every `everyMs`, never twice at once. Work that answers true has more to do and
- * is run again at once.
+ * is run again at once; work that answers a number has more to do after so many milliseconds.
  */
-export function startLoop(work: () => Promise<boolean | undefined>, { everyMs, restMs = 0, onError }: LoopOptions): Loop {
+export function startLoop(work: () => Promise<boolean | number | undefined>, { everyMs, restMs = 0, onError }: LoopOptions): Loop {
   let woken = true
   let stopped = false
   let interrupt = () => {}
   let endedMs = Number.NEGATIVE_INFINITY
 
-  const sleep = () =>
+  const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, everyMs)
+      const timer = setTimeout(resolve, ms)
       interrupt = () => {
         clearTimeout(timer)
         resolve()
@@ -36,14 +36,19 @@ export function startLoop(work: () => Promise<boolean | undefined>, { everyMs, r
     })
 
   const running = (async () => {
+    let sleepMs = everyMs
     while (!stopped) {
-      if (!woken) await sleep()
+      if (!woken) await sleep(sleepMs)
       if (stopped) return
       const restedMs = performance.now() - endedMs
       if (restedMs < restMs) await delay(restMs - restedMs)
       woken = false
+      sleepMs = everyMs
       try {
-        if ((await work()) === true) woken = true
+        const more = await work()
+        if (more === true) woken = true
+        // Timers count whole milliseconds and drop the rest: what is due in 0.7 ms is not due yet after 0.
+        else if (typeof more === 'number') sleepMs = Math.min(Math.ceil(more), everyMs)
       } catch (error) {
         onError(error)
         // Woken or not: whatever failed is not helped by asking again at once.

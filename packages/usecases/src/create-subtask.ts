@@ -53,6 +53,7 @@ export function prepareSubtask(ctx: Ctx, input: NewSubtask): subtasks.NewSubtask
     task: input.task,
     taskId: input.taskId ?? null,
     taskRevision: null,
+    scheduleId: null,
     priority: input.priority ?? 'normal',
     runner: input.runner,
     model: input.model ?? null,
@@ -68,7 +69,8 @@ export function prepareSubtask(ctx: Ctx, input: NewSubtask): subtasks.NewSubtask
   }
 }
 
-interface Prepared {
+/** A row that is ready to be inserted, and who asks for it. */
+export interface Prepared {
   ctx: Ctx
   row: subtasks.NewSubtaskRow
 }
@@ -105,10 +107,13 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
   ])
   let hasSlots = false
   const spawned: Spawned[] = []
+  const refusals = new Map<string, DomainError>()
   for (const { row } of prepared) {
     const accepted = inserted.get(row.id)
     if (accepted === undefined) {
-      spawned.push({ error: await laneIsFull(tx, projectId, row.agentId, defaults.pending) })
+      const error = refusals.get(row.agentId) ?? (await laneIsFull(tx, projectId, row.agentId, defaults.pending))
+      refusals.set(row.agentId, error)
+      spawned.push({ error })
       continue
     }
     hasSlots ||= accepted.slot
@@ -171,7 +176,7 @@ function newSubtask(row: subtasks.NewSubtaskRow, createdAt: Date): Subtask {
     task: row.task,
     taskId: row.taskId,
     taskRevision: row.taskRevision,
-    scheduleId: null,
+    scheduleId: row.scheduleId,
     subagentName: null,
     subagentVersion: null,
     background: true,

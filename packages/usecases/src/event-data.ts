@@ -65,3 +65,8 @@ export function taskUpdateEvent(
 ): NewEvent {
   return { type, subject: { kind: 'task', id: taskId }, data: { update_id: updateId, task_id: taskId, ...more }, actor }
 }
+
+/** The data that every event of a schedule carries. */
+export function scheduleEvent(type: NewEvent['type'], scheduleId: string, actor: NewEvent['actor'], more: Record<string, unknown> = {}): NewEvent {
+  return { type, subject: { kind: 'schedule', id: scheduleId }, data: { schedule_id: scheduleId, ...more }, actor }
+}
