@@ -62,6 +62,8 @@ export {
   type SlotOutcome,
   scheduleSessionId,
 } from './schedule.ts'
+export { DUE_SLOTS_MAX, type DueDecision, type DueSchedule, type DueSlot, decideDue } from './schedule-due.ts'
+export { cronExprOf, ruleOf } from './schedule-rule.ts'
 export { type CommandRunnerSettings, isLoopback, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'
 export {
   type AttemptEnd,
@@ -112,7 +114,7 @@ export {
   type UpdateType,
 } from './task.ts'
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
-export type { CalendarTiming, IntervalTiming, OnceTiming, Timing } from './timing.ts'
+export { type CalendarTiming, firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
 export {
   type CompiledTsg,
   compileTsg,
@@ -134,3 +136,4 @@ export {
   tsgPatternProblem,
 } from './tsg.ts'
 export { parseTsgMarkdown, renderTsgMarkdown } from './tsg-markdown.ts'
+export { isTimeZone, toInstant, toWallTime, type WallTime } from './wall-clock.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isTimeZone } from './wall-clock.ts'
 
 const limit = z.int().min(0).max(10_000_000)
 
@@ -9,6 +10,13 @@ export const projectSettingsSchema = z.strictObject({
       pending_per_agent: limit.optional(),
       running_per_agent: limit.optional(),
       agents: z.record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional() })).optional(),
+    })
+    .optional(),
+  /** Of schedules that name none. */
+  timezone: z
+    .string()
+    .refine(isTimeZone, {
+      error: 'must be the IANA name of a region, such as "America/New_York", or "UTC"; abbreviations and offsets ("EST", "+02:00") do not change their clocks',
     })
     .optional(),
 })

@@ -1,3 +1,6 @@
+import { nextWall, readCron } from './cron-times.ts'
+import { instantOfWall, latestWallUpTo } from './wall-clock.ts'
+
 /**
  * When a schedule is due, as it is stored. Wall-clock times are those of the schedule's time zone, which stands beside it. Instants are RFC 3339
  * in UTC.
@@ -23,4 +26,76 @@ export interface CalendarTiming {
   crons: string[]
   /** Only in every `count`-th of these periods, counted from the one that contains the date `since` (`2026-03-06`). Weeks begin on Monday. */
   every: { count: number; unit: 'day' | 'week' | 'month' | 'year'; since: string } | null
+}
+
+const SAMPLE = 100
+
+/**
+ * The first instant strictly after `after` at which it is due, or null when none ever is (within HORIZON_YEARS). Wall-clock rules keep their local time: what
+ * falls into an hour that is skipped is due at the first instant after the gap, all of it at once; what falls into an hour that comes twice is due the
+ * first time. An interval is first due one interval after its anchor.
+ * @throws RangeError for an unknown time zone, Error for what is no cron expression: neither was ever stored
+ */
+export function nextFiring(timing: Timing, timezone: string, after: Date): Date | null {
+  if (timing.kind === 'once') {
+    const at = new Date(timing.at)
+    return at > after ? at : null
+  }
+  if (timing.kind === 'interval') {
+    const anchor = Date.parse(timing.anchorAt)
+    const length = timing.seconds * 1_000
+    return new Date(anchor + Math.max(1, Math.floor((after.getTime() - anchor) / length) + 1) * length)
+  }
+  const wall = nextWall(timing, latestWallUpTo(after.getTime(), timezone))
+  return wall === null ? null : new Date(instantOfWall(wall, timezone))
+}
+
+/** At most `most` firings strictly after `after`, in order. */
+export function firingsAfter(timing: Timing, timezone: string, after: Date, most: number): Date[] {
+  const firings: Date[] = []
+  for (let from = after; firings.length < most; ) {
+    const next = nextFiring(timing, timezone, from)
+    if (next === null) break
+    firings.push(next)
+    from = next
+  }
+  return firings
+}
+
+/**
+ * Seconds between the two firings that come closest to each other, or null where there are no two. Of a wall-clock rule by its own clock, so that a day
+ * of 23 hours does not count. Exact within the days of one expression; across days and expressions as the next firings show it.
+ */
+export function shortestGapSeconds(timing: Timing, timezone: string, after: Date): number | null {
+  if (timing.kind === 'once') return null
+  if (timing.kind === 'interval') return timing.seconds
+  const gaps = timing.crons.map((cron) => shortestGapOfDay(cron))
+  let last = nextWall(timing, latestWallUpTo(after.getTime(), timezone))
+  // That it is due at all is not sure, and the gap of a day that never comes is none.
+  if (last === null) return null
+  for (let each = 0; each < SAMPLE; each += 1) {
+    const wall = nextWall(timing, last)
+    if (wall === null) break
+    gaps.push((wall - last) / 1_000)
+    last = wall
+  }
+  const shortest = Math.min(...gaps)
+  return Number.isFinite(shortest) ? shortest : null
+}
+
+/** Infinity for a rule of once a day. */
+function shortestGapOfDay(cron: string): number {
+  const { hours, minutes, seconds } = readCron(cron)
+  let shortest = Number.POSITIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
+  for (const hour of hours) {
+    for (const minute of minutes) {
+      for (const second of seconds) {
+        const time = hour * 3_600 + minute * 60 + second
+        shortest = Math.min(shortest, time - last)
+        last = time
+      }
+    }
+  }
+  return shortest
 }
