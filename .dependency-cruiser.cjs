@@ -49,8 +49,8 @@ module.exports = {
       name: 'doors-are-thin',
       severity: 'error',
       comment:
-        'A route, a tool, a hook or a handler calls a use-case; it never sees how things are stored, queued or run. Types of the runner port and of jobs are fine. The two files of the worker that are its loops take them from jobs.',
-      from: { path: '^apps/[^/]+/src/', pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$', '^apps/worker/src/(worker|presence)[.]ts$'] },
+        'A route, a tool, a hook or a handler calls a use-case; it never sees how things are stored, queued or run. Types of the runner port and of jobs are fine. The files of the worker that are its loops take them from jobs.',
+      from: { path: '^apps/[^/]+/src/', pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$', '^apps/worker/src/(worker|presence|scheduler)[.]ts$'] },
       to: { path: '^packages/(jobs|runners)/', dependencyTypesNot: ['type-only'] },
     },
     {

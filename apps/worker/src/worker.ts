@@ -4,6 +4,7 @@ import { claimRuns, isDatabaseUnavailable, listHeldRuns, lookAtRuns, type RunNew
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startPresence } from './presence.ts'
+import { startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
 import { sweepWorkspaces } from './workspaces.ts'
 
@@ -102,6 +103,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     mayHoldMore = false
     moreMayWait = runs.length === limit
     for (const claimed of runs) run(claimed)
+    // What runs is in nobody's queue any more.
+    if (runs.length > 0) scheduler.hearOfRoom()
     if (moreMayWait && limit < free) claimLoop.wake()
     if (runs.length > 0) log.debug({ count: runs.length, took_ms: Math.round(performance.now() - claimedAtMs) }, 'claimed')
     return undefined
@@ -126,10 +129,11 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   // First what may fail: when the database is away again by now, nothing has been started that would have to be ended.
-  const bells = { run: () => {}, outbox: () => {} }
+  const bells = { run: () => {}, outbox: () => {}, schedule: () => {} }
   const silences = await Promise.all([
     deps.bell.listen('run', () => bells.run()),
     deps.bell.listen('outbox', () => bells.outbox()),
+    deps.bell.listen('schedule', () => bells.schedule()),
     deps.bell.listen('cancel', (subtaskIds) => {
       // Without ids the connection was lost for a while, and any of them may have been missed.
       const named = subtaskIds.length === 0 ? [...active.values()] : subtaskIds.flatMap((id) => active.get(id) ?? [])
@@ -137,6 +141,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     }),
   ])
   const presence = await startPresence(deps)
+  const scheduler = startScheduler(deps, onError('fire schedules'))
   const claimLoop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError: onError('claim subtasks') })
   const watchLoop = startLoop(watch, { everyMs: LOOK_EVERY_MS, onError: onError('look after running subtasks') })
   const relayLoop = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, restMs: RELAY_REST_MS, onError: onError('relay events') })
@@ -145,6 +150,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   )
   bells.run = () => claimLoop.wake()
   bells.outbox = () => relayLoop.wake()
+  bells.schedule = () => scheduler.wake()
 
   return {
     get running() {
@@ -153,7 +159,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     async stop() {
       if (stopping) return
       stopping = true
-      await claimLoop.stop()
+      await Promise.all([claimLoop.stop(), scheduler.stop()])
       // Most of the grace is the runs' own; what is not stored by then is left to the reaper.
       const timer = setTimeout(() => giveUp.abort(), settings.SHUTDOWN_GRACE_SECONDS * 800)
       for (const activeRun of active.values()) activeRun.stop('released')

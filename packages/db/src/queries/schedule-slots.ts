@@ -63,20 +63,20 @@ export async function lockDue(tx: Tx, ids: readonly string[]): Promise<Schedule[
 /** What deciding about the slots of a locked schedule takes to know, besides its row. */
 export interface DueFacts {
   /** A subtask of it is pending or running. */
-  hasLiveRun: boolean
+  hasRun: boolean
   /** A slot of it waits for room. */
-  hasWaiting: boolean
+  hasWaitingSlot: boolean
   /** The last slot at or after its next one that has a row already: the clock has gone back, and it was read anew. */
   lastTakenAt: Date | null
 }
 
 /** Reads what is known of locked schedules, and the time. A statement of its own, so that it sees what the locks have waited for. */
 export async function readDueFacts(tx: Tx, locked: readonly Schedule[]): Promise<{ now: Date; facts: Map<string, DueFacts> }> {
-  const rows = await tx.sql<{ id: string; now: string; has_live_run: boolean; has_waiting: boolean; last_taken_at: string | null }[]>`
+  const rows = await tx.sql<{ id: string; now: string; has_run: boolean; has_waiting_slot: boolean; last_taken_at: string | null }[]>`
     with moment as materialized (select muster_now() as now)
     select d.id, moment.now,
-      exists (select from subtasks s where s.schedule_id = d.id and s.status in ('pending', 'running')) as has_live_run,
-      exists (select from schedule_slots l where l.schedule_id = d.id and l.outcome = 'waiting') as has_waiting,
+      exists (select from subtasks s where s.schedule_id = d.id and s.status in ('pending', 'running')) as has_run,
+      exists (select from schedule_slots l where l.schedule_id = d.id and l.outcome = 'waiting') as has_waiting_slot,
       (select max(l.slot) from schedule_slots l where l.schedule_id = d.id and not l.manual and l.slot >= d.next_fire_at) as last_taken_at
     from unnest(
       ${locked.map((schedule) => schedule.id)}::uuid[], ${locked.map((schedule) => schedule.nextFireAt?.toISOString() ?? null)}::timestamptz[]
@@ -84,7 +84,7 @@ export async function readDueFacts(tx: Tx, locked: readonly Schedule[]): Promise
   const facts = new Map(
     rows.map((row) => [
       row.id,
-      { hasLiveRun: row.has_live_run, hasWaiting: row.has_waiting, lastTakenAt: row.last_taken_at === null ? null : new Date(row.last_taken_at) },
+      { hasRun: row.has_run, hasWaitingSlot: row.has_waiting_slot, lastTakenAt: row.last_taken_at === null ? null : new Date(row.last_taken_at) },
     ]),
   )
   return { now: new Date(rows[0]?.now as string), facts }
@@ -150,7 +150,13 @@ export async function findWaitingProjects({ sql: query }: Pick<Tx, 'sql'>): Prom
  * Schedules of a project of which a slot waits for which there is room now: of each agent as many as its queue can take, those that have
  * waited for the longest. One look into the index for each agent for which any waits. Nothing is locked, so it is only where to try.
  */
-export async function findRoomForWaiting(tx: Tx, projectId: string, defaults: Pick<LaneDefaults, 'pending'>, limit: number): Promise<string[]> {
+export async function findRoomForWaiting(
+  tx: Tx,
+  projectId: string,
+  except: readonly string[],
+  defaults: Pick<LaneDefaults, 'pending'>,
+  limit: number,
+): Promise<string[]> {
   const rows = await tx.sql<{ schedule_id: string }[]>`
     with recursive lane as (
       (select agent_id from schedule_slots where project_id = ${projectId} and outcome = 'waiting' order by agent_id limit 1)
@@ -177,7 +183,7 @@ export async function findRoomForWaiting(tx: Tx, projectId: string, defaults: Pi
     )
     select first.schedule_id from room r cross join lateral (
       select w.schedule_id from schedule_slots w join schedules d on d.id = w.schedule_id
-      where w.project_id = ${projectId} and w.agent_id = r.agent_id and w.outcome = 'waiting'
+      where w.project_id = ${projectId} and w.agent_id = r.agent_id and w.outcome = 'waiting' and w.schedule_id <> all(${except as string[]}::uuid[])
         and not (d.overlap = 'skip' and exists (select from subtasks s where s.schedule_id = w.schedule_id and s.status in ('pending', 'running')))
       order by w.slot limit greatest(r.places, 0)
     ) as first
@@ -219,6 +225,11 @@ export async function skipWaitingSlot(tx: Tx, scheduleId: string): Promise<Date 
   const [row] = await tx.sql<{ slot: string }[]>`
     update schedule_slots set outcome = 'skipped_paused' where schedule_id = ${scheduleId} and outcome = 'waiting' returning slot`
   return row === undefined ? null : new Date(row.slot)
+}
+
+/** Lets the waiting slot of a locked schedule wait for the queue of another agent. */
+export async function moveWaitingSlot(tx: Tx, projectId: string, scheduleId: string, agentId: string): Promise<void> {
+  await tx.sql`update schedule_slots set agent_id = ${agentId} where project_id = ${projectId} and schedule_id = ${scheduleId} and outcome = 'waiting'`
 }
 
 export interface RunFilter {
