@@ -25,7 +25,7 @@ export interface NewSubtask {
 
 export const DEFAULT_AGENT = 'default'
 const DEFAULT_MAX_ATTEMPTS = 2
-const DEFAULT_MAX_STEPS = 50
+export const DEFAULT_MAX_STEPS = 50
 
 /**
  * Accepts a subtask: row, event and, where its agent has a free slot, the job, in one commit. [011] spawn_task

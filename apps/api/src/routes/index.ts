@@ -14,6 +14,16 @@ import { metricsEndpoint } from './operations/metrics.ts'
 import { getProjectEndpoint } from './projects/get.ts'
 import { updateProjectEndpoint } from './projects/update.ts'
 import { listRunnersEndpoint } from './runners/list.ts'
+import { createScheduleEndpoint } from './schedules/create.ts'
+import { deactivateScheduleEndpoint } from './schedules/deactivate.ts'
+import { getScheduleEndpoint } from './schedules/get.ts'
+import { listSchedulesEndpoint } from './schedules/list.ts'
+import { listScheduleRunsEndpoint } from './schedules/list-runs.ts'
+import { pauseScheduleEndpoint } from './schedules/pause.ts'
+import { previewScheduleEndpoint } from './schedules/preview.ts'
+import { resumeScheduleEndpoint } from './schedules/resume.ts'
+import { reviseScheduleEndpoint } from './schedules/revise.ts'
+import { triggerScheduleEndpoint } from './schedules/trigger.ts'
 import { acknowledgeInboxEndpoint } from './sessions/acknowledge-inbox.ts'
 import { acknowledgeInjectionEndpoint } from './sessions/acknowledge-injection.ts'
 import { claimInboxEndpoint } from './sessions/claim-inbox.ts'
@@ -89,6 +99,17 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   unlinkTsgEndpoint,
   getTaskContextEndpoint,
   getStatsEndpoint,
+
+  createScheduleEndpoint,
+  previewScheduleEndpoint,
+  listSchedulesEndpoint,
+  getScheduleEndpoint,
+  reviseScheduleEndpoint,
+  deactivateScheduleEndpoint,
+  pauseScheduleEndpoint,
+  resumeScheduleEndpoint,
+  triggerScheduleEndpoint,
+  listScheduleRunsEndpoint,
 
   createTsgEndpoint,
   listTsgsEndpoint,

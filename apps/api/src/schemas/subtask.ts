@@ -29,7 +29,7 @@ const usageSchema = component(
     .describe('What all attempts have used so far.'),
 )
 
-const budgetSchema = component(
+export const budgetSchema = component(
   'Budget',
   z
     .object({
@@ -187,7 +187,7 @@ export function presentRequiredOutputs(outputs: readonly RequiredOutput[]): z.ou
   return outputs.map(({ name, description, schema }) => ({ name, description, schema }))
 }
 
-function presentBudget(budget: Budget): z.output<typeof budgetSchema> {
+export function presentBudget(budget: Budget): z.output<typeof budgetSchema> {
   return {
     max_steps: budget.maxSteps,
     max_tokens: budget.maxTokens,

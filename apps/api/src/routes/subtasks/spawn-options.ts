@@ -8,8 +8,8 @@ import { fieldProblem, validationFailed } from '../../validation.ts'
 
 type SpawnBody = Pick<
   z.output<typeof newSubtaskSchema>,
-  'agent_id' | 'timeout_seconds' | 'notify' | 'parent_session_id' | 'runner' | 'model' | 'max_attempts' | 'budget' | 'metadata'
->
+  'agent_id' | 'timeout_seconds' | 'notify' | 'parent_session_id' | 'runner' | 'model' | 'budget' | 'metadata'
+> & { max_attempts?: number | undefined }
 
 /**
  * How a subtask is to be run, as every request that starts one says it.
@@ -17,11 +17,7 @@ type SpawnBody = Pick<
  * @throws DomainError `validation_failed` for a timeout above this server's, `runner_unavailable`
  */
 export function toSpawnOptions(deps: ApiDeps, body: SpawnBody): Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs' | 'priority'> {
-  const longest = deps.settings.SUBTASK_MAX_TIMEOUT
-  if (body.timeout_seconds !== undefined && body.timeout_seconds > longest) {
-    throw validationFailed([fieldProblem('/timeout_seconds', `must be at most ${longest}, the SUBTASK_MAX_TIMEOUT of this server`, body.timeout_seconds)])
-  }
-  const { budget } = body
+  requireTimeout(deps, body.timeout_seconds)
   return {
     agentId: body.agent_id,
     timeoutSeconds: body.timeout_seconds,
@@ -30,17 +26,28 @@ export function toSpawnOptions(deps: ApiDeps, body: SpawnBody): Omit<NewSubtask,
     runner: pickRunner(deps, body.runner ?? null),
     model: body.model ?? undefined,
     maxAttempts: body.max_attempts,
-    budget: budget && {
-      maxSteps: budget.max_steps,
-      maxTokens: budget.max_tokens ?? undefined,
-      maxCostUsdMicros: budget.max_cost_usd == null ? undefined : toMicros(budget.max_cost_usd),
-    },
+    budget: body.budget && toBudgetOptions(body.budget),
     metadata: body.metadata,
   }
 }
 
+/** @throws DomainError `validation_failed` for a timeout above this server's */
+export function requireTimeout(deps: ApiDeps, seconds: number | null | undefined): void {
+  const longest = deps.settings.SUBTASK_MAX_TIMEOUT
+  if (seconds == null || seconds <= longest) return
+  throw validationFailed([fieldProblem('/timeout_seconds', `must be at most ${longest}, the SUBTASK_MAX_TIMEOUT of this server`, seconds)])
+}
+
+export function toBudgetOptions(budget: NonNullable<SpawnBody['budget']>): NonNullable<NewSubtask['budget']> {
+  return {
+    maxSteps: budget.max_steps,
+    maxTokens: budget.max_tokens ?? undefined,
+    maxCostUsdMicros: budget.max_cost_usd == null ? undefined : toMicros(budget.max_cost_usd),
+  }
+}
+
 /** @throws DomainError `runner_unavailable`, saying what to set or what else to name */
-function pickRunner(deps: ApiDeps, name: string | null): string {
+export function pickRunner(deps: ApiDeps, name: string | null): string {
   const runners = deps.runners()
   const runner = name === null ? runners.find((each) => each.default) : runners.find((each) => each.name === name)
   if (runner?.available === true) return runner.name

@@ -1,0 +1,22 @@
+import { createSchedule } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { newScheduleSchema } from '../../schemas/new-schedule.ts'
+import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
+import { toScheduleOptions } from './schedule-options.ts'
+
+export const createScheduleEndpoint = endpoint({
+  operationId: 'createSchedule',
+  method: 'POST',
+  path: '/schedules',
+  tag: 'Schedules',
+  summary: 'Schedule work',
+  description:
+    'Stores a rule that creates a subtask whenever it is due. It takes exactly one of `when`, `every` and `cron`; `reading` and `upcoming` say how it was understood. What could mean more than one thing is refused with phrases that cannot.',
+  access: 'schedules:write',
+  spawns: true,
+  body: newScheduleSchema,
+  answers: { 201: { description: 'Stored.', schema: scheduleSchema, headers: { Location: 'Where the schedule can be read.' } } },
+  errors: ['spawn_blocked', 'schedule_ambiguous', 'schedule_unparseable', 'schedule_in_past', 'runner_unavailable', 'schedules_disabled'],
+  handle: async ({ ctx, deps, body }) => createSchedule(ctx, { ...toScheduleOptions(deps, body), task: body.task }),
+  answer: (schedule) => ({ status: 201, headers: { location: `/schedules/${schedule.id}` }, body: presentSchedule(schedule) }),
+})

@@ -1,0 +1,19 @@
+import { deactivateSchedule } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
+
+export const deactivateScheduleEndpoint = endpoint({
+  operationId: 'deactivateSchedule',
+  method: 'DELETE',
+  path: '/schedules/{id}',
+  tag: 'Schedules',
+  summary: 'Deactivate a schedule',
+  description: 'It never fires again, and can still be read; runs that have begun go on. Doing it again, or to one that is finished, changes nothing.',
+  access: 'schedules:write',
+  params: idParams('schedule'),
+  answers: { 200: { description: 'It has ended.', schema: scheduleSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => deactivateSchedule(ctx, params.id),
+  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+})

@@ -1,0 +1,19 @@
+import { getSchedule } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
+
+export const getScheduleEndpoint = endpoint({
+  operationId: 'getSchedule',
+  method: 'GET',
+  path: '/schedules/{id}',
+  tag: 'Schedules',
+  summary: 'Read a schedule',
+  description: 'With how it was understood, and when it is due next.',
+  access: 'schedules:read',
+  params: idParams('schedule'),
+  answers: { 200: { description: 'The schedule.', schema: scheduleSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => getSchedule(ctx, params.id),
+  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+})

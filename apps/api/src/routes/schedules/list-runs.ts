@@ -1,0 +1,21 @@
+import { listScheduleRuns } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { idParams, pageQuery } from '../../schemas/fields.ts'
+import { presentScheduleRun, scheduleRunListSchema } from '../../schemas/schedule.ts'
+
+export const listScheduleRunsEndpoint = endpoint({
+  operationId: 'listScheduleRuns',
+  method: 'GET',
+  path: '/schedules/{id}/runs',
+  tag: 'Schedules',
+  summary: 'List the runs of a schedule',
+  description: 'One item for each slot that has come, whatever became of it, and for each run that was triggered; newest first.',
+  access: 'schedules:read',
+  params: idParams('schedule'),
+  query: z.strictObject(pageQuery),
+  answers: { 200: { description: 'A page of runs.', schema: scheduleRunListSchema } },
+  errors: ['not_found', 'cursor_invalid'],
+  handle: ({ ctx, params, query }) => listScheduleRuns(ctx, params.id, query),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentScheduleRun), next_cursor: nextCursor } }),
+})

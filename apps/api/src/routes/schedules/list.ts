@@ -1,0 +1,25 @@
+import { listSchedules } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { pageQuery, printableId } from '../../schemas/fields.ts'
+import { presentSchedule, scheduleListSchema } from '../../schemas/schedule.ts'
+
+export const listSchedulesEndpoint = endpoint({
+  operationId: 'listSchedules',
+  method: 'GET',
+  path: '/schedules',
+  tag: 'Schedules',
+  summary: 'List schedules',
+  description: 'Newest first; only active ones unless told otherwise.',
+  access: 'schedules:read',
+  query: z.strictObject({
+    active: z.enum(['true', 'false', 'all']).default('true').describe('false: only those that are paused or have ended.'),
+    agent_id: printableId('Only those of this agent.', 'default').optional(),
+    ...pageQuery,
+  }),
+  answers: { 200: { description: 'A page of schedules.', schema: scheduleListSchema } },
+  errors: ['cursor_invalid'],
+  handle: ({ ctx, query: { active, agent_id, ...page } }) =>
+    listSchedules(ctx, { active: active === 'all' ? undefined : active === 'true', agentId: agent_id, ...page }),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentSchedule), next_cursor: nextCursor } }),
+})

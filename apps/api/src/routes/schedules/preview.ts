@@ -1,0 +1,25 @@
+import { previewSchedule } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { schedulePreviewRequestSchema } from '../../schemas/new-schedule.ts'
+import { presentRule, schedulePreviewSchema } from '../../schemas/schedule.ts'
+import { toScheduleOptions } from './schedule-options.ts'
+
+export const previewScheduleEndpoint = endpoint({
+  operationId: 'previewSchedule',
+  method: 'POST',
+  path: '/schedules/preview',
+  tag: 'Schedules',
+  summary: 'Preview a schedule without creating it',
+  description: 'Takes what creating takes, refuses what that would refuse, and shows how the phrase is read and when it would fire, but stores nothing.',
+  access: 'schedules:write',
+  spawns: true,
+  body: schedulePreviewRequestSchema,
+  answers: { 200: { description: 'It would be read like this.', schema: schedulePreviewSchema } },
+  errors: ['spawn_blocked', 'schedule_ambiguous', 'schedule_unparseable', 'schedule_in_past', 'runner_unavailable'],
+  handle: async ({ ctx, deps, body }) => {
+    const { phrase, timezone, maxFires } = toScheduleOptions(deps, body)
+    const rule = await previewSchedule(ctx, phrase, timezone ?? null, body.from == null ? undefined : new Date(body.from))
+    return { rule, maxFires }
+  },
+  answer: ({ rule, maxFires }) => ({ status: 200, body: presentRule(rule, maxFires) }),
+})

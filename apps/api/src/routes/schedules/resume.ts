@@ -1,0 +1,20 @@
+import { resumeSchedule } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
+
+export const resumeScheduleEndpoint = endpoint({
+  operationId: 'resumeSchedule',
+  method: 'POST',
+  path: '/schedules/{id}/resume',
+  tag: 'Schedules',
+  summary: 'Resume a paused schedule',
+  description: 'It fires again from its next slot on.',
+  access: 'schedules:write',
+  spawns: true,
+  params: idParams('schedule'),
+  answers: { 200: { description: 'It is active.', schema: scheduleSchema } },
+  errors: ['spawn_blocked', 'not_found', 'invalid_transition', 'schedules_disabled'],
+  handle: ({ ctx, params }) => resumeSchedule(ctx, params.id),
+  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+})

@@ -1,0 +1,23 @@
+import { reviseSchedule } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { schedulePatchSchema } from '../../schemas/new-schedule.ts'
+import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
+import { toScheduleRevision } from './schedule-options.ts'
+
+export const reviseScheduleEndpoint = endpoint({
+  operationId: 'reviseSchedule',
+  method: 'PATCH',
+  path: '/schedules/{id}',
+  tag: 'Schedules',
+  summary: 'Change a schedule',
+  description: 'What is left out stays. With a new phrase or `timezone` the rule is read again as of now: slots that come later follow it.',
+  access: 'schedules:write',
+  spawns: true,
+  params: idParams('schedule'),
+  body: schedulePatchSchema,
+  answers: { 200: { description: 'The schedule as it is now.', schema: scheduleSchema } },
+  errors: ['spawn_blocked', 'not_found', 'invalid_transition', 'schedule_ambiguous', 'schedule_unparseable', 'schedule_in_past', 'runner_unavailable'],
+  handle: async ({ ctx, deps, params, body }) => reviseSchedule(ctx, params.id, toScheduleRevision(deps, body)),
+  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+})

@@ -1,0 +1,21 @@
+import { triggerSchedule } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+import { pickRunner } from '../subtasks/spawn-options.ts'
+
+export const triggerScheduleEndpoint = endpoint({
+  operationId: 'triggerSchedule',
+  method: 'POST',
+  path: '/schedules/{id}/trigger',
+  tag: 'Schedules',
+  summary: 'Run a schedule now',
+  description: 'Besides its slots, which stay as they are: the run is marked `manual` and does not count. Also while it is paused, or an earlier run goes on.',
+  access: 'schedules:write',
+  spawns: true,
+  params: idParams('schedule'),
+  answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
+  errors: ['spawn_blocked', 'not_found', 'invalid_transition', 'runner_unavailable', 'pending_limit_reached', 'schedules_disabled'],
+  handle: ({ ctx, deps, params }) => triggerSchedule(ctx, params.id, ({ runner }) => void pickRunner(deps, runner)),
+  answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
+})

@@ -1,0 +1,61 @@
+import { scheduleSlots, schedules, type Tx } from '@muster/db'
+import { nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
+import { type NewSchedule, toBudget } from './create-schedule.ts'
+import type { Ctx } from './ctx.ts'
+import { inProject } from './in-project.ts'
+import { announce, giveUpWaitingSlot, lockOpenSchedule, stateEvent } from './open-schedule.ts'
+import { readRule } from './read-rule.ts'
+
+/** What is given of a schedule is changed; null takes away, or back to the default. */
+export type ScheduleRevision = { [Field in keyof Omit<NewSchedule, Clearable>]?: NewSchedule[Field] | undefined } & {
+  [Field in Clearable]?: NewSchedule[Field] | null | undefined
+}
+type Clearable = 'timezone' | 'maxFires' | 'model' | 'parentSessionId'
+
+/**
+ * Changes a schedule. With a new phrase or zone, the phrase is read again, from now on: slots that come later follow it. How often it has
+ * fired stays.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended, `spawn_blocked`, and what `readRule` refuses
+ */
+export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRevision): Promise<Schedule> {
+  requireSpawnAllowed(ctx.actor)
+  requireScope(ctx.actor, 'schedules:write')
+  return await inProject(ctx, async (tx) => {
+    const schedule = await lockOpenSchedule(tx, id)
+    const { phrase, timezone, budget, agentId, maxFires, ...fields } = revision
+    if (Object.values(revision).every((value) => value === undefined)) return schedule
+    const change: Partial<Schedule> = {
+      ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+      ...(maxFires === undefined ? {} : { maxFires }),
+      ...(budget === undefined ? {} : { budget: toBudget(budget) }),
+      ...(agentId === undefined ? {} : { agentId: ctx.actor.agentId ?? agentId }),
+    }
+    if (phrase !== undefined || timezone !== undefined) {
+      const spoken = phrase ?? { kind: schedule.phraseKind, text: schedule.phrase }
+      // A zone that is not given anew stays, wherever it came from.
+      Object.assign(change, await readRule(ctx, tx, spoken, timezone === undefined ? schedule.timezone : timezone))
+    }
+    return await writeRevision(ctx, tx, schedule, change)
+  })
+}
+
+/** Writes a change of a locked schedule, and what follows from it for the slots that are to come. */
+async function writeRevision(ctx: Ctx, tx: Tx, schedule: Schedule, change: Partial<Schedule>): Promise<Schedule> {
+  const { id, projectId } = schedule
+  const { timing, timezone, maxFires, fireCount, nextFireAt, agentId } = { ...schedule, ...change }
+  if (maxFires !== null && maxFires <= fireCount) {
+    const skipped = await giveUpWaitingSlot(tx, schedule, ctx.actor)
+    // Nothing has fired more often than it says it may.
+    const finished = await schedules.changeSchedule(tx, id, { ...change, maxFires: fireCount, state: 'finished', nextFireAt: null })
+    await announce(ctx, tx, finished, [...skipped, stateEvent('schedule.finished', finished, ctx.actor)])
+    return finished
+  }
+  const { now, facts } = await scheduleSlots.readDueFacts(tx, [schedule])
+  const hasWaiting = facts.get(id)?.hasWaitingSlot === true
+  if (hasWaiting && agentId !== schedule.agentId) await scheduleSlots.moveWaitingSlot(tx, projectId, id, agentId)
+  // The one that waits counts. Without more to come, a schedule is open only because one waits.
+  const isUsedUp = maxFires !== null && fireCount + (hasWaiting ? 1 : 0) >= maxFires
+  tx.afterCommit(() => ctx.bell.ring('schedule'))
+  return await schedules.changeSchedule(tx, id, { ...change, nextFireAt: isUsedUp ? null : (nextFireAt ?? nextFiring(timing, timezone, now)) })
+}
