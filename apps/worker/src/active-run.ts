@@ -1,5 +1,5 @@
 import type { AttemptEnd } from '@muster/domain'
-import type { Runner, RunOutcome, StopReason } from '@muster/runners'
+import type { RunBudget, Runner, RunOutcome, StopReason } from '@muster/runners'
 import {
   briefRun,
   type CheckpointAnswer,
@@ -126,6 +126,7 @@ export class ActiveRun {
           model: claimed.model,
           metadata: claimed.metadata,
         },
+        budget: budgetOf(claimed),
         workspace,
         access: { url: settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`, token: claimed.credential },
         signal: this.#abort.signal,
@@ -154,6 +155,16 @@ export class ActiveRun {
 
   #stopReason(): StopReason | null {
     return this.#abort.signal.aborted ? (this.#abort.signal.reason as StopReason) : null
+  }
+}
+
+/** What earlier attempts have left of the budget. */
+function budgetOf(claimed: ClaimedRun): RunBudget {
+  const left = (most: number | null, used: number) => (most === null ? null : Math.max(0, most - used))
+  return {
+    steps: Math.max(0, claimed.budgetMaxSteps - claimed.stepSeq),
+    tokens: left(claimed.budgetMaxTokens, claimed.inputTokens + claimed.outputTokens),
+    costUsdMicros: left(claimed.budgetMaxCostMicros, claimed.costMicros),
   }
 }
 

@@ -46,6 +46,7 @@ export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionM
 export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
+export { isPublicAddress } from './public-address.ts'
 export {
   MISSED_POLICIES,
   type MissedPolicy,
@@ -64,7 +65,7 @@ export {
 } from './schedule.ts'
 export { DUE_SLOTS_MAX, type DueDecision, type DueSchedule, type DueSlot, decideDue } from './schedule-due.ts'
 export { cronExprOf, ruleOf } from './schedule-rule.ts'
-export { type CommandRunnerSettings, isLoopback, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'
+export { type CommandRunnerSettings, isLoopback, type ModelPrice, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'
 export {
   type AttemptEnd,
   announcesOnlyIntentions,

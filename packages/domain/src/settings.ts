@@ -26,27 +26,40 @@ const commandRunner = z.strictObject({
 export type CommandRunnerSettings = z.infer<typeof commandRunner>
 
 const RUNNER_NAME = /^[a-z][a-z0-9-]{0,63}$/
-const RESERVED_RUNNER_NAMES = ['external', 'ai', 'claude-code', 'command']
+const BUILT_IN_RUNNER_NAMES = ['external', 'ai']
+const RESERVED_RUNNER_NAMES = [...BUILT_IN_RUNNER_NAMES, 'claude-code', 'command']
 
-const commandRunners = z
-  .string()
-  .transform((value, context): unknown => {
-    try {
-      return JSON.parse(value)
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: `is not JSON: ${(error as Error).message}` })
-      return z.NEVER
-    }
-  })
-  .pipe(
-    z.record(
-      z
-        .string()
-        .regex(RUNNER_NAME, 'a runner name is lower-case letters, digits and dashes, starting with a letter')
-        .refine((name) => !RESERVED_RUNNER_NAMES.includes(name), 'this runner name is reserved'),
-      commandRunner,
-    ),
-  )
+const json = z.string().transform((value, context): unknown => {
+  try {
+    return JSON.parse(value)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `is not JSON: ${(error as Error).message}` })
+    return z.NEVER
+  }
+})
+
+const commandRunners = json.pipe(
+  z.record(
+    z
+      .string()
+      .regex(RUNNER_NAME, 'a runner name is lower-case letters, digits and dashes, starting with a letter')
+      .refine((name) => !RESERVED_RUNNER_NAMES.includes(name), 'this runner name is reserved'),
+    commandRunner,
+  ),
+)
+
+const modelPrice = z.strictObject({
+  input: z.number().min(0).max(1_000_000).describe('US dollars per million tokens'),
+  output: z.number().min(0).max(1_000_000).describe('US dollars per million tokens'),
+})
+
+/** What a model costs, in US dollars per million tokens. */
+export type ModelPrice = z.infer<typeof modelPrice>
+
+const modelName = text.max(200)
+const modelAliases = json.pipe(z.record(modelName, modelName))
+const modelPrices = json.pipe(z.record(modelName, modelPrice))
+const baseUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host/path' })
 
 const folderList = z
   .string()
@@ -90,7 +103,34 @@ export const settingsSchema = z.object({
     .string()
     .regex(RUNNER_NAME)
     .optional()
-    .describe('Runner of a subtask that names none. Absent: the first of COMMAND_RUNNERS whose program is there, else external.'),
+    .describe(
+      'Runner of a subtask that names none. Absent: the first of COMMAND_RUNNERS whose program is there, else ai where a provider is set, else external.',
+    ),
+  ANTHROPIC_API_KEY: text.optional().describe('Key of Anthropic for the runner ai. The API needs it too: it answers which runners are available.'),
+  ANTHROPIC_BASE_URL: baseUrl.optional().describe('Where Anthropic is reached, if not at https://api.anthropic.com.'),
+  OPENAI_API_KEY: text.optional().describe('Key of OpenAI, or of the server at OPENAI_BASE_URL, for the runner ai.'),
+  OPENAI_BASE_URL: baseUrl
+    .optional()
+    .describe(
+      'A server that speaks the chat completions of OpenAI, such as Ollama (http://127.0.0.1:11434/v1) or vLLM; it may need no key. Absent: OpenAI itself.',
+    ),
+  BACKGROUND_MODEL: modelName
+    .optional()
+    .describe(
+      'Model of the runner ai for a subtask that names none: an alias, anthropic:<model>, openai:<model>, or a plain name. Absent: sonnet, where Anthropic is set.',
+    ),
+  MODEL_ALIASES: modelAliases
+    .default({})
+    .describe('Other names of models, as JSON: {"haiku": "openai:gpt-5-mini"}. haiku, sonnet and opus are models of Anthropic unless they stand here.'),
+  MODEL_PRICES: modelPrices
+    .default({})
+    .describe('What models cost, in US dollars per million tokens, as JSON: {"claude-sonnet-5-5": {"input": 3, "output": 15}}. A budget in dollars needs it.'),
+  MODEL_IDLE_TIMEOUT: count(1, 3600).default(60).describe('Seconds that a model may stay silent before the call is tried again.'),
+  ENABLE_BASH_TOOL: flag
+    .default(false)
+    .describe(
+      'true: models of the runner ai may run commands, with the rights of the worker. Turn it on only where the worker lives in a container of its own.',
+    ),
   SUBTASK_ENABLED: flag.default(true).describe('false: creating subtasks answers 503, nothing starts; reads and cancels go on.'),
   SUBTASK_WORKERS: count(1, 1000).default(2).describe('Subtasks that one worker process runs at once.'),
   SUBTASK_DEFAULT_TIMEOUT: count(1, 86_400).default(120).describe('Seconds an attempt may take when the subtask does not say.'),
@@ -145,8 +185,12 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     if (settings.SUBTASK_DEFAULT_TIMEOUT > settings.SUBTASK_MAX_TIMEOUT) {
       problems.push(`SUBTASK_DEFAULT_TIMEOUT: ${settings.SUBTASK_DEFAULT_TIMEOUT} is more than SUBTASK_MAX_TIMEOUT (${settings.SUBTASK_MAX_TIMEOUT})`)
     }
-    if (settings.DEFAULT_RUNNER !== undefined && settings.DEFAULT_RUNNER !== 'external' && !(settings.DEFAULT_RUNNER in settings.COMMAND_RUNNERS)) {
-      problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is neither external nor one of COMMAND_RUNNERS`)
+    if (
+      settings.DEFAULT_RUNNER !== undefined &&
+      !BUILT_IN_RUNNER_NAMES.includes(settings.DEFAULT_RUNNER) &&
+      !(settings.DEFAULT_RUNNER in settings.COMMAND_RUNNERS)
+    ) {
+      problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is neither ${BUILT_IN_RUNNER_NAMES.join(' nor ')} nor one of COMMAND_RUNNERS`)
     }
     if (problems.length === 0) return settings
   }

@@ -57,8 +57,19 @@ export interface UsageDelta {
   toolCalls?: number
 }
 
+/** What an attempt may still use, of what all attempts of its subtask together may. Null: as much as it likes. */
+export interface RunBudget {
+  /** Entries of the transcript, those of updates included. */
+  steps: number
+  /** Read and written. */
+  tokens: number | null
+  costUsdMicros: number | null
+}
+
 export interface Run {
   readonly brief: Brief
+  /** A runner that can tell what it uses ends with `budget_exceeded` when nothing is left. */
+  readonly budget: RunBudget
   /** A folder of the attempt's own: absolute; existing and writable for runners that use one. Removed afterwards. */
   readonly workspace: string
   /** How the work can call Muster back, with the subtask's own credential. */

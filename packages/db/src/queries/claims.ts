@@ -27,6 +27,12 @@ export interface ClaimedRow {
   attempt: number
   timeoutSeconds: number
   budgetMaxSteps: number
+  budgetMaxTokens: number | null
+  budgetMaxCostMicros: number | null
+  /** Used by earlier attempts. */
+  inputTokens: number
+  outputTokens: number
+  costMicros: number
   requiredOutputs: RequiredOutput[]
   metadata: Record<string, unknown>
   feedback: string | null
@@ -80,8 +86,9 @@ export async function claimRows(
     )
     select id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
       task_revision as "taskRevision", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
-      budget_max_steps as "budgetMaxSteps", required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq",
-      lease_expires_at as "leaseExpiresAt"
+      budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
+      input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
+      required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"
     from claimed order by rank_at, id`
   return rows.map((row) => ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }))
 }
@@ -96,8 +103,9 @@ export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number,
     where id = ${subtaskId} and attempt = ${attempt} and status = 'running'
     returning id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
       task_revision as "taskRevision", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
-      budget_max_steps as "budgetMaxSteps", required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq",
-      lease_expires_at as "leaseExpiresAt"`
+      budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
+      input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
+      required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"`
   return row === undefined ? null : { ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Brief, Run, RunStep, RunUpdate, StopReason, UsageDelta } from '../port.ts'
+import type { Brief, Run, RunBudget, RunStep, RunUpdate, StopReason, UsageDelta } from '../port.ts'
 import type { Guard } from './guard.ts'
 import type { RunnerLog } from './log.ts'
 import { createCommandRunner } from './runner.ts'
@@ -15,7 +15,7 @@ export interface TestRun {
   usage: UsageDelta[]
   /** How many updates the runner has taken. */
   readonly takenUpdates: number
-  update(text: string, updateId?: string): void
+  update(text: string, updateId?: string, delivery?: RunUpdate['delivery']): void
   stop(reason?: StopReason): void
   /** Resolves to the content of the first step with this text in it, also one of the past. */
   stepWith(text: string): Promise<string>
@@ -39,7 +39,7 @@ const BRIEF: Omit<Brief, 'subtaskId' | 'sessionId'> = {
 
 export const SILENT_LOG: RunnerLog = { debug: () => {}, warn: () => {} }
 
-export function createTestRun(brief: Partial<Brief> = {}): TestRun {
+export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBudget> = {}): TestRun {
   // A number of its own: processes are told apart by it, also those of tests that run at the same time.
   const subtaskId = randomUUID()
   const workspace = mkdtempSync(join(tmpdir(), 'muster runner-'))
@@ -69,6 +69,7 @@ export function createTestRun(brief: Partial<Brief> = {}): TestRun {
   return {
     run: {
       brief: { ...BRIEF, subtaskId, sessionId: `subtask-${subtaskId}`, ...brief },
+      budget: { steps: 50, tokens: null, costUsdMicros: null, ...budget },
       workspace,
       access: { url: 'http://127.0.0.1:7300', token: 'secret-token' },
       signal: stopping.signal,
@@ -86,8 +87,8 @@ export function createTestRun(brief: Partial<Brief> = {}): TestRun {
     get takenUpdates() {
       return takenUpdates
     },
-    update(text, updateId = `update-${takenUpdates + queue.length + 1}`) {
-      queue.push({ updateId, text, delivery: 'next_step' })
+    update(text, updateId = `update-${takenUpdates + queue.length + 1}`, delivery = 'next_step') {
+      queue.push({ updateId, text, delivery })
       wake()
     },
     stop: (reason = 'cancelled') => stopping.abort(reason),
