@@ -1,7 +1,7 @@
 import { transaction } from '@muster/db'
-import { type Harness, spawn, startHarness } from '@muster/testing'
+import { claimOne, type Harness, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runQueue } from './index.ts'
+import { createBoss, runQueue } from './index.ts'
 
 let harness: Harness
 
@@ -48,5 +48,37 @@ describe('a job that is inserted for its row', () => {
       { id: string }[]
     >`select data ->> 'id' as id from pgboss.job where data ->> 'id' in ${harness.admin([...spawned, waiting].map((one) => one.id))}`
     expect(jobs.map((job) => job.id).sort()).toEqual(spawned.map((one) => one.id).sort())
+  })
+})
+
+describe('a job that is taken by a claim', () => {
+  it('is left as pg-boss itself would leave it after a fetch', async () => {
+    const projectId = harness.ctx.actor.projectId
+    const [claimed, fetched] = [
+      await spawn(harness.ctx, { agentId: 'twins', runner: 'other' }),
+      await spawn(harness.ctx, { agentId: 'twins', runner: 'other' }),
+    ]
+    const run = await claimOne(harness.ctx, { runners: ['other'] })
+    expect(run.id).toBe(claimed.id)
+    const boss = createBoss(harness.deps.dispatchDb, { supervise: false, onError: () => {}, onWarning: () => {} })
+    await boss.start()
+    const [job] = await boss.fetch<{ id: string }>(runQueue('other', projectId), { batchSize: 1 })
+    await boss.stop({ graceful: false })
+    expect(job?.data.id).toBe(fetched.id)
+
+    const jobs = await harness.admin`
+      select *, started_on >= created_on as began, heartbeat_on = started_on as beat from pgboss.job where id in (${run.jobId}, ${job?.id as string})`
+    const comparable = jobs.map(({ id, data, priority, created_on, start_after, keep_until, started_on, heartbeat_on, ...rest }) => rest)
+    expect(comparable).toHaveLength(2)
+    expect(comparable[0]).toMatchObject({ state: 'active', retry_count: 0, began: true })
+    expect(comparable[0]).toEqual(comparable[1])
+  })
+
+  it('is removed where its row waits no longer', async () => {
+    const gone = await spawn(harness.ctx, { agentId: 'gone', runner: 'other' })
+    await harness.admin`update subtasks set status = 'cancelled', final_outcome = 'cancelled', completed_at = now(), slot = false, slot_at = null, job_id = null where id = ${gone.id}`
+    const next = await spawn(harness.ctx, { agentId: 'gone', runner: 'other' })
+    expect((await claimOne(harness.ctx, { runners: ['other'] })).id).toBe(next.id)
+    expect(await harness.admin`select from pgboss.job where data ->> 'id' = ${gone.id}`).toEqual([])
   })
 })

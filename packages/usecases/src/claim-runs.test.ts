@@ -1,3 +1,4 @@
+import type { RunJobs } from '@muster/jobs'
 import {
   allEvents,
   claimAll,
@@ -74,10 +75,14 @@ describe('claiming', () => {
     expect(await claimAll(harness.ctx)).toHaveLength(1)
   })
 
-  it('leaves row and job as they were when its transaction fails', async () => {
+  it('leaves row and job as they were when it fails half-way', async () => {
     const made = await spawn(harness.ctx, { agentId: 'crash' })
-    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, remove: () => Promise.reject(new Error('the worker died')) } }
-    await expect(claimAll(failing)).rejects.toThrow('the worker died')
+    const claiming: RunJobs['claiming'] = (sql, ...rest) => {
+      const jobs = harness.ctx.runJobs.claiming(sql, ...rest)
+      return { ...jobs, moved: sql`${jobs.moved}, dying as (update subtasks set attempt = 1 / 0 where id = any(array(select subtask_id from taken)))` }
+    }
+    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, claiming } }
+    await expect(claimAll(failing)).rejects.toThrow('division by zero')
 
     expect(await readSubtaskRow(harness.admin, made.id)).toMatchObject({ status: 'pending', slot: true, attempt: 0 })
     expect(await invariants(harness.admin)).toEqual([])

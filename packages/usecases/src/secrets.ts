@@ -1,9 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const KEY_PREFIX = 'mst_key_'
-const SUBTASK_PREFIX = 'mst_sub_'
+export const SUBTASK_PREFIX = 'mst_sub_'
 const ASSIGNMENT_PREFIX = 'mst_asg_'
 const LEASE_PREFIX = 'mst_lease_'
+export const SECRET_BYTES = 32
 
 export interface Secret {
   /** What the holder gets, once. */
@@ -26,14 +27,23 @@ export function newSubtaskCredential(subtaskId: string): Secret {
   return newOwnCredential(SUBTASK_PREFIX, subtaskId)
 }
 
+/** The token of a credential that was hashed where the subtask was chosen (see `claims.claimRows`). */
+export function subtaskToken(subtaskId: string, secret: Buffer): string {
+  return ownToken(SUBTASK_PREFIX, subtaskId, secret)
+}
+
 /** The credential of whoever holds a task. It carries the task's id, for the same reason. */
 export function newAssignmentCredential(taskId: string): Secret {
   return newOwnCredential(ASSIGNMENT_PREFIX, taskId)
 }
 
 function newOwnCredential(prefix: string, id: string): Secret {
-  const token = prefix + Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), randomBytes(32)]).toString('base64url')
+  const token = ownToken(prefix, id, randomBytes(SECRET_BYTES))
   return { token, hash: hashToken(token) }
+}
+
+function ownToken(prefix: string, id: string, secret: Buffer): string {
+  return prefix + Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), secret]).toString('base64url')
 }
 
 export function newLeaseToken(): Secret {

@@ -1,12 +1,19 @@
 import type { RequiredOutput } from '@muster/domain'
 import type { Tx } from '../client.ts'
 
-/** A fetched job and the secrets of the attempt that it may start. */
-export interface ClaimCandidate {
-  subtaskId: string
-  jobId: string
-  /** SHA-256 of the subtask's own credential. */
-  credentialHash: Buffer
+/**
+ * The queue's part of the statement that claims, as common table expressions: `taken(job_id, subtask_id)`, and what becomes of those jobs,
+ * which reads the `job_id` of `claimed`.
+ */
+export interface ClaimingJobs {
+  taken: ReturnType<Tx['sql']>
+  moved: ReturnType<Tx['sql']>
+}
+
+/** The secrets of an attempt before it is known which subtask it will be of. */
+export interface ClaimSecrets {
+  /** 32 random bytes: with the subtask's id, they make its credential. */
+  credential: Buffer
   /** SHA-256 of an outside worker's lease token; null for our own workers, which hold no token. */
   leaseTokenHash: Buffer | null
 }
@@ -45,34 +52,47 @@ export interface ClaimedRow {
 
 type RawClaimedRow = Omit<ClaimedRow, 'leaseExpiresAt'> & { leaseExpiresAt: string }
 
+/** Who claims, and under what. */
+export interface ClaimTerms {
+  workerId: string
+  leaseSeconds: number
+  /** Beyond its timeout an attempt is given these, so that the worker's own, kinder timer comes first. */
+  timeoutGraceSeconds: number
+  /** What the token of a credential begins with, before id and secret. */
+  credentialPrefix: string
+}
+
+/** What one claim has done. */
+export interface Claim {
+  rows: (ClaimedRow & { credential: Buffer; place: number })[]
+  /** How many jobs it took from the queue: those whose rows were gone are among them, and have been removed. */
+  taken: number
+}
+
 /**
- * Turns the rows of fetched jobs from pending to running, as a new attempt of this worker. Rows that are no longer pending with
- * exactly this job are left out: whoever changed them has taken the job out of the queue, or leaves that to the caller.
- * The lease never reaches beyond the attempt's own timeout, so that one index finds lapsed leases and overruns alike.
+ * Takes jobs and turns their rows from pending to running, as a new attempt of this worker: one statement, so that it needs no transaction
+ * around it and is one way to the database and back. Rows that are no longer pending with exactly this job are left out, and their jobs
+ * removed: whoever changed them left that to us. The lease never reaches beyond the attempt's own timeout, so that one index finds lapsed
+ * leases and overruns alike.
+ *
+ * @param jobs of `RunJobs.claiming`, with a limit of as many as there are secrets
  */
-export async function claimRows(
-  tx: Tx,
-  candidates: readonly ClaimCandidate[],
-  worker: { id: string; leaseSeconds: number; timeoutGraceSeconds: number },
-): Promise<ClaimedRow[]> {
-  const rows = await tx.sql<RawClaimedRow[]>`
-    with candidate as (
-      select * from unnest(
-        ${candidates.map((candidate) => candidate.subtaskId)}::uuid[], ${candidates.map((candidate) => candidate.jobId)}::uuid[],
-        ${candidates.map((candidate) => candidate.credentialHash.toString('hex'))}::text[],
-        ${candidates.map((candidate) => candidate.leaseTokenHash?.toString('hex') ?? null)}::text[]
-      ) as c(id, job_id, credential, lease_token)
-    ),
+export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: readonly ClaimSecrets[], terms: ClaimTerms): Promise<Claim> {
+  const answer = await sql<({ taken: number } & (RawClaimedRow & { place: number }))[]>`
+    with ${jobs.taken},
     moment as materialized (select muster_now() as now),
     claimed as (
       update subtasks s set
-        status = 'running', attempt = s.attempt + 1, worker_id = ${worker.id},
-        lease_expires_at = least(now + ${worker.leaseSeconds} * interval '1 second', now + (s.timeout_seconds + ${worker.timeoutGraceSeconds}) * interval '1 second'),
-        lease_seconds = ${worker.leaseSeconds}, attempt_started_at = now, started_at = coalesce(s.started_at, now),
-        credential_hash = decode(c.credential, 'hex'), lease_token_hash = decode(c.lease_token, 'hex')
-      from candidate c, moment
-      where s.id = c.id and s.job_id = c.job_id and s.status = 'pending' and s.slot and s.id = any(${candidates.map((candidate) => candidate.subtaskId)})
-      returning s.*
+        status = 'running', attempt = s.attempt + 1, worker_id = ${terms.workerId},
+        lease_expires_at = least(now + ${terms.leaseSeconds} * interval '1 second', now + (s.timeout_seconds + ${terms.timeoutGraceSeconds}) * interval '1 second'),
+        lease_seconds = ${terms.leaseSeconds}, attempt_started_at = now, started_at = coalesce(s.started_at, now),
+        credential_hash = sha256(convert_to(${terms.credentialPrefix} || translate(encode(
+          uuid_send(s.id) || decode((${secrets.map((each) => each.credential.toString('hex'))}::text[])[array_position(array(select subtask_id from taken), s.id)], 'hex'),
+          'base64'), '+/', '-_'), 'UTF8')),
+        lease_token_hash = decode((${secrets.map((each) => each.leaseTokenHash?.toString('hex') ?? null)}::text[])[array_position(array(select subtask_id from taken), s.id)], 'hex')
+      from moment
+      where s.id = any(array(select subtask_id from taken)) and s.job_id = any(array(select job_id from taken)) and s.status = 'pending' and s.slot
+      returning s.*, array_position(array(select subtask_id from taken), s.id) as place
     ),
     noted as (
       insert into attempts (project_id, subtask_id, attempt, worker_id, started_at)
@@ -83,14 +103,18 @@ export async function claimRows(
       select project_id, 'subtask.started', 'subtask', id,
         jsonb_build_object('subtask_id', id, 'attempt', attempt, 'runner', runner, 'agent_id', agent_id), 'worker', worker_id
       from claimed
-    )
-    select id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
-      task_revision as "taskRevision", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
+    ),
+    ${jobs.moved}
+    select (select count(*) from taken)::int as taken, place, id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task,
+      task_id as "taskId", task_revision as "taskRevision", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
       budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
       input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
       required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"
-    from claimed order by rank_at, id`
-  return rows.map((row) => ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }))
+    from (select) as one left join claimed on true order by rank_at, id`
+  const rows = answer
+    .filter((row) => row.id !== null)
+    .map(({ taken: _, ...row }) => ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt), credential: (secrets[row.place - 1] as ClaimSecrets).credential }))
+  return { rows, taken: answer[0]?.taken ?? 0 }
 }
 
 /**
