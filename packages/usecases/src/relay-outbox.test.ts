@@ -75,7 +75,7 @@ describe('the log', () => {
   it('is written by one relay at a time, and another one goes away empty-handed', async () => {
     await spawnMany(harness.ctx, 3, { agentId: 'one-relay' })
     await transaction(harness.deps.dispatchDb, null, async (tx) => {
-      expect((await outbox.moveOutbox(tx, 100))?.moved).toBe(3)
+      expect(await outbox.moveOutbox(tx.sql, 100)).toBe(3)
       expect(await relayOutbox(harness.deps)).toBe(true)
       expect(await harness.admin`select from outbox`).toHaveLength(3)
     })
@@ -87,7 +87,7 @@ describe('the log', () => {
     await spawnMany(harness.ctx, 2, { agentId: 'dying-relay' })
     const before = await latestEventSeq(harness.deps)
     await transaction(harness.deps.dispatchDb, null, async (tx) => {
-      await outbox.moveOutbox(tx, 100)
+      await outbox.moveOutbox(tx.sql, 100)
       throw new Error('died')
     }).catch(() => {})
     expect(await latestEventSeq(harness.deps)).toBe(before)

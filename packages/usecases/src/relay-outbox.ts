@@ -1,4 +1,4 @@
-import { outbox, transaction } from '@muster/db'
+import { outbox } from '@muster/db'
 import type { Deps } from './ctx.ts'
 
 const BATCH = 1_000
@@ -8,6 +8,6 @@ const BATCH = 1_000
  * the events of this one were there.
  */
 export async function relayOutbox(deps: Deps): Promise<boolean> {
-  const moved = await transaction(deps.dispatchDb, null, (tx) => outbox.moveOutbox(tx, BATCH))
-  return moved === null || moved.moved === BATCH
+  const moved = await outbox.moveOutbox(deps.dispatchDb.sql, BATCH)
+  return moved === null || moved === BATCH
 }

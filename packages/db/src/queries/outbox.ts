@@ -27,29 +27,11 @@ export async function publish(tx: Tx, projectId: string, events: readonly NewEve
     order by e.place`
 }
 
-const RELAY_LOCK = 1
-
 /**
- * Moves waiting events into the log, giving each its place. One relay at a time, by a lock that ends with the transaction, so
- * that places are committed in their order. Answers how many were moved, or null when another process is at it.
+ * Moves waiting events into the log, giving each its place. One relay at a time. Answers how many were moved, or null when another process is
+ * at it. In a transaction of its own unless it is given one.
  */
-export async function moveOutbox(tx: Tx, limit: number): Promise<{ moved: number; lastSeq: number } | null> {
-  const [lock] = await tx.sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(7300, ${RELAY_LOCK}) as held`
-  if (lock?.held !== true) return null
-  const [row] = await tx.sql<{ moved: number; last_seq: number | null }[]>`
-    with moved as (
-      delete from outbox where id = any(array(select id from outbox order by id limit ${limit})) returning *
-    ),
-    written as (
-      insert into events (seq, project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at)
-      select nextval('muster_system.event_seq'), project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at
-      from (select * from moved order by id) as ordered
-      returning seq
-    )
-    select count(*)::int as moved, max(seq) as last_seq from written`
-  const moved = row?.moved ?? 0
-  const lastSeq = row?.last_seq ?? 0
-  // Followers must not be told before the log can be read, so this bell rings with the commit.
-  if (moved > 0) await tx.sql`select pg_notify('muster_events', ${`relay,${lastSeq}`})`
-  return { moved, lastSeq }
+export async function moveOutbox(sql: Tx['sql'], limit: number): Promise<number | null> {
+  const [row] = await sql<{ moved: number }[]>`select moved from muster_relay(${limit})`
+  return row?.moved ?? null
 }
