@@ -1,14 +1,14 @@
 import { schedules } from '@muster/db'
-import { type MissedPolicy, type Overlap, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
+import { type MissedPolicy, type Overlap, type Phrase, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { DEFAULT_AGENT, DEFAULT_MAX_STEPS, type NewSubtask } from './create-subtask.ts'
 import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
 import { announce, requireSchedulesEnabled, stateEvent } from './open-schedule.ts'
-import { readRule, type SchedulePhrase } from './read-rule.ts'
+import { readRule } from './read-rule.ts'
 
 /** When a subtask is to be created, and how it is run then. */
 export interface NewSchedule extends Omit<NewSubtask, 'taskId' | 'requiredOutputs' | 'maxAttempts'> {
-  phrase: SchedulePhrase
+  phrase: Phrase
   /** Counts where the phrase names none. Absent: the project's. */
   timezone?: string | undefined
   /** How often it fires at most. */
@@ -18,9 +18,9 @@ export interface NewSchedule extends Omit<NewSubtask, 'taskId' | 'requiredOutput
   graceSeconds?: number | undefined
 }
 
-export const DEFAULT_OVERLAP: Overlap = 'skip'
-export const DEFAULT_MISSED: MissedPolicy = 'run_once'
-export const DEFAULT_GRACE_SECONDS = 60
+const DEFAULT_OVERLAP: Overlap = 'skip'
+const DEFAULT_MISSED: MissedPolicy = 'run_once'
+const DEFAULT_GRACE_SECONDS = 60
 
 /**
  * Stores a rule that creates subtasks, as it was read, and wakes whoever fires it. [011] schedule_task

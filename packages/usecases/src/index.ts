@@ -47,7 +47,7 @@ export { previewSchedule } from './preview-schedule.ts'
 export { createProject, getProject, updateProject } from './projects.ts'
 export { type EventQuery, latestEventSeq, readEvents, readEventsAcrossProjects } from './read-events.ts'
 export { listMessages } from './read-messages.ts'
-export type { SchedulePhrase, ScheduleRule } from './read-rule.ts'
+export type { ScheduleRule } from './read-rule.ts'
 export { getSchedule, listScheduleRuns, listSchedules, type ScheduleQuery } from './read-schedules.ts'
 export { getSubtask, listSteps, listSubtasks, listUpdates, type Page, type SubtaskQuery } from './read-subtasks.ts'
 export {

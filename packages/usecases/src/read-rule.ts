@@ -1,12 +1,6 @@
 import { clock, projects, type Tx } from '@muster/db'
-import { DomainError, nextFiring, type PhraseKind, readPhrase, type Schedule } from '@muster/domain'
+import { DomainError, nextFiring, type Phrase, readPhrase, type Schedule } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
-
-/** A rule in words, and the field that it was given in. */
-export interface SchedulePhrase {
-  kind: PhraseKind
-  text: string
-}
 
 /** What a phrase means: the part of a schedule that is read from it. */
 export type ScheduleRule = Pick<Schedule, 'phraseKind' | 'phrase' | 'canonical' | 'reading' | 'timezone' | 'timing' | 'warnings' | 'anchorAt' | 'nextFireAt'>
@@ -17,7 +11,7 @@ export type ScheduleRule = Pick<Schedule, 'phraseKind' | 'phrase' | 'canonical' 
  *
  * @throws DomainError `schedule_ambiguous` with candidates, `schedule_unparseable`, `schedule_in_past`, `validation_failed` for an unknown zone
  */
-export async function readRule(ctx: Ctx, tx: Tx, phrase: SchedulePhrase, timezone: string | null, from?: Date): Promise<ScheduleRule> {
+export async function readRule(ctx: Ctx, tx: Tx, phrase: Phrase, timezone: string | null, from?: Date): Promise<ScheduleRule> {
   const [project, now] = await Promise.all([projects.findProject(tx, ctx.actor.projectId), from ?? clock.readClock(tx)])
   const { timing, ...read } = readPhrase(phrase, {
     now,

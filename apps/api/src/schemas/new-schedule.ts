@@ -1,10 +1,10 @@
-import { isTimeZone, MISSED_POLICIES, OVERLAPS, PHRASE_KINDS, type PhraseKind } from '@muster/domain'
+import { isTimeZone, MISSED_POLICIES, OVERLAPS, PHRASE_KINDS, PHRASE_LENGTH_MAX, type Phrase, type PhraseKind } from '@muster/domain'
 import { z } from 'zod'
 import { requestComponent } from './components.ts'
 import { printableId, text } from './fields.ts'
 import { newSubtaskSchema } from './new-subtask.ts'
 
-const phrase = text(500)
+const phrase = text(PHRASE_LENGTH_MAX)
 
 const phrases = {
   when: phrase
@@ -21,13 +21,13 @@ const phrases = {
     .meta({ examples: ['0 9 * * 1-5'] }),
 }
 
-export const timezoneSchema = text(64)
-  .refine(isTimeZone, 'is not a time zone: name one as IANA does, such as Europe/Berlin, or UTC')
+const timezoneSchema = text(64)
+  .refine(isTimeZone, 'is not a time zone: use the name that IANA has for it, such as America/New_York, or UTC; letters such as EST belong into the phrase')
   .describe('The wall clock that times without a zone of their own are meant by, as IANA names it. Default: that of the project, else UTC.')
   .meta({ examples: ['America/New_York'] })
 
-export const overlapSchema = z.enum(OVERLAPS).describe('What becomes of a slot while an earlier run goes on: it passes, or it fires as well.')
-export const missedSchema = z
+const overlapSchema = z.enum(OVERLAPS).describe('What becomes of a slot while an earlier run goes on: it passes, or it fires as well.')
+const missedSchema = z
   .enum(MISSED_POLICIES)
   .describe('What becomes of slots that nobody could fire in time: they pass, or one run, of the last of them, makes up for all.')
 
@@ -37,7 +37,7 @@ const graceSeconds = z.int().min(0).max(31_536_000).describe('How late a slot ma
 const parentSession = printableId('The session whose inbox gets the results. Default: `schedule-<id>`.', 'research-1')
 
 /** The one phrase of a body; null in one that has none, or several. */
-export function phraseOf(body: { [Kind in PhraseKind]?: string | null | undefined }): { kind: PhraseKind; text: string } | null {
+export function phraseOf(body: { [Kind in PhraseKind]?: string | null | undefined }): Phrase | null {
   const given = PHRASE_KINDS.filter((kind) => body[kind] != null)
   const [kind] = given
   return given.length === 1 && kind !== undefined ? { kind, text: body[kind] as string } : null

@@ -1,4 +1,5 @@
-import type { NewSchedule, SchedulePhrase, ScheduleRevision } from '@muster/usecases'
+import type { Phrase } from '@muster/domain'
+import type { NewSchedule, ScheduleRevision } from '@muster/usecases'
 import type { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
 import { type newScheduleSchema, phraseOf, type schedulePatchSchema } from '../../schemas/new-schedule.ts'
@@ -10,7 +11,7 @@ type NewScheduleBody = z.output<typeof newScheduleSchema>
 export function toScheduleOptions(deps: ApiDeps, body: Omit<NewScheduleBody, 'task'>): Omit<NewSchedule, 'task'> {
   return {
     ...toSpawnOptions(deps, body),
-    phrase: phraseOf(body) as SchedulePhrase,
+    phrase: phraseOf(body) as Phrase,
     timezone: body.timezone ?? undefined,
     priority: body.priority,
     maxFires: body.max_fires ?? undefined,
