@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   forbidden: { status: 403, title: 'Forbidden', retryable: false },
   spawn_blocked: { status: 403, title: 'SpawnBlocked', retryable: false },
   not_found: { status: 404, title: 'Not found', retryable: false },
+  subagent_not_found: { status: 404, title: 'SubagentNotFound', retryable: false },
   method_not_allowed: { status: 405, title: 'Method not allowed', retryable: false },
   conflict: { status: 409, title: 'Conflict', retryable: false },
   invalid_transition: { status: 409, title: 'Invalid transition', retryable: false },
@@ -27,6 +28,8 @@ export const ERROR_CODES = {
   schedule_ambiguous: { status: 422, title: 'Schedule ambiguous', retryable: false },
   schedule_unparseable: { status: 422, title: 'Schedule unparseable', retryable: false },
   schedule_in_past: { status: 422, title: 'Schedule in the past', retryable: false },
+  subagent_invalid: { status: 422, title: 'SubagentInvalid', retryable: false },
+  background_mcp_blocked: { status: 422, title: 'BackgroundMcpBlocked', retryable: false },
   runner_unavailable: { status: 422, title: 'Runner unavailable', retryable: false },
   revision_required: { status: 428, title: 'Revision required', retryable: false },
   rate_limited: { status: 429, title: 'Rate limited', retryable: true },
@@ -45,6 +48,8 @@ export interface FieldProblem {
   field: string
   reason: string
   value?: unknown
+  /** Where the input is a text of lines: which one, from 1. */
+  line?: number
 }
 
 export interface ErrorDetails {

@@ -36,6 +36,7 @@ export {
   renderUpdateContent,
   type TaskUpdateText,
 } from './brief-text.ts'
+export { BUILTIN_SUBAGENTS } from './builtin-subagents.ts'
 export { type CheckIn, type CheckInMatches, type CriterionReport, matchCriteria, parseCheckIns, readCheckIn } from './check-in.ts'
 export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
 export { type DependencyEdge, findCycle } from './dependencies.ts'
@@ -66,6 +67,39 @@ export {
 export { DUE_SLOTS_MAX, type DueDecision, type DueSchedule, type DueSlot, decideDue } from './schedule-due.ts'
 export { cronExprOf, ruleOf } from './schedule-rule.ts'
 export { type CommandRunnerSettings, isLoopback, type ModelPrice, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'
+export {
+  BACKGROUND_ALLOWED_TOOLS,
+  BACKGROUND_MCP_POLICIES,
+  type BackgroundMcpPolicy,
+  checkTool,
+  chooseModel,
+  decideSpawn,
+  effectiveTools,
+  isMcpAllowed,
+  type SpawnDecision,
+  type SpawnQuestion,
+  type ToolAnswer,
+  type ToolQuestion,
+} from './spawn-policy.ts'
+export {
+  BUILTIN_SUBAGENT_NAMES,
+  type BuiltinSubagentName,
+  DEFAULT_SUBAGENT_MODEL,
+  isSubagentName,
+  MODEL_ALIASES,
+  requireDefinition,
+  SUBAGENT_LIMITS,
+  SUBAGENT_NAME,
+  SUBAGENT_SOURCES,
+  type SubagentDefinition,
+  type SubagentProblem,
+  type SubagentReading,
+  type SubagentSource,
+  subagentFileName,
+  subagentNotFound,
+  toModelName,
+} from './subagent.ts'
+export { parseSubagentMarkdown, renderSubagentMarkdown, type SubagentOrigin } from './subagent-markdown.ts'
 export {
   type AttemptEnd,
   announcesOnlyIntentions,
@@ -116,6 +150,7 @@ export {
 } from './task.ts'
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
 export { type CalendarTiming, firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
+export { ALL_TOOLS, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
 export {
   type CompiledTsg,
   compileTsg,

@@ -42,7 +42,7 @@ export interface BlockItem {
 }
 
 /** A code fence that is open: everything up to its end is text, blocks included. */
-interface Fence {
+export interface Fence {
   character: string
   length: number
   /** Whether it began inside of a list or a quotation, where its end is indented or quoted as well. */
@@ -155,7 +155,7 @@ const FENCE_ENDS = /^ {0,3}(`{3,}|~{3,})[ \t]*$/
 const NESTED_FENCE_ENDS = /^[ \t>]*(`{3,}|~{3,})[ \t]*$/
 const FENCE_INDENTATION_MAX = 3
 
-function fenceOf(line: string): Fence | null {
+export function fenceOf(line: string): Fence | null {
   const found = FENCE_BEGINS.exec(line)
   if (found === null) return null
   const [, nesting, indentation, marks] = found as unknown as [string, string, string, string]
@@ -163,7 +163,7 @@ function fenceOf(line: string): Fence | null {
   return { character: marks.charAt(0), length: marks.length, isNested: nesting !== '' }
 }
 
-function endsFence(fence: Fence, line: string): boolean {
+export function endsFence(fence: Fence, line: string): boolean {
   const marks = (fence.isNested ? NESTED_FENCE_ENDS : FENCE_ENDS).exec(line)?.[1]
   return marks !== undefined && marks.charAt(0) === fence.character && marks.length >= fence.length
 }

@@ -14,6 +14,7 @@ const fieldProblemSchema = component(
     field: z.string(),
     reason: z.string(),
     value: z.unknown().optional().describe('What was sent, cut to 100 characters.'),
+    line: z.int().optional().describe('Of a text of lines, from 1.'),
   }),
 )
 
