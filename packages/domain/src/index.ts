@@ -46,6 +46,7 @@ export { isUuid, subtaskSessionId } from './ids.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'
 export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'
+export { PHRASE_LENGTH_MAX, type Phrase, type PhraseCandidate, type PhraseContext, type PhraseReading, readPhrase } from './phrase.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
 export { isPublicAddress } from './public-address.ts'
 export {

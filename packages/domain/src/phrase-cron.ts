@@ -1,0 +1,62 @@
+import { CronExpressionParser } from 'cron-parser'
+import cronstrue from 'cronstrue'
+import { refused } from './phrase-refusal.ts'
+import type { ScheduleWarning } from './schedule.ts'
+
+const MACROS: Record<string, string> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+}
+/** What a field is made of: numbers, names of months and weekdays, and `* ? , - / L #`. */
+const FIELD = /^(?:[\d*?,/#L-]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)+$/
+const FIELD_NAMES = ['second', 'minute', 'hour', 'day of month', 'month', 'day of week']
+
+export interface ReadCron {
+  /** Six fields. */
+  cron: string
+  /** As it is written shortest: five fields where its second is 0. */
+  phrase: string
+  reading: string
+  warnings: ScheduleWarning[]
+}
+
+/** Whether a text is meant as cron: a macro, or fields of which the first begins as no phrase does. */
+export function looksLikeCron(text: string): boolean {
+  const fields = text.toUpperCase().split(' ')
+  return text.startsWith('@') || (fields.length >= 5 && fields.every((field) => FIELD.test(field)))
+}
+
+/**
+ * Five fields, six with seconds first, or a macro such as `@daily`. Names, `L` (last day of the month; last weekday, `5L`) and `#` (`1#2`) are those of
+ * cron-parser, Sunday is 0 and 7. `H` would be random, `W` and years are not supported: each is refused.
+ */
+export function readCron(text: string): ReadCron {
+  const fields = (MACROS[text.toLowerCase()] ?? text).toUpperCase().split(' ')
+  if (text.startsWith('@') && fields.length === 1) throw refused(`"${text}" is not supported. Macros: ${Object.keys(MACROS).join(', ')}.`)
+  if (fields.length !== 5 && fields.length !== 6) {
+    throw refused(
+      `A cron expression has five fields (minute, hour, day of month, month, day of week), or six with seconds first; this one has ${fields.length}.`,
+    )
+  }
+  const all = (fields.length === 5 ? ['0', ...fields] : fields).map((field) => field.replaceAll('?', '*'))
+  const wrong = all.findIndex((field) => !FIELD.test(field))
+  if (wrong !== -1) throw refused(`"${all[wrong]}" is not understood as the ${FIELD_NAMES[wrong]} of a cron expression. Use numbers, names, and * , - / L #.`)
+  const cron = all.join(' ')
+  try {
+    CronExpressionParser.parse(cron, { currentDate: '2026-01-01T00:00:00Z', tz: 'UTC' })
+  } catch (error) {
+    throw refused(`"${text}" is no cron expression: ${error instanceof Error ? error.message : 'it cannot be read'}.`)
+  }
+  const phrase = all[0] === '0' ? all.slice(1).join(' ') : cron
+  return { cron, phrase, reading: cronstrue.toString(phrase, { use24HourTimeFormat: true, verbose: true }), warnings: cronWarnings(all) }
+}
+
+function cronWarnings(fields: string[]): ScheduleWarning[] {
+  if (fields[3]?.startsWith('*') || fields[5]?.startsWith('*')) return []
+  return [{ code: 'either_day', message: 'Both a day of the month and a day of the week are given: it is due on days that are either.' }]
+}

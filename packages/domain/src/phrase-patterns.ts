@@ -1,0 +1,90 @@
+import type { Read } from './phrase-clock.ts'
+import type { Token } from './phrase-tokens.ts'
+
+/** Reads one slot of a pattern at a position, or does not. */
+export type SlotReader = (tokens: Token[], position: number) => Read<unknown> | null
+
+/**
+ * A pattern is a row of elements with blanks between them: words (`on`), alternatives (`every|each`), slots in capitals (`TIMES`), each of them with `?`
+ * behind it when it may be missing. `part` makes of what the slots have read what the clause says, or null: then it does not match after all.
+ */
+export interface Clause<Slots, Part> {
+  pattern: string
+  part: (slots: Slots) => Part | null
+}
+
+interface Element {
+  words: string[]
+  slot: string | null
+  isOptional: boolean
+}
+
+export interface CompiledClause<Slots, Part> extends Clause<Slots, Part> {
+  elements: Element[]
+}
+
+export function compileClauses<Slots, Part>(clauses: Clause<Slots, Part>[]): CompiledClause<Slots, Part>[] {
+  return clauses.map((clause) => ({ ...clause, elements: clause.pattern.split(' ').map(toElement) }))
+}
+
+function toElement(written: string): Element {
+  const isOptional = written.endsWith('?')
+  const name = isOptional ? written.slice(0, -1) : written
+  const isSlot = /^[A-Z_]+$/.test(name)
+  return { words: isSlot ? [] : name.split('|'), slot: isSlot ? name : null, isOptional }
+}
+
+/** The clauses that a row of tokens consists of, or the first token that no clause goes on with. */
+export type ReadClauses<Part> = { parts: Part[]; stuckAt: null } | { parts: Part[]; stuckAt: Token }
+
+/**
+ * Goes through the tokens once. At each place the clause that covers most of them is taken, the first of the table among equals, so that the same text
+ * is always read in the same way, and the work is the number of tokens times the size of the table. A comma may stand between two clauses.
+ */
+export function readClauses<Slots extends object, Part>(
+  clauses: CompiledClause<Slots, Part>[],
+  slots: Record<string, SlotReader>,
+  tokens: Token[],
+): ReadClauses<Part> {
+  const parts: Part[] = []
+  let position = 0
+  while (position < tokens.length) {
+    const longest = longestClause(clauses, slots, tokens, position)
+    if (!longest) return { parts, stuckAt: tokens[position] as Token }
+    parts.push(longest.value)
+    position = longest.next
+    if (tokens[position]?.text === ',' && position < tokens.length - 1) position += 1
+  }
+  return { parts, stuckAt: null }
+}
+
+function longestClause<Slots extends object, Part>(
+  clauses: CompiledClause<Slots, Part>[],
+  slots: Record<string, SlotReader>,
+  tokens: Token[],
+  position: number,
+): Read<Part> | null {
+  let longest: Read<Part> | null = null
+  for (const clause of clauses) {
+    const match = matchElements(clause.elements, slots, tokens, position)
+    if (!match || (longest && match.next <= longest.next)) continue
+    const part = clause.part(match.value as Slots)
+    if (part !== null) longest = { value: part, next: match.next }
+  }
+  return longest
+}
+
+function matchElements(elements: Element[], slots: Record<string, SlotReader>, tokens: Token[], position: number): Read<Record<string, unknown>> | null {
+  const [element, ...others] = elements
+  if (!element) return { value: {}, next: position }
+  const read = readElement(element, slots, tokens, position)
+  const rest = read && matchElements(others, slots, tokens, read.next)
+  if (read && rest) return element.slot === null ? rest : { value: { ...rest.value, [element.slot]: read.value }, next: rest.next }
+  return element.isOptional ? matchElements(others, slots, tokens, position) : null
+}
+
+function readElement(element: Element, slots: Record<string, SlotReader>, tokens: Token[], position: number): Read<unknown> | null {
+  if (element.slot !== null) return slots[element.slot]?.(tokens, position) ?? null
+  const text = tokens[position]?.text
+  return text !== undefined && element.words.includes(text) ? { value: text, next: position + 1 } : null
+}

@@ -1,0 +1,192 @@
+import { type CalendarSpan, calendarRule, openQuarter, openRank, type Parts, withoutPeriod } from './phrase-calendar.ts'
+import { type DayPart, type Read, readTimes, type WrittenTime } from './phrase-clock.ts'
+import { type Clause, compileClauses, readClauses, type SlotReader } from './phrase-patterns.ts'
+import { refused } from './phrase-refusal.ts'
+import type { CalendarRule } from './phrase-rule.ts'
+import type { Token } from './phrase-tokens.ts'
+import {
+  type Nth,
+  type Rank,
+  readAdverb,
+  readDates,
+  readDayPart,
+  readDuration,
+  readMonthDays,
+  readMonths,
+  readNths,
+  readRank,
+  readRate,
+  readUnit,
+  readWeekdays,
+  type Span,
+  UNIT_SECONDS,
+} from './phrase-words.ts'
+import type { ScheduleWarning } from './schedule.ts'
+
+interface Slots {
+  TIMES: WrittenTime[]
+  CLOCKS: WrittenTime[]
+  PART: DayPart
+  DURATION: Span[]
+  UNIT: Span
+  ADVERB: Span
+  RANK: Rank
+  WEEKDAYS: number[]
+  DAYS: Rank[]
+  NTHS: Nth[]
+  DATES: Rank[]
+  MONTHS: number[]
+  RATE: number
+}
+
+/** Without `at` a time has to look like one. */
+function readClocks(tokens: Token[], position: number): Read<WrittenTime[]> | null {
+  const times = readTimes(tokens, position)
+  return times?.value[0]?.isBare ? null : times
+}
+
+const SLOTS: Record<keyof Slots, SlotReader> = {
+  TIMES: readTimes,
+  CLOCKS: readClocks,
+  PART: readDayPart,
+  DURATION: readDuration,
+  UNIT: readUnit,
+  ADVERB: readAdverb,
+  RANK: readRank,
+  WEEKDAYS: readWeekdays,
+  DAYS: readMonthDays,
+  NTHS: readNths,
+  DATES: readDates,
+  MONTHS: readMonths,
+  RATE: readRate,
+}
+
+const DAILY: Span[] = [{ count: 1, unit: 'day', isImplied: true }]
+const YEARLY: Span[] = [{ count: 1, unit: 'year', isImplied: true }]
+const FORTNIGHTLY: Span[] = [{ count: 2, unit: 'week', isImplied: true }]
+
+/** All that a recurrence can consist of, in any order. A word that stands in none of these patterns is not understood, wherever it stands. */
+const TABLE: Clause<Slots, Partial<Parts>>[] = [
+  { pattern: 'at TIMES', part: ({ TIMES }) => ({ times: TIMES }) },
+  { pattern: 'CLOCKS', part: ({ CLOCKS }) => ({ times: CLOCKS }) },
+  { pattern: 'in the PART', part: ({ PART }) => (PART === 'night' ? null : { dayPart: PART }) },
+  { pattern: 'at PART', part: ({ PART }) => (PART === 'night' ? { dayPart: PART } : null) },
+  { pattern: 'PART', part: ({ PART }) => ({ dayPart: PART }) },
+  { pattern: 'every|each PART', part: ({ PART }) => ({ spans: DAILY, dayPart: PART }) },
+
+  { pattern: 'DURATION', part: ({ DURATION }) => ({ spans: DURATION }) },
+  { pattern: 'every|each DURATION', part: ({ DURATION }) => ({ spans: DURATION }) },
+  { pattern: 'every|each UNIT', part: ({ UNIT }) => ({ spans: [UNIT] }) },
+  { pattern: 'every|each other UNIT', part: ({ UNIT }) => ({ spans: [{ ...UNIT, count: UNIT.count * 2 }] }) },
+  { pattern: 'every|each RANK UNIT', part: ({ RANK, UNIT }) => (RANK === 'last' || RANK < 2 ? null : { spans: [{ ...UNIT, count: UNIT.count * RANK }] }) },
+  { pattern: 'ADVERB', part: ({ ADVERB }) => ({ spans: [ADVERB] }) },
+  { pattern: 'quarterly', part: () => ({ quarterly: true }) },
+  { pattern: 'every|each quarter', part: () => ({ quarterly: true }) },
+  { pattern: 'RATE a|per|each|every UNIT', part: ({ RATE, UNIT }) => ({ spans: [UNIT], rate: { count: RATE, unit: UNIT.unit } }) },
+  { pattern: 'RATE ADVERB', part: ({ RATE, ADVERB }) => ({ spans: [ADVERB], rate: { count: RATE, unit: ADVERB.unit } }) },
+
+  { pattern: 'on? WEEKDAYS', part: ({ WEEKDAYS }) => ({ weekdays: WEEKDAYS }) },
+  { pattern: 'on? every|each WEEKDAYS', part: ({ WEEKDAYS }) => ({ weekdays: WEEKDAYS }) },
+  { pattern: 'on? every|each other WEEKDAYS', part: ({ WEEKDAYS }) => ({ weekdays: WEEKDAYS, spans: FORTNIGHTLY }) },
+  { pattern: 'on? every|each RANK WEEKDAYS', part: ({ RANK, WEEKDAYS }) => ({ open: { rank: RANK, weekdays: WEEKDAYS } }) },
+
+  { pattern: 'on? the? NTHS', part: ({ NTHS }) => ({ nths: NTHS }) },
+  { pattern: 'on? every|each NTHS of|in the|every|each|a month', part: ({ NTHS }) => ({ nths: NTHS, ofMonth: true }) },
+  { pattern: 'on? every|each NTHS of|in every|each? MONTHS', part: ({ NTHS, MONTHS }) => ({ nths: NTHS, months: MONTHS, spans: YEARLY }) },
+  { pattern: 'on? the? DAYS', part: ({ DAYS }) => ({ monthDays: DAYS }) },
+  { pattern: 'on? every|each DAYS of|in the|every|each|a month', part: ({ DAYS }) => ({ monthDays: DAYS, ofMonth: true }) },
+  { pattern: 'of|in the|every|each|a month', part: () => ({ ofMonth: true }) },
+  { pattern: 'of|in every|each DURATION', part: ({ DURATION }) => (DURATION[0]?.unit === 'month' ? { spans: DURATION } : null) },
+
+  { pattern: 'on? the? DATES of? MONTHS', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS }) },
+  { pattern: 'on? MONTHS the? DATES', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS }) },
+  { pattern: 'on? every|each DATES of? MONTHS', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS, spans: YEARLY }) },
+  { pattern: 'on? every|each MONTHS the? DATES', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS, spans: YEARLY }) },
+  { pattern: 'in|during|of MONTHS', part: ({ MONTHS }) => ({ months: MONTHS }) },
+  { pattern: 'in|of? every|each MONTHS', part: ({ MONTHS }) => ({ months: MONTHS, spans: YEARLY }) },
+]
+const CLAUSES = compileClauses(TABLE)
+
+/** What a recurrence was read as. */
+export type Recurrence = { kind: 'interval'; seconds: number; phrase: string } | { kind: 'calendar'; rule: CalendarRule; warnings: ScheduleWarning[] }
+
+/** Null: the tokens are none; then `stuckAt` of what was tried says which of them is not understood. */
+export type RecurrenceAttempt = { recurrence: Recurrence; stuckAt: null } | { recurrence: null; stuckAt: Token }
+
+export function readRecurrence(tokens: Token[]): RecurrenceAttempt {
+  const read = readClauses(CLAUSES, SLOTS, tokens)
+  if (read.stuckAt) return { recurrence: null, stuckAt: read.stuckAt }
+  return { recurrence: combine(merge(read.parts)), stuckAt: null }
+}
+
+const SAID_TWICE: Record<keyof Parts, string> = {
+  spans: 'says twice how often',
+  weekdays: 'names weekdays in two places',
+  monthDays: 'names days of the month in two places',
+  nths: 'names days of the month in two places',
+  months: 'names months in two places',
+  times: 'names times in two places; put them together, as in "at 9 and 17"',
+  dayPart: 'names a part of the day twice',
+  rate: 'says twice how often',
+  ofMonth: 'names the month twice',
+  quarterly: 'says twice how often',
+  open: 'names weekdays in two places',
+}
+
+function merge(parts: Partial<Parts>[]): Partial<Parts> {
+  const merged: Partial<Parts> = {}
+  for (const part of parts) {
+    const double = (Object.keys(part) as (keyof Parts)[]).find((name) => name in merged)
+    if (double) throw refused(`The phrase ${SAID_TWICE[double]}. Say it once, or make two schedules.`)
+    Object.assign(merged, part)
+  }
+  return merged
+}
+
+function combine(parts: Partial<Parts>): Recurrence {
+  if (parts.open) throw openRank(parts.open, parts)
+  if (parts.quarterly) throw openQuarter(parts)
+  const spans = parts.spans ?? impliedSpans(parts)
+  const [span, ...others] = spans
+  if (!span) throw withoutPeriod(parts)
+  if (spans.some(({ count }) => !(count > 0))) throw refused('An interval has to be longer than nothing.')
+  const isShort = ['second', 'minute', 'hour'].includes(span.unit)
+  const hasMore = Object.keys(parts).some((name) => name !== 'spans')
+  if (!hasMore && (isShort || !span.isImplied) && spans.every(({ unit }) => UNIT_SECONDS[unit] !== undefined)) return intervalOf(spans)
+  if (others.length > 0 || isShort || !Number.isInteger(span.count)) throw notOfTheCalendar()
+  return { kind: 'calendar', ...calendarRule(span as CalendarSpan, parts) }
+}
+
+function notOfTheCalendar(): Error {
+  return refused(
+    'Intervals shorter than a day, or of several units, count real time and take no days or times. Send a cron expression for hours of the day, as in "*/15 9-16 * * 1-5".',
+  )
+}
+
+/** Without "every": weekdays come every week, days of the month every month, those of a named month every year. */
+function impliedSpans({ weekdays, monthDays, nths, ofMonth, months }: Partial<Parts>): Span[] {
+  if (weekdays) return [{ count: 1, unit: 'week', isImplied: true }]
+  if ((monthDays || nths) && ofMonth) return [{ count: 1, unit: 'month', isImplied: true }]
+  if ((monthDays || nths) && months && months.length > 1) return YEARLY
+  return []
+}
+
+function intervalOf(spans: Span[]): Recurrence {
+  const seconds = spans.reduce((sum, { count, unit }) => sum + count * (UNIT_SECONDS[unit] ?? 0), 0)
+  if (!Number.isSafeInteger(seconds)) throw refused('An interval has to be a whole number of seconds.')
+  if (seconds > 10 * 366 * 86_400) throw refused('An interval may be ten years at most.')
+  return { kind: 'interval', seconds, phrase: `every ${durationText(seconds)}` }
+}
+
+/** Whole seconds in as few words as say them exactly: "90 minutes", "1 hour 30 seconds". */
+export function durationText(seconds: number): string {
+  const units = [
+    ['day', 86_400],
+    ['hour', 3_600],
+    ['minute', 60],
+    ['second', 1],
+  ] as const
+  const [unit, size] = units.find(([, length]) => seconds % length === 0) ?? ['second', 1]
+  const count = seconds / size
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,74 @@
+import { clockText, type TimeOfDay } from './phrase-clock.ts'
+import { inWords, MONTHS, type Nth, ordinal, type Rank, WEEKDAYS } from './phrase-words.ts'
+
+/** What a recurrence of the wall clock means, however it was put. Lists that do not apply are empty. */
+export interface CalendarRule {
+  every: { count: number; unit: 'day' | 'week' | 'month' | 'year' }
+  weekdays: number[]
+  monthDays: Rank[]
+  nths: Nth[]
+  months: number[]
+  /** Sorted, none twice. */
+  times: TimeOfDay[]
+}
+
+/** The rule as a phrase that reads back to it, but for the zone. `Cased` gives names their capitals, for people. */
+export function phraseOfRule(rule: CalendarRule, style: 'plain' | 'cased' = 'plain'): string {
+  const phrase = [daysOf(rule), timesOf(rule.times)].filter((part) => part !== '').join(' at ')
+  return style === 'plain' ? phrase : phrase.replace(NAMES, (name) => `${name[0]?.toUpperCase()}${name.slice(1)}`).replace(/^e/, 'E')
+}
+
+const NAMES = new RegExp(`\\b(?:${[...WEEKDAYS, ...MONTHS].join('|')})\\b`, 'g')
+
+function timesOf(times: TimeOfDay[]): string {
+  return inWords(times.map(clockText))
+}
+
+function daysOf({ every, weekdays, monthDays, nths, months }: CalendarRule): string {
+  const { count, unit } = every
+  const period = count === 1 ? `every ${unit}` : `every ${count} ${unit}s`
+  const inMonths = months.length === 0 ? '' : ` in ${monthNames(months)}`
+  if (unit === 'day') return `${period}${inMonths}`
+  if (unit === 'week') return `${weeksOf(period, count, weekdays)}${inMonths}`
+  const days = nths.length > 0 ? nthsOf(nths) : monthDaysOf(monthDays)
+  if (unit === 'month') return `${period} on ${days}`
+  const [day] = monthDays
+  if (typeof day === 'number' && monthDays.length === 1 && months.length === 1) return `${period} on ${day} ${monthNames(months)}`
+  return `${period} on ${days} of ${monthNames(months)}`
+}
+
+function weeksOf(period: string, count: number, weekdays: number[]): string {
+  if (weekdays.length === 0) return period
+  const names = inWords(weekdays.map((day) => WEEKDAYS[day] ?? ''))
+  if (count > 1) return `${period} on ${names}`
+  if (weekdays.join() === '1,2,3,4,5') return 'every weekday'
+  return `every ${names}`
+}
+
+function monthDaysOf(days: Rank[]): string {
+  return days.length === 0 ? '' : `the ${inWords(days.map((day) => (day === 'last' ? 'last day' : ordinal(day))))}`
+}
+
+const RANKS = ['', 'first', 'second', 'third', 'fourth', 'fifth']
+
+function nthsOf(nths: Nth[]): string {
+  return `the ${inWords(nths.map(({ rank, weekday }) => `${rank === 'last' ? rank : RANKS[rank]} ${WEEKDAYS[weekday]}`))}`
+}
+
+function monthNames(months: number[]): string {
+  return inWords(months.map((month) => MONTHS[month - 1] ?? ''))
+}
+
+/** The six-field cron expressions that are due when the rule is, its `every` aside. One for each minute and each day that share no field. */
+export function cronsOfRule({ weekdays, monthDays, nths, months, times }: CalendarRule): string[] {
+  const month = months.length === 0 ? '*' : months.join(',')
+  const days =
+    nths.length > 0
+      ? nths.map(({ rank, weekday }) => `* ${month} ${rank === 'last' ? `${weekday}L` : `${weekday}#${rank}`}`)
+      : monthDays.length > 0
+        ? monthDays.map((day) => `${day === 'last' ? 'L' : day} ${month} *`)
+        : [`* ${month} ${weekdays.length === 0 ? '*' : weekdays.join(',')}`]
+  const clocks = new Map<string, number[]>()
+  for (const { hour, minute, second } of times) clocks.set(`${second} ${minute}`, [...(clocks.get(`${second} ${minute}`) ?? []), hour])
+  return [...clocks].flatMap(([minutes, hours]) => days.map((day) => `${minutes} ${hours.join(',')} ${day}`))
+}

@@ -1,0 +1,211 @@
+import { DAY_PARTS, type DayPart, type Read, readList } from './phrase-clock.ts'
+import type { Token } from './phrase-tokens.ts'
+
+export const UNITS = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
+export type Unit = (typeof UNITS)[number]
+
+/** A length of time. `isImplied`: the one of "every week", which nobody has written. */
+export interface Span {
+  count: number
+  unit: Unit
+  isImplied: boolean
+}
+
+/** Of the months of the calendar, which have lengths of their own, none can be given. */
+export const UNIT_SECONDS: Partial<Record<Unit, number>> = { second: 1, minute: 60, hour: 3_600, day: 86_400, week: 604_800 }
+
+const UNIT_WORDS = words<{ unit: Unit; times: number }>([
+  [{ unit: 'second', times: 1 }, 'second seconds sec secs s'],
+  [{ unit: 'minute', times: 1 }, 'minute minutes min mins m'],
+  [{ unit: 'hour', times: 1 }, 'hour hours hr hrs h'],
+  [{ unit: 'day', times: 1 }, 'day days d'],
+  [{ unit: 'week', times: 1 }, 'week weeks wk wks w'],
+  [{ unit: 'week', times: 2 }, 'fortnight fortnights'],
+  [{ unit: 'month', times: 1 }, 'month months'],
+  [{ unit: 'year', times: 1 }, 'year years yr yrs'],
+])
+
+export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
+export const MONTHS = [
+  ...['january', 'february', 'march', 'april', 'may', 'june'],
+  ...['july', 'august', 'september', 'october', 'november', 'december'],
+] as const
+
+const WEEKDAY_WORDS = words<number>([
+  [0, 'sunday sundays sun'],
+  [1, 'monday mondays mon'],
+  [2, 'tuesday tuesdays tue tues'],
+  [3, 'wednesday wednesdays wed'],
+  [4, 'thursday thursdays thu thur thurs'],
+  [5, 'friday fridays fri'],
+  [6, 'saturday saturdays sat'],
+])
+const WEEKDAY_GROUPS = words<number[]>([
+  [[1, 2, 3, 4, 5], 'weekday weekdays workday workdays'],
+  [[6, 0], 'weekend weekends'],
+])
+const MONTH_WORDS = words<number>(MONTHS.map((month, index) => [index + 1, `${month} ${month.slice(0, 3)}${month === 'september' ? ' sept' : ''}`]))
+const ADVERBS = words<Span>([
+  [{ count: 1, unit: 'hour', isImplied: true }, 'hourly'],
+  [{ count: 1, unit: 'day', isImplied: true }, 'daily everyday'],
+  [{ count: 1, unit: 'week', isImplied: true }, 'weekly'],
+  [{ count: 2, unit: 'week', isImplied: true }, 'fortnightly'],
+  [{ count: 1, unit: 'month', isImplied: true }, 'monthly'],
+  [{ count: 1, unit: 'year', isImplied: true }, 'yearly annually'],
+])
+const PART_WORDS = words<DayPart>(DAY_PARTS.map((part) => [part, `${part} ${part}s`]))
+const RATES = words<number>([
+  [1, 'once'],
+  [2, 'twice'],
+  [3, 'thrice'],
+])
+
+function words<T>(entries: [T, string][]): Map<string, T> {
+  return new Map(entries.flatMap(([value, names]) => names.split(' ').map((name) => [name, value] as const)))
+}
+
+function reader<T>(table: Map<string, T>): (tokens: Token[], position: number) => Read<T> | null {
+  return (tokens, position) => {
+    const value = table.get(tokens[position]?.text ?? '')
+    return value === undefined ? null : { value, next: position + 1 }
+  }
+}
+
+export const readWeekday = reader(WEEKDAY_WORDS)
+export const readMonth = reader(MONTH_WORDS)
+export const readAdverb = reader(ADVERBS)
+export const readDayPart = reader(PART_WORDS)
+const readWeekdayGroup = reader(WEEKDAY_GROUPS)
+const readUnitWord = reader(UNIT_WORDS)
+
+/** `week`, as one that nobody has counted. */
+export function readUnit(tokens: Token[], position: number): Read<Span> | null {
+  const unit = readUnitWord(tokens, position)
+  return unit && { value: { count: unit.value.times, unit: unit.value.unit, isImplied: true }, next: unit.next }
+}
+
+/** "twice", "3 times". */
+export function readRate(tokens: Token[], position: number): Read<number> | null {
+  const token = tokens[position]
+  const rate = RATES.get(token?.text ?? '')
+  if (rate !== undefined) return { value: rate, next: position + 1 }
+  return token?.kind === 'number' && tokens[position + 1]?.text === 'times' ? { value: token.value, next: position + 2 } : null
+}
+
+export function readMonths(tokens: Token[], position: number): Read<number[]> | null {
+  return readList(tokens, position, readMonth)
+}
+
+/** Weekdays in a list, with ranges and groups: "mon-fri", "monday and thursday", "weekdays and saturday". */
+export function readWeekdays(tokens: Token[], position: number): Read<number[]> | null {
+  const list = readList(tokens, position, readWeekdayRange)
+  return list && { value: list.value.flat(), next: list.next }
+}
+
+function readWeekdayRange(tokens: Token[], position: number): Read<number[]> | null {
+  const group = readWeekdayGroup(tokens, position)
+  if (group) return group
+  const first = readWeekday(tokens, position)
+  if (!first) return null
+  const isRange = ['-', 'to', 'through', 'thru'].includes(tokens[first.next]?.text ?? '')
+  const last = isRange ? readWeekday(tokens, first.next + 1) : null
+  if (!last) return { value: [first.value], next: first.next }
+  const length = ((last.value - first.value + 7) % 7) + 1
+  return { value: Array.from({ length }, (_, index) => (first.value + index) % 7), next: last.next }
+}
+
+/** "1st", "third", "last". */
+export type Rank = number | 'last'
+
+export function readRank(tokens: Token[], position: number): Read<Rank> | null {
+  const token = tokens[position]
+  if (token?.text === 'last') return { value: 'last', next: position + 1 }
+  return token?.kind === 'ordinal' ? { value: token.value, next: position + 1 } : null
+}
+
+/** Days of a month: "1st and 15th", "the last day", "day 15". */
+export function readMonthDays(tokens: Token[], position: number): Read<Rank[]> | null {
+  return readList(tokens, position, readMonthDay)
+}
+
+function readMonthDay(tokens: Token[], position: number): Read<Rank> | null {
+  const start = tokens[position]?.text === 'the' ? position + 1 : position
+  const named = tokens[start]?.text === 'day' ? tokens[start + 1] : undefined
+  if (named?.kind === 'number') return { value: named.value, next: start + 2 }
+  const rank = readRank(tokens, start)
+  return rank && { value: rank.value, next: tokens[rank.next]?.text === 'day' ? rank.next + 1 : rank.next }
+}
+
+/** Days beside the name of a month, where a number needs no ending: "10", "10th", "1st and 15th", "last day". */
+export function readDates(tokens: Token[], position: number): Read<Rank[]> | null {
+  return readList(tokens, position, (_, from) => {
+    const token = tokens[from]
+    const isTime = ['am', 'pm', 'h', "o'clock"].includes(tokens[from + 1]?.text ?? '')
+    if (token?.kind !== 'number') return readMonthDay(tokens, from)
+    return /^\d{1,2}$/.test(token.text) && !isTime ? { value: token.value, next: from + 1 } : null
+  })
+}
+
+/** One weekday of a month: the third Friday, the last Monday. */
+export interface Nth {
+  rank: Rank
+  weekday: number
+}
+
+/** "first monday", "1st and 3rd monday", "first monday and last friday". */
+export function readNths(tokens: Token[], position: number): Read<Nth[]> | null {
+  const list = readList(tokens, position, (_, from) => {
+    const ranks = readList(tokens, from, readRank)
+    const weekday = ranks && readWeekday(tokens, ranks.next)
+    return weekday && { value: ranks.value.map((rank) => ({ rank, weekday: weekday.value })), next: weekday.next }
+  })
+  return list && { value: list.value.flat(), next: list.next }
+}
+
+/** How long: "2 hours", "1h30m", "an hour and a half", "half an hour", "1.5 hours". Each unit once, the largest first. */
+export function readDuration(tokens: Token[], position: number): Read<Span[]> | null {
+  const spans: Span[] = []
+  let next = position
+  for (;;) {
+    const from = spans.length > 0 && ['and', ','].includes(tokens[next]?.text ?? '') ? next + 1 : next
+    const span = readSpans(tokens, from)
+    if (!span || !isSmaller(span.value, spans)) break
+    spans.push(...span.value)
+    next = span.next
+  }
+  return spans.length === 0 ? null : { value: spans, next }
+}
+
+function isSmaller(spans: Span[], than: Span[]): boolean {
+  const before = than.at(-1)
+  const [first] = spans
+  return !before || !first || UNITS.indexOf(first.unit) < UNITS.indexOf(before.unit)
+}
+
+/** One unit with its number, and its half: of "an hour and a half" both. */
+function readSpans(tokens: Token[], position: number): Read<Span[]> | null {
+  const text = (index: number): string => tokens[index]?.text ?? ''
+  if (text(position) === 'half') return scaled(readUnitWord(tokens, ['a', 'an'].includes(text(position + 1)) ? position + 2 : position + 1), 0.5)
+  const isArticle = text(position) === 'a' || text(position) === 'an'
+  const token = tokens[position]
+  if (!isArticle && token?.kind !== 'number') return null
+  const count = isArticle ? 1 : (token?.value ?? 1)
+  const hasHalf = (index: number): boolean => text(index) === 'and' && text(index + 1) === 'a' && text(index + 2) === 'half'
+  if (hasHalf(position + 1)) return scaled(readUnitWord(tokens, position + 4), count + 0.5)
+  const unit = readUnitWord(tokens, position + 1)
+  return unit && hasHalf(unit.next) ? scaled({ ...unit, next: unit.next + 3 }, count + 0.5) : scaled(unit, count)
+}
+
+function scaled(unit: Read<{ unit: Unit; times: number }> | null, count: number): Read<Span[]> | null {
+  return unit && { value: [{ count: count * unit.value.times, unit: unit.value.unit, isImplied: false }], next: unit.next }
+}
+
+/** Lists in English: "a", "a and b", "a, b and c". */
+export function inWords(items: string[]): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+}
+
+export function ordinal(value: number): string {
+  const endings = ['th', 'st', 'nd', 'rd']
+  return `${value}${value % 100 > 10 && value % 100 < 14 ? 'th' : (endings[value % 10] ?? 'th')}`
+}
