@@ -17,7 +17,7 @@ export interface CronTimes {
 type Day = number
 
 const DAY = 86_400_000
-const CACHED_MAX = 2_000
+const CACHED_MAX = 5_000
 /** What cron-parser says of Feb 30, which is a rule like any other here, one that never comes. */
 const IMPOSSIBLE_DAY = 'Invalid explicit day of month definition'
 const cached = new Map<string, CronTimes>()
@@ -46,27 +46,21 @@ export function readCron(expression: string): CronTimes {
  * zone were UTC. cron-parser could search too, but steps through days with luxon, and costs up to half a millisecond for a rule of once a month.
  */
 export function nextWall({ crons, every }: CalendarTiming, after: number): number | null {
-  const since = every === null ? null : dayOfDate(every.since)
-  const periods = every === null || since === null ? null : { ...every, since }
-  const earliest = periods === null ? after : Math.max(after, firstDayOf(periodOf(periods.since, periods.unit), periods.unit) * DAY - 1)
-  const last = Math.floor(earliest / DAY) + HORIZON_YEARS * 366
   let next: number | null = null
   for (const cron of crons) {
-    const wall = nextOf(readCron(cron), periods, earliest, last)
+    const wall = nextWallOf(readCron(cron), every, after)
     if (wall !== null && (next === null || wall < next)) next = wall
   }
   return next
 }
 
-interface Periods {
-  count: number
-  unit: 'day' | 'week' | 'month' | 'year'
-  since: Day
-}
-
-function nextOf(times: CronTimes, periods: Periods | null, after: number, last: Day): number | null {
-  const from = Math.floor(after / 1_000) + 1
+/** Of one expression. */
+export function nextWallOf(times: CronTimes, every: CalendarTiming['every'], after: number): number | null {
+  const periods = every === null ? null : { ...every, since: dayOfDate(every.since) }
+  const earliest = periods === null ? after : Math.max(after, firstDayOf(periodOf(periods.since, periods.unit), periods.unit) * DAY - 1)
+  const from = Math.floor(earliest / 1_000) + 1
   const today = Math.floor(from / 86_400)
+  const last = today + HORIZON_YEARS * 366
   const day = nextDay(times, periods, today, last)
   if (day === null) return null
   if (day > today) return day * DAY + firstTime(times) * 1_000
@@ -74,6 +68,12 @@ function nextOf(times: CronTimes, periods: Periods | null, after: number, last: 
   if (time !== null) return day * DAY + time * 1_000
   const later = nextDay(times, periods, today + 1, last)
   return later === null ? null : later * DAY + firstTime(times) * 1_000
+}
+
+interface Periods {
+  count: number
+  unit: 'day' | 'week' | 'month' | 'year'
+  since: Day
 }
 
 /** The first day from this one on that fits both the expression and the periods. Each turn ends in a later period, so it ends. */

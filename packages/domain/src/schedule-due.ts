@@ -32,17 +32,17 @@ export interface DueDecision {
 }
 
 /**
- * What becomes of the slots that are due, at most DUE_SLOTS_MAX of them: the rest in a later pass, as soon as the caller likes. The same slots come out the
+ * What becomes of the slots that are due, at most `most` of them: the rest in a later pass, as soon as the caller likes. The same slots come out the
  * same, in however many passes, except that a pass takes `now`, and what runs or waits by then, as it finds it.
  */
-export function decideDue(due: DueSchedule, now: Date): DueDecision {
+export function decideDue(due: DueSchedule, now: Date, most: number = DUE_SLOTS_MAX): DueDecision {
   const slots: DueSlot[] = []
   let slot = due.nextFireAt
   let isWaiting = due.hasWaitingSlot
   let isBusy = due.hasRun
   let room = due.room ?? Number.POSITIVE_INFINITY
   let left = (due.maxFires ?? Number.POSITIVE_INFINITY) - due.fireCount - (isWaiting ? 1 : 0)
-  while (slot !== null && slot <= now && left > 0 && slots.length < DUE_SLOTS_MAX) {
+  while (slot !== null && slot <= now && left > 0 && slots.length < most) {
     const next: Date | null = nextFiring(due.timing, due.timezone, slot)
     const isLastDue: boolean = next === null || next > now
     const kept = keptFrom(due, { isMissed: isMissed(due, slot, now) && !(isLastDue && due.missed === 'run_once'), isWaiting, isBusy })

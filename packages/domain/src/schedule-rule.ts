@@ -1,9 +1,9 @@
-import { type CronTimes, dayOfDate, nextWall, readCron } from './cron-times.ts'
+import { type CronTimes, dayOfDate, nextWall, nextWallOf, readCron } from './cron-times.ts'
 import type { CalendarTiming, Timing } from './timing.ts'
 import { latestWallUpTo } from './wall-clock.ts'
 
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'] as const
-const EVERY_DAY = 'BYMONTHDAY=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31'
+const EVERY_DATE = 'BYMONTHDAY=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31'
 const EVERY_WEEKDAY = 'BYDAY=MO,TU,WE,TH,FR,SA,SU'
 const EVERY_MONTH = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 
@@ -30,6 +30,8 @@ function mergeCrons(crons: string[][]): string[] | null {
   if (more.length > 0) return null
   if (index === undefined) return first
   const values = [...new Set(crons.map((cron) => cron[index] ?? ''))]
+  // In a list a star is no wildcard any more, and a day of the other field would do as well.
+  if (values.some((value) => value === '*' || value === '?')) return null
   return first.map((field, at) => (at === index ? values.join(',') : field))
 }
 
@@ -55,71 +57,75 @@ function isReadable(expression: string): boolean {
  */
 export function ruleOf(timing: Timing, timezone: string, anchorAt: Date): string | null {
   if (timing.kind !== 'calendar') return null
-  const start = nextWall(timing, latestWallUpTo(anchorAt.getTime(), timezone))
+  const after = latestWallUpTo(anchorAt.getTime(), timezone)
+  const start = nextWall(timing, after)
   if (start === null) return null
-  const lines = timing.crons.map((cron) => linesOf(readCron(cron), timing.every))
-  if (lines.some((each) => each.length === 0)) return null
+  const every = timing.every?.count === 1 ? null : timing.every
+  // Some readers search for ever for a line that is never due.
+  const parts = timing.crons.flatMap((cron) => partsOf(readCron(cron))).filter((part) => nextWallOf(part, every, after) !== null)
+  const lines = parts.map((part) => lineOf(part, every))
+  if (lines.includes(null)) return null
   const at = new Date(start).toISOString().replace(/[-:]|\.\d+Z/g, '')
-  return [`DTSTART;TZID=${timezone}:${at}`, ...new Set(lines.flat())].join('\n')
+  return [`DTSTART;TZID=${timezone}:${at}`, ...new Set(lines)].join('\n')
 }
 
-/** None: RRULE cannot say it. */
-function linesOf(times: CronTimes, every: CalendarTiming['every']): string[] {
-  const anyMonth = times.months.length === 12
-  const months = anyMonth && every?.unit !== 'year' ? [] : [`BYMONTH=${times.months.join(',')}`]
-  const clock = [`BYHOUR=${times.hours.join(',')}`, `BYMINUTE=${times.minutes.join(',')}`, `BYSECOND=${times.seconds.join(',')}`]
-  const days = every === null || every.count === 1 ? daysOf(times) : daysOfPeriods(times, every.unit, every.count)
-  return days.map((day) => `RRULE:${[day[0], ...months, ...day.slice(1), ...clock].join(';')}`)
-}
-
-/** For each line what comes before the months, and what comes after them. */
-function daysOf({ days, weekdays }: CronTimes): string[][] {
-  if (days === null && weekdays === null) return [['FREQ=DAILY']]
-  const lines: string[][] = []
-  if (days !== null) lines.push(['FREQ=MONTHLY', datesOf(days)])
-  if (weekdays !== null) lines.push([isPlain(weekdays) ? 'FREQ=WEEKLY' : 'FREQ=MONTHLY', weekdaysOf(weekdays)])
-  return lines
-}
-
-function daysOfPeriods(times: CronTimes, unit: 'day' | 'week' | 'month' | 'year', count: number): string[][] {
+/** What together says the same, each restricted by days of the month, by days of the week, or by last ones of the month, but by one of them only. */
+function partsOf(times: CronTimes): CronTimes[] {
   const { days, weekdays } = times
-  const anyDay = days === null && weekdays === null
-  if (unit === 'week') {
-    const only = `FREQ=WEEKLY;INTERVAL=${count};WKST=MO`
-    if (days !== null || (weekdays !== null && !isPlain(weekdays))) return []
-    return [[only, weekdays === null ? EVERY_WEEKDAY : weekdaysOf(weekdays)]]
+  if (weekdays === null) return [times]
+  const parts: CronTimes[] = days === null ? [] : [{ ...times, weekdays: null }]
+  if (weekdays.values.length > 0) parts.push({ ...times, days: null, weekdays: { ...weekdays, last: [] } })
+  if (weekdays.last.length > 0) parts.push({ ...times, days: null, weekdays: { ...weekdays, values: [] } })
+  return parts
+}
+
+/** Null: RRULE cannot say it. */
+function lineOf(part: CronTimes, every: CalendarTiming['every']): string | null {
+  const day = dayRuleOf(part, every?.unit ?? null)
+  if (day === null) return null
+  const { months, hours, minutes, seconds } = part
+  // A yearly rule takes its months for granted only where it has no days.
+  const isAnyMonth = months.length === 12 && every?.unit !== 'year'
+  return [
+    `RRULE:FREQ=${day.freq}`,
+    every === null ? [] : `INTERVAL=${every.count}`,
+    every?.unit === 'week' ? 'WKST=MO' : [],
+    isAnyMonth ? [] : `BYMONTH=${months.join(',')}`,
+    day.by,
+    `BYHOUR=${hours.join(',')}`,
+    `BYMINUTE=${minutes.join(',')}`,
+    `BYSECOND=${seconds.join(',')}`,
+  ]
+    .flat()
+    .join(';')
+}
+
+interface DayRule {
+  freq: 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY'
+  by: string[]
+}
+
+const FREQUENCIES = { day: 'DAILY', week: 'WEEKLY', month: 'MONTHLY', year: 'YEARLY' } as const
+
+function dayRuleOf({ days, weekdays }: CronTimes, unit: keyof typeof FREQUENCIES | null): DayRule | null {
+  if (days !== null) {
+    const freq = FREQUENCIES[unit ?? 'month']
+    return freq === 'WEEKLY' ? null : { freq, by: [`BYMONTHDAY=${[...days.values, ...(days.last ? [-1] : [])].join(',')}`] }
   }
-  const only = `FREQ=${{ day: 'DAILY', month: 'MONTHLY', year: 'YEARLY' }[unit]};INTERVAL=${count}`
-  if (anyDay) return [unit === 'day' ? [only] : [only, EVERY_DAY]]
-  const lines: string[][] = []
-  if (days !== null) lines.push([only, datesOf(days)])
   if (weekdays !== null) {
-    if (unit === 'day') lines.push(...weekdaysAsDates(weekdays).map((parts) => [only, ...parts]))
-    else lines.push([only, weekdaysOf(weekdays)])
+    const nth = weekdays.last.length > 0 ? -1 : weekdays.nth
+    const named = [...weekdays.values, ...weekdays.last].map((each) => WEEKDAYS[each])
+    const freq = FREQUENCIES[unit ?? (nth === 0 ? 'week' : 'month')]
+    if (nth === 0) return { freq, by: [`BYDAY=${named.join(',')}`] }
+    // A daily rule knows no first Monday, but a Monday that is one of the first seven days.
+    if (freq === 'DAILY') return { freq, by: [`BYDAY=${named.join(',')}`, `BYMONTHDAY=${datesOfNth(nth).join(',')}`] }
+    return freq === 'WEEKLY' ? null : { freq, by: [`BYDAY=${named.map((name) => `${nth}${name}`).join(',')}`] }
   }
-  return lines
+  const freq = FREQUENCIES[unit ?? 'day']
+  return { freq, by: { DAILY: [], WEEKLY: [EVERY_WEEKDAY], MONTHLY: [EVERY_DATE], YEARLY: [EVERY_DATE] }[freq] }
 }
 
-function isPlain(weekdays: NonNullable<CronTimes['weekdays']>): boolean {
-  return weekdays.nth === 0 && weekdays.last.length === 0
-}
-
-function datesOf({ values, last }: NonNullable<CronTimes['days']>): string {
-  return `BYMONTHDAY=${[...values, ...(last ? [-1] : [])].join(',')}`
-}
-
-function weekdaysOf({ values, nth, last }: NonNullable<CronTimes['weekdays']>): string {
-  return `BYDAY=${[...values.map((each) => `${nth === 0 ? '' : nth}${WEEKDAYS[each]}`), ...last.map((each) => `-1${WEEKDAYS[each]}`)].join(',')}`
-}
-
-/** A daily rule knows no first Monday, but a Monday that is one of the first seven days. */
-function weekdaysAsDates({ values, nth, last }: NonNullable<CronTimes['weekdays']>): string[][] {
-  const lines: string[][] = []
-  const named = (each: number[]) => `BYDAY=${each.map((weekday) => WEEKDAYS[weekday]).join(',')}`
-  if (values.length > 0) {
-    const dates = [1, 2, 3, 4, 5, 6, 7].map((date) => date + (nth - 1) * 7).filter((date) => date <= 31)
-    lines.push(nth === 0 ? [named(values)] : [named(values), `BYMONTHDAY=${dates.join(',')}`])
-  }
-  if (last.length > 0) lines.push([named(last), 'BYMONTHDAY=-7,-6,-5,-4,-3,-2,-1'])
-  return lines
+function datesOfNth(nth: number): number[] {
+  const dates = [1, 2, 3, 4, 5, 6, 7]
+  return nth < 0 ? dates.map((date) => -date) : dates.map((date) => date + (nth - 1) * 7).filter((date) => date <= 31)
 }
