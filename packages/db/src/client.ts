@@ -32,6 +32,12 @@ export interface Tx {
   readonly orm: PostgresJsDatabase
   readonly sql: postgres.Sql
   afterCommit(action: () => void): void
+  /**
+   * Takes the last statements of a transaction, already on their way, whose answers nobody needs before the end: COMMIT travels with them.
+   * Should one of them fail, PostgreSQL turns that COMMIT into a ROLLBACK, and the transaction fails like any other. They must not be
+   * followed by others that wait for them: what is asked after the COMMIT is refused.
+   */
+  withCommit(last: Promise<unknown>): void
 }
 
 const DIALECT = new PgDialect({ casing: 'snake_case' })
@@ -81,6 +87,7 @@ function prepared(sql: postgres.Sql): postgres.Sql {
 /** Runs one transaction. With a project, row-level security shows that project alone; without, the pool's role must see across. */
 export async function transaction<T>(database: Database, projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> {
   const actions: (() => void)[] = []
+  const lasts: Promise<unknown>[] = []
   // BEGIN travels with the first statements (a part of our patch of the driver). Only where a project is set, among them: should a BEGIN
   // ever fail alone, what came with it sees no project and changes nothing.
   const running = database.sql.begin(projectId === null ? '' : 'eager', async (begun) => {
@@ -97,11 +104,19 @@ export async function transaction<T>(database: Database, projectId: string | nul
         return orm
       },
       afterCommit: (action) => actions.push(action),
+      withCommit(last) {
+        last.catch(() => {})
+        lasts.push(last)
+      },
     })
     await scoped
     return value
   })
-  const result = await running.catch((error: unknown) => {
+  const ended = running.then(async (value) => {
+    await Promise.all(lasts)
+    return value
+  })
+  const result = await ended.catch((error: unknown) => {
     throw withoutQuery(error)
   })
   for (const action of actions) action()

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
-import { advanceClock, drain, drainOutbox, type Harness, spawn, startHarness } from '@muster/testing'
-import { type Ctx, createApiKey, steerSubtask } from '@muster/usecases'
+import { advanceClock, drain, drainOutbox, type Harness, makeTask, spawn, startHarness } from '@muster/testing'
+import { assignTask, type Ctx, createApiKey, steerSubtask } from '@muster/usecases'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, maintenance, type Tx, transaction } from './index.ts'
+import { connect, injections, maintenance, type Tx, transaction } from './index.ts'
 
 let harness: Harness
 let other: Ctx
@@ -111,6 +111,16 @@ describe('muster_app', () => {
       expect(await single.sql`select current_setting('muster.project_id', true) as left_behind`).toEqual([{ left_behind: '' }])
       expect(await single.sql`select from subtasks`).toHaveLength(0)
     }
+    await single.close()
+  })
+
+  it('shows the look for what waits its own project alone, and has none after it', async () => {
+    const single = connect(harness.database.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'test' })
+    await assignTask(harness.ctx, (await makeTask(harness.ctx)).id, 'looked for')
+    const look = async (projectId: string) => (await injections.findWaiting(single, projectId, 'looked for')).taskNews
+    // Also when the statement is prepared, and planned for the other one.
+    for (let round = 1; round <= 3; round += 1) expect(await Promise.all([look(DEFAULT_PROJECT_ID), look(other.actor.projectId)])).toEqual([true, false])
+    expect(await single.sql`select current_setting('muster.project_id', true) as left_behind`).toEqual([{ left_behind: '' }])
     await single.close()
   })
 

@@ -3,7 +3,7 @@ import { cutToCodePoints, type NewEvent, type StepKind, subtaskSessionId, toStor
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
 import { subtaskEvent, taskUpdateEvent, updateEvent } from './event-data.ts'
-import { readTaskNews, recordTaskNews, type TaskNews } from './task-news.ts'
+import { findTaskNews, recordTaskNews, type TaskNews, wordTaskNews } from './task-news.ts'
 
 export interface RunCheckpoint {
   subtaskId: string
@@ -48,8 +48,8 @@ export async function checkpointRun(deps: Deps, projectId: string, input: RunChe
 export async function takeBriefNews(tx: Tx, projectId: string, subtaskId: string, taskId: string | null): Promise<TaskNews | null> {
   const sessionId = subtaskSessionId(subtaskId)
   if (taskId === null || !(await injections.taskHasNews(tx, taskId, sessionId))) return null
-  await injections.lockSession(tx, projectId, sessionId)
-  const news = await readTaskNews(tx, projectId, sessionId)
+  const [, found] = await Promise.all([injections.lockSession(tx, projectId, sessionId), findTaskNews(tx, projectId, sessionId)])
+  const news = await wordTaskNews(tx, projectId, found)
   return news.find((each) => each.taskId === taskId) ?? null
 }
 

@@ -1,5 +1,20 @@
+import { injections as queries, tasks, taskUpdates, transaction } from '@muster/db'
 import { DomainError, type Task } from '@muster/domain'
-import { advanceClock, claimOne, completed, drain, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
+import {
+  advanceClock,
+  claimOne,
+  completed,
+  drain,
+  drainOutbox,
+  type Harness,
+  holdRow,
+  makeTask,
+  resetClock,
+  settleOne,
+  spawn,
+  startHarness,
+  waitUntilBlocked,
+} from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   acknowledgeInjection,
@@ -14,6 +29,7 @@ import {
   injectSession,
   listTaskUpdates,
   noteTask,
+  type Replay,
   reviseTask,
 } from './index.ts'
 
@@ -130,6 +146,101 @@ describe('later injections', () => {
     await Promise.all([send(), take(), take(), take(), take()])
     for (const item of (await inject(session)).items) got.push(item.updateId as string)
     expect(got.toSorted()).toEqual(sent.toSorted())
+  })
+
+  it('contain what was sent while the call waited for the lock of its session', async () => {
+    const session = newSession()
+    const task = await assigned(session)
+    await inject(session)
+    const first = await noteTask(harness.ctx, task.id, 'before')
+    const { taken, second } = await transaction(harness.deps.db, task.projectId, async (tx) => {
+      await queries.lockSession(tx, task.projectId, session)
+      const taken = inject(session)
+      await waitUntilBlocked(harness.admin, 1)
+      return { taken, second: await noteTask(harness.ctx, task.id, 'meanwhile') }
+    }).then(async ({ taken, second }) => ({ taken: await taken, second }))
+    expect(taken.items.map((item) => item.updateId)).toEqual([first.updateId, second.updateId])
+    expect((await inject(session)).items).toEqual([])
+  })
+
+  it('contain what was sent under the lock of the task that the call waited for', async () => {
+    const session = newSession()
+    const task = await assigned(session)
+    await inject(session)
+    await noteTask(harness.ctx, task.id, 'first')
+    const letGo = await holdRow(harness.admin, task.id, 'tasks')
+    const second = noteTask(harness.ctx, task.id, 'second')
+    await waitUntilBlocked(harness.admin, 1)
+    const taken = inject(session)
+    await waitUntilBlocked(harness.admin, 2)
+    await letGo()
+    expect((await taken).items.map((item) => item.updateId)).toEqual([(await contents(task))[0]?.updateId, (await second).updateId])
+    expect((await contents(task)).map((update) => update.status)).toEqual(['delivered', 'delivered'])
+  })
+
+  it('say nothing of a task that went to another session while the call waited for its lock', async () => {
+    const [old, next] = [newSession(), newSession()]
+    const task = await assigned(old)
+    const letGo = await holdRow(harness.admin, task.id, 'tasks')
+    const given = assignTask(harness.ctx, task.id, next)
+    await waitUntilBlocked(harness.admin, 1)
+    const taken = inject(old)
+    await waitUntilBlocked(harness.admin, 2)
+    await letGo()
+    await given
+    expect((await taken).items).toEqual([])
+    expect(kinds(await inject(next))).toEqual(['assignment'])
+  })
+
+  it('leave nothing out where there is more than one request hands over', async () => {
+    const session = newSession()
+    const task = await assigned(session)
+    await inject(session)
+    const sent = await transaction(harness.deps.db, task.projectId, async (tx) => {
+      await tasks.lockTask(tx, task.id)
+      const insert = (content: string) =>
+        taskUpdates.insertTaskUpdate(tx, {
+          id: harness.deps.newId(),
+          projectId: task.projectId,
+          taskId: task.id,
+          updateType: 'note',
+          fields: [],
+          content,
+          diff: null,
+          revision: 1,
+          sender: { kind: 'key', id: 'k' },
+          status: 'queued',
+        })
+      const updates: string[] = []
+      for (let nth = 1; nth <= 501; nth += 1) updates.push((await insert(`note ${nth}`)).updateId)
+      await tx.sql`update assignments set has_news = true where task_id = ${task.id} and ended_at is null`
+      return updates
+    })
+    expect((await inject(session)).items.map((item) => item.updateId)).toEqual(sent.slice(0, 500))
+    expect((await inject(session)).items.map((item) => item.updateId)).toEqual(sent.slice(500))
+    expect((await inject(session)).items).toEqual([])
+  })
+
+  it('announce each receipt, in order', async () => {
+    const session = newSession()
+    const task = await assigned(session)
+    await inject(session)
+    const sent = [await noteTask(harness.ctx, task.id, 'one'), await noteTask(harness.ctx, task.id, 'two')]
+    await drainOutbox(harness.deps)
+    await inject(session)
+    const events = await harness.admin`select type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id from outbox order by id`
+    const { kind, id } = harness.ctx.actor
+    expect(events).toEqual(
+      sent.map(({ updateId }) => ({
+        type: 'update.delivered',
+        subject_kind: 'task',
+        subject_id: task.id,
+        subject_name: null,
+        data: { update_id: updateId, task_id: task.id, delivered_to: session },
+        actor_kind: kind,
+        actor_id: id,
+      })),
+    )
   })
 
   it('go to the new session alone once the task was given to it, also in the midst of it', async () => {
@@ -249,6 +360,22 @@ describe('results and guides', () => {
     await advanceClock(harness.admin, '61 seconds')
     expect((await inject(session)).items).toEqual([])
     await resetClock(harness.admin)
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  it('brings the same answer again, also where it was that there is nothing', async () => {
+    const session = newSession()
+    const keyed = (key: string): Ctx => ({
+      ...harness.ctx,
+      idempotency: { key, requestHash: Buffer.alloc(32), toAnswer: (result) => ({ status: 200, headers: {}, body: kinds(result as Injection) }) },
+    })
+    const replayed = async (key: string) => ((await inject(session, 'auto', [], keyed(key)).catch((error: unknown) => error)) as Replay).answer.body
+    expect(kinds(await inject(session, 'auto', [], keyed(`${session} empty`)))).toEqual([])
+    await assigned(session)
+    expect(await replayed(`${session} empty`)).toEqual([])
+    expect(kinds(await inject(session, 'auto', [], keyed(`${session} full`)))).toEqual(['assignment'])
+    expect(await replayed(`${session} full`)).toEqual(['assignment'])
   })
 })
 

@@ -1,10 +1,10 @@
-import { type InboxItem, inbox, injections, type Tx, tasks, tsgNotices } from '@muster/db'
-import { DomainError, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope } from '@muster/domain'
-import type { Ctx } from './ctx.ts'
+import { type InboxItem, inbox, injections, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
+import { DomainError, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
+import { type Ctx, reading } from './ctx.ts'
 import { inProject } from './in-project.ts'
-import { findMatchingTsgs } from './match-tsgs.ts'
+import { matchTsgsAt } from './match-tsgs.ts'
 import { recordSurfaced } from './surface-tsgs.ts'
-import { readTaskNews, recordTaskNews, type TaskNews } from './task-news.ts'
+import { findTaskNews, recordTaskNews, type TaskNews, wordTaskNews } from './task-news.ts'
 
 /** One thing that a session has not seen before. */
 export interface InjectionItem {
@@ -45,37 +45,66 @@ const NOTHING: Injection = { claimId: null, text: '', items: [], leaseExpiresAt:
 export async function injectSession(ctx: Ctx, sessionId: string, request: InjectionRequest): Promise<Injection> {
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)
-  const { projectId } = ctx.actor
-  return await inProject(ctx, async (tx) => {
-    const hits = await findMatchingTsgs(ctx, tx, projectId, request.messages)
-    // Most requests end here, without a lock: what is written after this look is for the next one.
-    if (hits.length === 0 && !(await injections.hasNews(tx, projectId, sessionId))) return NOTHING
-    await injections.lockSession(tx, projectId, sessionId)
-    const open = await injections.findOpenClaim(tx, projectId, sessionId)
-    // Whoever holds it may have shown it to the model already: what follows must not overtake it.
-    const isLent = open !== null && !open.isLapsed
-    if (open !== null && !isLent) await injections.replaceClaim(tx, open.id)
-    const news = isLent ? [] : await readTaskNews(tx, projectId, sessionId)
-    // After the locks of tasks, as wherever notices are left: the other way round, each could wait for the other.
-    await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, hits)
-    if (isLent) return NOTHING
-    return request.ack === 'manual' ? await lend(ctx, tx, sessionId, news) : await handOver(ctx, tx, sessionId, news)
-  })
+  // With a key, the answer is stored in the transaction that finds it, also where it is that there is nothing.
+  if (ctx.idempotency !== undefined) {
+    return await inProject(ctx, async (tx) => await inject(ctx, tx, sessionId, request.ack, await look(ctx, sessionId, request.messages, tx)))
+  }
+  // Most requests end here, without a transaction and without a lock: what is written after this look is for the next one.
+  const seen = await look(ctx, sessionId, request.messages)
+  return seen.isNothing ? NOTHING : await inProject(ctx, (tx) => inject(ctx, tx, sessionId, request.ack, seen))
 }
 
-async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[]): Promise<Injection> {
+/** What a look has seen, to be taken under the lock of the session: only for what was there is anything asked again. */
+interface Seen extends injections.Waiting {
+  hits: TsgHit[]
+  isNothing: boolean
+}
+
+async function look(ctx: Ctx, sessionId: string, messages: readonly string[], tx?: Tx): Promise<Seen> {
   const { projectId } = ctx.actor
-  await recordTaskNews(ctx, tx, projectId, sessionId, news, ctx.actor)
-  const notices = await tsgNotices.takeTsgNotices(tx, projectId, sessionId)
-  const results = await inbox.claimInboxItems(tx, projectId, { sessionId, claimId: ctx.newId(), limit: INBOX_ITEMS_MAX, leaseSeconds: null })
+  const waiting = await injections.findWaiting(tx ?? ctx.db, projectId, sessionId)
+  const list = (within: Tx) => tsgs.listTsgsToMatch(within, projectId)
+  const hits = await matchTsgsAt(ctx, projectId, waiting.tsgRevision, messages, () => (tx === undefined ? reading(ctx, list) : list(tx)))
+  return { ...waiting, hits, isNothing: hits.length === 0 && !waiting.taskNews && !waiting.tsgNotices && !waiting.results }
+}
+
+async function inject(ctx: Ctx, tx: Tx, sessionId: string, ack: InjectionRequest['ack'], seen: Seen): Promise<Injection> {
+  if (seen.isNothing) return NOTHING
+  const { projectId } = ctx.actor
+  // One packet, in this order: what comes after the locks is read under them.
+  const [, open, found] = await Promise.all([
+    injections.lockSession(tx, projectId, sessionId),
+    injections.findOpenClaim(tx, projectId, sessionId),
+    seen.taskNews ? findTaskNews(tx, projectId, sessionId) : [],
+  ])
+  // Whoever holds it may have shown it to the model already: what follows must not overtake it.
+  const isLent = open !== null && !open.isLapsed
+  if (open !== null && !isLent) await injections.replaceClaim(tx, open.id)
+  // After the locks of tasks, as wherever notices are left: the other way round, each could wait for the other.
+  await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, seen.hits)
+  if (isLent) return NOTHING
+  const news = await wordTaskNews(tx, projectId, found)
+  return ack === 'manual' ? await lend(ctx, tx, sessionId, news, seen) : await handOver(ctx, tx, sessionId, news, seen)
+}
+
+async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen): Promise<Injection> {
+  const { projectId } = ctx.actor
+  // Nothing of the answer depends on it: what was found under the locks of the tasks is still so.
+  tx.withCommit(recordTaskNews(ctx, tx, projectId, sessionId, news, ctx.actor))
+  const [notices, results] = await Promise.all([
+    hasNotices(seen) ? tsgNotices.takeTsgNotices(tx, projectId, sessionId) : [],
+    seen.results ? claimResults(tx, projectId, sessionId, ctx.newId(), null) : [],
+  ])
   return compose(news, notices, results)
 }
 
-async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[]): Promise<Injection> {
+async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen): Promise<Injection> {
   const { projectId } = ctx.actor
   const id = ctx.newId()
-  const notices = await tsgNotices.listTsgNotices(tx, projectId, sessionId)
-  const results = await inbox.claimInboxItems(tx, projectId, { sessionId, claimId: id, limit: INBOX_ITEMS_MAX, leaseSeconds: MANUAL_LEASE_SECONDS })
+  const [notices, results] = await Promise.all([
+    hasNotices(seen) ? tsgNotices.listTsgNotices(tx, projectId, sessionId) : [],
+    seen.results ? claimResults(tx, projectId, sessionId, id, MANUAL_LEASE_SECONDS) : [],
+  ])
   const injection = compose(news, notices, results)
   if (injection.items.length === 0) return injection
   const held = {
@@ -85,6 +114,13 @@ async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews
   }
   const leaseExpiresAt = await injections.insertClaim(tx, projectId, { id, sessionId, held, leaseSeconds: MANUAL_LEASE_SECONDS })
   return { ...injection, claimId: id, leaseExpiresAt }
+}
+
+/** The guides that were found by what was said have left notices since the look. */
+const hasNotices = (seen: Seen) => seen.tsgNotices || seen.hits.length > 0
+
+function claimResults(tx: Tx, projectId: string, sessionId: string, claimId: string, leaseSeconds: number | null): Promise<InboxItem[]> {
+  return inbox.claimInboxItems(tx, projectId, { sessionId, claimId, limit: INBOX_ITEMS_MAX, leaseSeconds })
 }
 
 function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNotice[], results: readonly InboxItem[]): Injection {

@@ -28,7 +28,24 @@ let engineMs = 0
  */
 export async function findMatchingTsgs(deps: Pick<Deps, 'db' | 'log'>, tx: Tx, projectId: string, texts: readonly string[]): Promise<TsgHit[]> {
   if (texts.length === 0) return []
-  const guides = await readyTsgs(deps.db, tx, projectId)
+  return await matchTsgsAt(deps, projectId, await tsgs.readTsgRevision(tx, projectId), texts, () => tsgs.listTsgsToMatch(tx, projectId))
+}
+
+/**
+ * The same for a caller that has read that number along with something else.
+ *
+ * @param list reads the guides, where they are not those that this process has ready. After the number: guides that change in between are
+ * newer than it says, and are read again the next time
+ */
+export async function matchTsgsAt(
+  deps: Pick<Deps, 'db' | 'log'>,
+  projectId: string,
+  revision: number,
+  texts: readonly string[],
+  list: () => ReturnType<typeof tsgs.listTsgsToMatch>,
+): Promise<TsgHit[]> {
+  if (texts.length === 0) return []
+  const guides = await readyTsgs(deps.db, projectId, revision, list)
   if (guides.length === 0) return []
   const startedAt = performance.now()
   const hits = matchTsgs(guides, texts, ({ tsgId }) =>
@@ -42,14 +59,12 @@ export async function findMatchingTsgs(deps: Pick<Deps, 'db' | 'log'>, tx: Tx, p
   return hits.slice(0, HITS_MAX)
 }
 
-/** The number is read first: guides that change in between are newer than it says, and are read again the next time. */
-async function readyTsgs(db: Database, tx: Tx, projectId: string): Promise<CompiledTsg[]> {
+async function readyTsgs(db: Database, projectId: string, revision: number, list: () => ReturnType<typeof tsgs.listTsgsToMatch>): Promise<CompiledTsg[]> {
   const ready = readyByDatabase.get(db) ?? new Map<string, ReadyTsgs>()
   readyByDatabase.set(db, ready)
-  const revision = await tsgs.readTsgRevision(tx, projectId)
   const known = ready.get(projectId)
   ready.delete(projectId)
-  const current = known?.revision === revision ? known : compileAll(revision, await tsgs.listTsgsToMatch(tx, projectId), known)
+  const current = known?.revision === revision ? known : compileAll(revision, await list(), known)
   ready.set(projectId, current)
   const [oldest] = ready.keys()
   if (ready.size > PROJECTS_MAX && oldest !== undefined) ready.delete(oldest)

@@ -1,4 +1,4 @@
-import { injections, type LockedTask, outbox, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
+import { injections, type LockedTask, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
 import {
   type BriefDiff,
   isTerminalTask,
@@ -10,7 +10,6 @@ import {
   type UpdateType,
 } from '@muster/domain'
 import type { Deps } from './ctx.ts'
-import { taskUpdateEvent } from './event-data.ts'
 
 /** One thing that a session is told of a task. */
 export interface TaskNewsItem {
@@ -35,50 +34,49 @@ const TASKS_MAX = 50
 const UPDATES_PER_TASK_MAX = 500
 
 /**
- * Reads what a session has not been told yet of the tasks that it holds, in the order in which it got them: the whole brief first, then
- * its changes in their order. The session must be locked; locks the tasks, so that nothing is added before it is recorded as told. [B5]
+ * Locks the tasks of which a session has not been told everything, so that nothing is added before it is recorded as told, and finds what
+ * that is. The session must be locked. Both go in one packet, and may go in that of the session's lock: each statement sees what was
+ * committed before it began, and so the second what others did while the first waited for them.
  */
-export async function readTaskNews(tx: Tx, projectId: string, sessionId: string): Promise<TaskNews[]> {
-  const candidates = await injections.listTasksWithNews(tx, projectId, sessionId, TASKS_MAX)
-  if (candidates.length === 0) return []
-  const ids = candidates.map((candidate) => candidate.taskId)
-  const locked = new Map((await tasks.lockTasks(tx, ids)).map((task) => [task.id, task]))
-  // Again, now that nobody can change it: a task may have gone to another session while its lock was waited for.
-  const current = (await injections.listTasksWithNews(tx, projectId, sessionId, TASKS_MAX)).filter((each) => locked.has(each.taskId))
+export async function findTaskNews(tx: Tx, projectId: string, sessionId: string): Promise<injections.NewsOfTask[]> {
+  const [locked, found] = await Promise.all([
+    injections.lockTasksWithNews(tx, projectId, sessionId, TASKS_MAX),
+    injections.listTasksWithNews(tx, projectId, sessionId, { tasks: TASKS_MAX, updatesPerTask: UPDATES_PER_TASK_MAX }),
+  ])
+  // What there was nothing new about when the tasks were locked is for the next time.
+  return found.filter((each) => locked.includes(each.taskId) && !isTerminalTask(each.status))
+}
+
+/** Puts what was found into words, in the order in which the session got its tasks: the whole brief first, then its changes in their order. [B5] */
+export async function wordTaskNews(tx: Tx, projectId: string, found: readonly injections.NewsOfTask[]): Promise<TaskNews[]> {
   const news: TaskNews[] = []
-  for (const told of current) {
-    const task = locked.get(told.taskId) as LockedTask
-    if (isTerminalTask(task.status)) continue
-    news.push(told.isIntroduced ? await readUpdates(tx, task, told) : await readBrief(tx, task))
-  }
+  for (const each of found) news.push(each.isIntroduced ? wordUpdates(each) : await readBrief(tx, projectId, each))
   return news
 }
 
-async function readBrief(tx: Tx, task: LockedTask): Promise<TaskNews> {
-  const { brief, notes } = await briefOfTask(tx, task)
+async function readBrief(tx: Tx, projectId: string, { taskId, updateSeq, revision }: injections.NewsOfTask): Promise<TaskNews> {
+  const { brief, notes } = await briefOfTask(tx, { id: taskId, projectId })
   const text = renderAssignment(brief, notes.map(toUpdateText))
-  const item = { kind: 'assignment', taskId: task.id, update: null, revision: task.revision, text } as const
-  return { taskId: task.id, seq: task.updateSeq, revision: task.revision, items: [item] }
+  return { taskId, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
 }
 
 /** A locked task with everything that its brief says, and the notes that belong to it. */
-export async function briefOfTask(tx: Tx, task: LockedTask): Promise<{ brief: Task; notes: Update[] }> {
+export async function briefOfTask(tx: Tx, task: Pick<LockedTask, 'id' | 'projectId'>): Promise<{ brief: Task; notes: Update[] }> {
   const [brief, notes] = await Promise.all([tasks.findTask(tx, task.id), taskUpdates.listNotesForTaskBrief(tx, task.projectId, task.id)])
   return { brief: brief as Task, notes }
 }
 
-async function readUpdates(tx: Tx, task: LockedTask, told: injections.NewsOfTask): Promise<TaskNews> {
-  const queued = await taskUpdates.listQueuedTaskUpdates(tx, task.projectId, task.id, UPDATES_PER_TASK_MAX)
+function wordUpdates({ taskId, queued, updateSeq, revision, deliveredRevision }: injections.NewsOfTask): TaskNews {
   const last = queued.length === UPDATES_PER_TASK_MAX ? queued.at(-1) : undefined
   return {
-    taskId: task.id,
-    seq: last?.seq ?? task.updateSeq,
-    revision: last?.revision ?? task.revision,
+    taskId,
+    seq: last?.seq ?? updateSeq,
+    revision: last?.revision ?? revision,
     items: queued.map((update) => ({
       kind: 'update',
-      taskId: task.id,
+      taskId,
       update,
-      revision: update.revision ?? told.deliveredRevision ?? task.revision,
+      revision: update.revision ?? deliveredRevision ?? revision,
       text: renderTaskUpdate(toUpdateText(update)),
     })),
   }
@@ -109,16 +107,13 @@ export async function recordTaskNews(
   told: readonly injections.Handover[],
   actor: NewEvent['actor'],
 ): Promise<string[]> {
-  const events: NewEvent[] = []
-  const held: string[] = []
-  for (const handover of told) {
-    const delivered = await injections.writeHandover(tx, projectId, sessionId, handover)
-    if (delivered === null) continue
-    held.push(handover.taskId)
-    events.push(...delivered.map((id) => taskUpdateEvent('update.delivered', id, handover.taskId, actor, { delivered_to: sessionId })))
-    await tasks.beginWork(tx, handover.taskId)
-  }
-  await outbox.publish(tx, projectId, events)
-  if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
-  return held
+  const delivered = await Promise.all(
+    told.map((handover) => {
+      const subject = { kind: 'task', id: handover.taskId } as const
+      const data = { task_id: handover.taskId, delivered_to: sessionId }
+      return injections.writeHandover(tx, projectId, sessionId, handover, { type: 'update.delivered', subject, data, actor })
+    }),
+  )
+  if (delivered.some((count) => count !== null && count > 0)) tx.afterCommit(() => deps.bell.ring('outbox'))
+  return told.filter((_, place) => delivered[place] !== null).map((handover) => handover.taskId)
 }

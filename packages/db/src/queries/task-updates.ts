@@ -40,17 +40,6 @@ export async function listTaskUpdates(tx: Tx, projectId: string, taskId: string,
   return rows.map(toUpdate)
 }
 
-/** What is queued for whoever holds a task, in order. The task must be locked. */
-export async function listQueuedTaskUpdates(tx: Tx, projectId: string, taskId: string, limit: number): Promise<Update[]> {
-  const rows = await tx.orm
-    .select()
-    .from(updates)
-    .where(and(eq(updates.projectId, projectId), eq(updates.taskId, taskId), eq(updates.status, 'queued')))
-    .orderBy(asc(updates.seq))
-    .limit(limit)
-  return rows.map(toUpdate)
-}
-
 /** Notes and requests for revision that whoever holds a task has been sent, in order: what a brief that is handed over anew has to contain. */
 export async function listNotesForTaskBrief(tx: Tx, projectId: string, taskId: string): Promise<Update[]> {
   const rows = await tx.orm

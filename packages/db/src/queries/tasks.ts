@@ -126,11 +126,6 @@ export async function writeTransition(tx: Tx, id: string, transition: Transition
     .where(eq(tasks.id, id))
 }
 
-/** Moves a locked task to in progress, if it waited for its holder to begin. */
-export async function beginWork(tx: Tx, id: string): Promise<void> {
-  await tx.sql`update tasks set status = 'in_progress', updated_at = muster_now() where id = ${id} and status in ('assigned', 'revision_requested')`
-}
-
 /** Writes what is known of the criteria of a locked task. Their states are no part of the brief: the revision stays. */
 export async function writeCriteria(tx: Tx, id: string, criteria: Criterion[]): Promise<void> {
   await tx.orm.update(tasks).set({ criteria, updatedAt: sql`muster_now()` }).where(eq(tasks.id, id))

@@ -1,0 +1,60 @@
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { type TestDatabase, testDatabase } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect, type Database, type Tx, transaction } from './client.ts'
+
+describe('statements that travel with the COMMIT', () => {
+  let database: TestDatabase
+  let db: Database
+  beforeAll(async () => {
+    database = await testDatabase()
+    db = connect(database.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'client' })
+  })
+  afterAll(async () => {
+    await db.close()
+    await database.drop()
+  })
+
+  const rename = async (tx: Tx, name: string) => {
+    await tx.sql`update projects set name = ${name} where id = ${DEFAULT_PROJECT_ID}`
+  }
+  const fail = async (tx: Tx) => {
+    await tx.sql`select 1 / ${0}::int`
+  }
+  const nameNow = () =>
+    transaction(db, DEFAULT_PROJECT_ID, async (tx) => (await tx.sql<{ name: string }[]>`select name from projects where id = ${DEFAULT_PROJECT_ID}`)[0]?.name)
+
+  // The first time, the driver has to ask what the parameters are, and the COMMIT comes later.
+  it.each(['unprepared', 'prepared'])('are committed by it, before anything that waits for it happens: %s', async (name) => {
+    const happened: string[] = []
+    await transaction(db, DEFAULT_PROJECT_ID, async (tx) => {
+      tx.afterCommit(() => happened.push('after'))
+      tx.withCommit(rename(tx, name).then(() => tx.afterCommit(() => happened.push('after the last'))))
+    })
+    expect(happened).toEqual(['after', 'after the last'])
+    expect(await nameNow()).toBe(name)
+  })
+
+  it.each(['unprepared', 'prepared'])('undo all of the transaction and fail it when one of them fails: %s', async () => {
+    const before = await nameNow()
+    const happened: string[] = []
+    const failed = transaction(db, DEFAULT_PROJECT_ID, async (tx) => {
+      await rename(tx, 'never')
+      tx.afterCommit(() => happened.push('after'))
+      tx.withCommit(Promise.all([rename(tx, 'never either'), fail(tx), rename(tx, 'nor this')]))
+    })
+    await expect(failed).rejects.toThrow('division by zero')
+    expect(happened).toEqual([])
+    expect(await nameNow()).toBe(before)
+  })
+
+  it('fail nothing else when the work fails beside them', async () => {
+    const before = await nameNow()
+    const failed = transaction(db, DEFAULT_PROJECT_ID, async (tx) => {
+      tx.withCommit(rename(tx, 'never'))
+      throw new Error('no')
+    })
+    await expect(failed).rejects.toThrow('no')
+    expect(await nameNow()).toBe(before)
+  })
+})
