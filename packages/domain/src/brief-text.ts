@@ -164,13 +164,13 @@ export function renderInboxItem(item: InboxText): string {
 }
 
 /** Text that can neither end the markers around it nor pass for a message of ours. */
-function neutralised(text: string): string {
+export function neutralised(text: string): string {
   return text
     .replace(/<(?=\s*\/?\s*subtask-result)/gi, '‹')
     .replace(/\[(?=\s*(?:task\s+(?:assignment|update)|troubleshooting\s+guide\s+available|inbox)\b)/gi, '⟦')
 }
 
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
@@ -220,6 +220,6 @@ export function renderCheckInTemplate(task: Pick<Task, 'id' | 'revision' | 'crit
 }
 
 /** A text that cannot close the block it stands in. */
-function unbracketed(text: string): string {
+export function unbracketed(text: string): string {
   return text.replaceAll('<', '‹').replaceAll('>', '›')
 }

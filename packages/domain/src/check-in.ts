@@ -32,6 +32,9 @@ export interface CheckInMatches {
 }
 
 const STATUS_LENGTH_MAX = 64
+/** As many of its lines as are kept, the newest, and as many next steps, the first: a text may have millions, and nobody means them. */
+export const CHECK_IN_LINES_MAX = 10_000
+export const NEXT_STEPS_MAX = 1_000
 
 /** Every check-in of a text, in order. Takes time in proportion to the text, and never throws. */
 export function parseCheckIns(text: string): CheckIn[] {
@@ -70,14 +73,18 @@ export function readCheckIn(block: NplBlock): CheckIn {
     else section = name.endsWith('criteria') ? 'criteria' : 'next_steps'
     if (name.endsWith('steps') && value !== '[]') addStep(checkIn.nextSteps, value)
   }
+  checkIn.lines = checkIn.lines.slice(-CHECK_IN_LINES_MAX)
   return checkIn
 }
 
 function addItem(items: BlockItem[], item: BlockItem): void {
-  if (item.text !== '') items.push(item)
+  if (item.text === '') return
+  if (items.length === 2 * CHECK_IN_LINES_MAX) items.splice(0, CHECK_IN_LINES_MAX)
+  items.push(item)
 }
 
 function addStep(steps: string[], line: string): void {
+  if (steps.length === NEXT_STEPS_MAX) return
   const { emoji, text } = readItem(line)
   if (text !== '') steps.push(emoji === null ? text : `${emoji} ${text}`)
 }
@@ -114,35 +121,44 @@ const COMPARED_LENGTH_MAX = 4_000
  * Which criterion each line of a check-in is about: by its id, else by the same text apart from case, space and punctuation, else by
  * sharing most of its words with one and with no other as many. The newest line about a criterion counts.
  */
-export function matchCriteria(checkIn: Pick<CheckIn, 'lines'>, criteria: readonly Criterion[]): CheckInMatches {
+export function matchCriteria(checkIn: Pick<CheckIn, 'lines'>, criteria: readonly MatchedCriterion[]): CheckInMatches {
+  const { reports, unmatched } = matchLines(checkIn.lines, criteria)
+  return { criteria: reports, unmatched: unmatched.map(({ text }) => text) }
+}
+
+/** What of a criterion a line is compared with. */
+export type MatchedCriterion = Pick<Criterion, 'id' | 'text'>
+
+/** `matchCriteria`, with all that is known of the lines that are about none. */
+export function matchLines(lines: readonly BlockItem[], criteria: readonly MatchedCriterion[]): { reports: CriterionReport[]; unmatched: BlockItem[] } {
   const index = new CriteriaIndex(criteria)
   const newest = new Map<string, CriterionReport>()
-  const unmatched: string[] = []
-  for (const { category, text } of checkIn.lines) {
-    const { found, note } = index.find(text)
-    if (found.length === 0) unmatched.push(text)
-    const state = category === null ? 'unclear' : STATE_OF[category]
-    for (const criterion of found) newest.set(criterion.id, { criterionId: criterion.id, category, state, note })
+  const unmatched: BlockItem[] = []
+  for (const line of lines) {
+    const { found, note } = index.find(line.text)
+    if (found.length === 0) unmatched.push(line)
+    const state = line.category === null ? 'unclear' : STATE_OF[line.category]
+    for (const criterion of found) newest.set(criterion.id, { criterionId: criterion.id, category: line.category, state, note })
   }
-  return { criteria: criteria.flatMap(({ id }) => newest.get(id) ?? []), unmatched }
+  return { reports: criteria.flatMap(({ id }) => newest.get(id) ?? []), unmatched }
 }
 
 const ID = /[\p{L}\p{N}][\p{L}\p{N}_-]*/gu
 
 /** A criterion, and how many different words it has. */
 interface Indexed {
-  criterion: Criterion
+  criterion: MatchedCriterion
   words: number
 }
 
 /** Criteria by what a line may name them with. */
 class CriteriaIndex {
-  readonly #byId = new Map<string, Criterion>()
-  readonly #byText = new Map<string, Criterion[]>()
+  readonly #byId = new Map<string, MatchedCriterion>()
+  readonly #byText = new Map<string, MatchedCriterion[]>()
   readonly #byWord = new Map<string, Indexed[]>()
   readonly #idLengthMin: number
 
-  constructor(criteria: readonly Criterion[]) {
+  constructor(criteria: readonly MatchedCriterion[]) {
     for (const criterion of criteria) {
       this.#byId.set(criterion.id.toLowerCase(), criterion)
       const words = wordsOf(criterion.text)
@@ -155,7 +171,7 @@ class CriteriaIndex {
   }
 
   /** The criteria that a line is about: more than one only where several have the same text. */
-  find(text: string): { found: Criterion[]; note: string } {
+  find(text: string): { found: MatchedCriterion[]; note: string } {
     const named = text.length < this.#idLengthMin ? null : this.#named(text)
     if (named !== null) return { found: [named.criterion], note: without(text, named.start, named.end) }
     if (text.length > COMPARED_LENGTH_MAX) return { found: [], note: text }
@@ -164,8 +180,8 @@ class CriteriaIndex {
   }
 
   /** The criterion whose id is the last to stand in a line: that is where it was asked for. */
-  #named(text: string): { criterion: Criterion; start: number; end: number } | null {
-    let last: { criterion: Criterion; start: number; end: number } | null = null
+  #named(text: string): { criterion: MatchedCriterion; start: number; end: number } | null {
+    let last: { criterion: MatchedCriterion; start: number; end: number } | null = null
     for (const match of text.matchAll(ID)) {
       const criterion = this.#byId.get(match[0].toLowerCase())
       if (criterion !== undefined) last = { criterion, start: match.index, end: match.index + match[0].length }
@@ -173,14 +189,14 @@ class CriteriaIndex {
     return last
   }
 
-  #closest(words: readonly string[]): Criterion[] {
+  #closest(words: readonly string[]): MatchedCriterion[] {
     const known = new Set(words.filter((word) => this.#byWord.has(word)))
     if (known.size === 0) return []
     const shared = new Map<Indexed, number>()
     for (const word of known) {
       for (const indexed of this.#byWord.get(word) ?? []) shared.set(indexed, (shared.get(indexed) ?? 0) + 1)
     }
-    let best: { criterion: Criterion; shared: number; words: number } | null = null
+    let best: { criterion: MatchedCriterion; shared: number; words: number } | null = null
     let isUnique = false
     for (const [{ criterion, words }, count] of shared) {
       if (count * OVERLAP_MIN.of < words * OVERLAP_MIN.shared) continue
@@ -219,6 +235,11 @@ const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[[\p{L}\p{N}
 function wordsOf(text: string): string[] {
   if (ASCII.test(text)) return text.toLowerCase().match(ASCII_WORD) ?? []
   return text.normalize('NFKC').toLowerCase().match(WORD) ?? []
+}
+
+/** A text with its case, space and punctuation folded. */
+export function foldText(text: string): string {
+  return folded(text, wordsOf(text))
 }
 
 /** A text by its words, and so with its case, space and punctuation folded; one that has no words stays as it is. */

@@ -41,6 +41,38 @@ export { type CheckIn, type CheckInMatches, type CriterionReport, matchCriteria,
 export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
 export { type DependencyEdge, findCycle } from './dependencies.ts'
 export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound } from './errors.ts'
+export {
+  DIMENSIONS,
+  type Dimension,
+  EVALUATION_WARNING_CODES,
+  type Evaluation,
+  type EvaluationInput,
+  type EvaluationWarning,
+  type EvaluationWarningCode,
+  evaluate,
+  RECOMMENDATIONS,
+  type Recommendation,
+} from './evaluation.ts'
+export {
+  type CriterionVerdict,
+  type EvaluatedCriterion,
+  type JudgeVerdict,
+  type SchemaVerdict,
+  VERDICT_METHODS,
+  VERDICTS,
+  type Verdict,
+  type VerdictMethod,
+} from './evaluation-criteria.ts'
+export {
+  DEFAULT_EVALUATION_RULES,
+  type EvaluationRules,
+  type EvaluationSettings,
+  evaluationRules,
+  evaluationSettingsSchema,
+  GATES,
+  type Gate,
+} from './evaluation-settings.ts'
+export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluation-text.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'
@@ -49,6 +81,16 @@ export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputP
 export { PHRASE_LENGTH_MAX, type Phrase, type PhraseCandidate, type PhraseContext, type PhraseReading, readPhrase } from './phrase.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
 export { isPublicAddress } from './public-address.ts'
+export {
+  type CategoryCounts,
+  DEFAULT_WEIGHTS,
+  parseReflection,
+  type Reflection,
+  type ReflectionItem,
+  WEIGHTED_CATEGORIES,
+  type WeightedCategory,
+  type Weights,
+} from './reflection.ts'
 export {
   MISSED_POLICIES,
   type MissedPolicy,
@@ -152,6 +194,7 @@ export {
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
 export { type CalendarTiming, firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
 export { ALL_TOOLS, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
+export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './training-export.ts'
 export {
   type CompiledTsg,
   compileTsg,

@@ -111,10 +111,14 @@ class BlockFinder {
 
   #readTags(line: string, offset: number): void {
     let rest = 0
+    let hasText = false
     for (const tag of tagsOf(line)) {
-      // Inside of a block its text may mention another; only one that begins a line begins a block.
-      if (tag.isOpening && this.#open !== null && !MARKS_ONLY.test(line.slice(rest, tag.start))) continue
+      // Inside of a block its text may mention another; only one that begins a line begins a block. Text before one is text before all
+      // that follow it, and looked at once.
+      hasText ||= !MARKS_ONLY.test(line.slice(rest, tag.start))
+      if (tag.isOpening && this.#open !== null && hasText) continue
       rest = tag.end
+      hasText = false
       this.#close(offset + tag.start, !tag.isOpening)
       if (tag.isOpening) this.#open = blockOf(tag.name, tag.attributes, offset + tag.end)
     }
@@ -128,9 +132,10 @@ class BlockFinder {
 
   #close(at: number, isClosed: boolean): void {
     if (this.#open === null) return
-    const { parts, start, ...block } = this.#open
-    const text = [...parts, this.#text.slice(start, at)].join('\n')
-    if (block.kind === 'check_in' || !MARKS_ONLY.test(text)) this.#blocks.push({ ...block, text, isClosed })
+    const { kind, tag, attributes, parts, start } = this.#open
+    const last = this.#text.slice(start, at)
+    const text = parts.length === 0 ? last : [...parts, last].join('\n')
+    if (kind === 'check_in' || !MARKS_ONLY.test(text)) this.#blocks.push({ kind, tag, attributes, text, isClosed })
     this.#open = null
   }
 }
@@ -225,10 +230,16 @@ function blockOf(tag: NplTag, written: string, start: number): OpenBlock | null 
 // Sticky: each attribute begins where the last one ended, and the first that is none ends the list.
 const ATTRIBUTE = /\s*([a-z][\w-]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=`]+)))?/iy
 
+/** Nothing has more; a tag of a million of them is not read to its end. */
+const ATTRIBUTES_MAX = 32
+
 function attributesOf(written: string): Record<string, string> {
+  if (written === '') return {}
   const attributes = new Map<string, string>()
   ATTRIBUTE.lastIndex = 0
-  for (let match = ATTRIBUTE.exec(written); match !== null; match = ATTRIBUTE.exec(written)) {
+  for (let count = 0; count < ATTRIBUTES_MAX; count += 1) {
+    const match = ATTRIBUTE.exec(written)
+    if (match === null) break
     const name = (match[1] as string).toLowerCase()
     if (!attributes.has(name)) attributes.set(name, match[2] ?? match[3] ?? match[4] ?? '')
   }
@@ -242,8 +253,12 @@ const EMOJI =
 
 const CATEGORIES = new Map<string, EmojiCategory>(Object.entries(EMOJI_CATEGORIES))
 
+// Neither a mark nor an emoji begins with one of these, and a text may have millions of lines that do.
+const LETTER = /[A-Za-z]/y
+
 /** Reads one line of a block: the emoji it begins with, behind any list mark, and the rest. */
 export function readItem(line: string): BlockItem {
+  if (endOf(LETTER, line, 0) !== 0) return { emoji: null, category: null, text: line.trim() }
   const start = endOf(ITEM_MARKS, line, 0)
   const end = endOf(EMOJI, line, start)
   if (end === start) return { emoji: null, category: null, text: line.slice(start).trim() }
