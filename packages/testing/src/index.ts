@@ -20,4 +20,5 @@ export {
   spawnMany,
 } from './journey.ts'
 export { holdRow, waitUntilBlocked } from './locks.ts'
+export { readScheduleRow, readSlots, type ScheduleRow, type StoredSchedule, storeSchedules } from './schedules.ts'
 export { type TestDatabase, testDatabase } from './test-database.ts'

@@ -1,6 +1,7 @@
 import { TERMINAL_SUBTASK_EVENTS } from '@muster/domain'
 import type postgres from 'postgres'
 import { announced, type Check, type InvariantOptions } from './check.ts'
+import { SCHEDULES } from './schedule-invariants.ts'
 import { TASKS } from './task-invariants.ts'
 
 export type { InvariantOptions } from './check.ts'
@@ -197,4 +198,4 @@ const ANNOUNCEMENTS: Check[] = [
   },
 ]
 
-const CHECKS: readonly Check[] = [...LANES, ...LOCK_STEP, ...ROWS, ...ANNOUNCEMENTS, ...TASKS]
+const CHECKS: readonly Check[] = [...LANES, ...LOCK_STEP, ...ROWS, ...ANNOUNCEMENTS, ...TASKS, ...SCHEDULES]

@@ -2,12 +2,12 @@ import type postgres from 'postgres'
 import { vi } from 'vitest'
 
 /**
- * Holds the row of a subtask, or of a task, so that a test decides in which order others come to it: they queue up behind, first come,
+ * Holds the row of a subtask, of a task or of a schedule, so that a test decides in which order others come to it: they queue up behind, first come,
  * first served.
  *
  * @returns lets go
  */
-export async function holdRow(admin: postgres.Sql, id: string, table: 'subtasks' | 'tasks' = 'subtasks'): Promise<() => Promise<void>> {
+export async function holdRow(admin: postgres.Sql, id: string, table: 'subtasks' | 'tasks' | 'schedules' = 'subtasks'): Promise<() => Promise<void>> {
   const connection = await admin.reserve()
   await connection`begin`
   await connection`select from ${connection(table)} where id = ${id} for update`

@@ -14,6 +14,7 @@ import { type DueDecision, type DueSchedule, decideDue, type NewEvent, nextFirin
 import { insertPrepared, laneDefaults, type Spawned } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { scheduleEvent } from './event-data.ts'
+import { stateEvent } from './open-schedule.ts'
 import { scheduledSubtask } from './scheduled-subtask.ts'
 
 /** What one look takes on. The rest of what is due is found by the next, which follows at once. */
@@ -220,16 +221,16 @@ function writeDown(deps: Deps, { schedule, due, decision }: Plan, made: readonly
     if (outcome === 'fire') {
       const subtask = left.shift() as Subtask
       rows.push({ ...row, outcome: 'fired', firedAt: subtask.createdAt, subtaskId: subtask.id })
-      events.push(scheduleEvent('schedule.fired', id, actor, { slot: slot.toISOString(), subtask_id: subtask.id }))
+      events.push(scheduleEvent('schedule.fired', id, actor, { agent_id: agentId, slot: slot.toISOString(), subtask_id: subtask.id }))
     } else {
       rows.push({ ...row, outcome, firedAt: null, subtaskId: null })
       // What becomes of a slot that waits is said when it is known.
-      if (outcome !== 'waiting') events.push(scheduleEvent('schedule.skipped', id, actor, { slot: slot.toISOString(), outcome }))
+      if (outcome !== 'waiting') events.push(scheduleEvent('schedule.skipped', id, actor, { agent_id: agentId, slot: slot.toISOString(), outcome }))
     }
   }
   const isWaiting = due.hasWaitingSlot || rows.some(({ outcome }) => outcome === 'waiting')
   const isFinished = nextFireAt === null && !isWaiting
-  if (isFinished) events.push(scheduleEvent('schedule.finished', id, actor))
+  if (isFinished) events.push(stateEvent('schedule.finished', { ...schedule, state: 'finished', nextFireAt }, actor))
   return { rows, events, advance: { scheduleId: id, nextFireAt, fired: made.length, lastFiredAt: made.at(-1)?.createdAt ?? null, isFinished } }
 }
 
@@ -265,12 +266,13 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
     if ('error' in answer) continue
     const { id: subtaskId, createdAt } = answer.answer
     const actor = { kind: 'schedule', id: scheduleId }
-    const { nextFireAt } = locked.get(scheduleId) as Schedule
+    const schedule = locked.get(scheduleId) as Schedule
+    const { nextFireAt, agentId } = schedule
     const isFinished = nextFireAt === null
     fired.push({ id, subtaskId, firedAt: createdAt })
     advances.push({ scheduleId, nextFireAt, fired: 1, lastFiredAt: createdAt, isFinished })
-    events.push(scheduleEvent('schedule.fired', scheduleId, actor, { slot: slot.toISOString(), subtask_id: subtaskId }))
-    if (isFinished) events.push(scheduleEvent('schedule.finished', scheduleId, actor))
+    events.push(scheduleEvent('schedule.fired', scheduleId, actor, { agent_id: agentId, slot: slot.toISOString(), subtask_id: subtaskId }))
+    if (isFinished) events.push(stateEvent('schedule.finished', { ...schedule, state: 'finished' }, actor))
   }
   await Promise.all([scheduleSlots.writeFired(tx, fired), scheduleSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))

@@ -24,7 +24,7 @@ export interface DueLook {
 
 /** What is due by now, and when to look again: one look into an index each, however many are stored. Across projects; needs no transaction. */
 export async function findDue({ sql: query }: Pick<Tx, 'sql'>, except: readonly string[], limit: number): Promise<DueLook> {
-  const [row] = await query<{ due: string; next_in_ms: number | null; has_waiting: boolean }[]>`
+  const [row] = await query<{ due: DueRef[]; next_in_ms: number | null; has_waiting: boolean }[]>`
     with moment as materialized (select muster_now() as now)
     select
       (
@@ -40,7 +40,7 @@ export async function findDue({ sql: query }: Pick<Tx, 'sql'>, except: readonly 
         where next_fire_at > (select now from moment) order by next_fire_at limit 1
       ) as next_in_ms,
       exists (select from schedule_slots where outcome = 'waiting') as has_waiting`
-  return { due: JSON.parse(row?.due as string) as DueRef[], nextInMs: row?.next_in_ms ?? null, hasWaiting: row?.has_waiting === true }
+  return { due: row?.due ?? [], nextInMs: row?.next_in_ms ?? null, hasWaiting: row?.has_waiting === true }
 }
 
 /** Parameters of a statement have one shape, however many ids there are: it is planned once. */
@@ -79,7 +79,7 @@ export async function readDueFacts(tx: Tx, locked: readonly Schedule[]): Promise
       exists (select from schedule_slots l where l.schedule_id = d.id and l.outcome = 'waiting') as has_waiting_slot,
       (select max(l.slot) from schedule_slots l where l.schedule_id = d.id and not l.manual and l.slot >= d.next_fire_at) as last_taken_at
     from unnest(
-      ${locked.map((schedule) => schedule.id)}::uuid[], ${locked.map((schedule) => schedule.nextFireAt?.toISOString() ?? null)}::timestamptz[]
+      ${locked.map((schedule) => schedule.id)}::uuid[], ${locked.map((schedule) => schedule.nextFireAt?.toISOString() ?? null)}::text[]::timestamptz[]
     ) as d(id, next_fire_at) cross join moment`
   const facts = new Map(
     rows.map((row) => [
