@@ -1,4 +1,14 @@
-import { clockText, type DayPart, distinctTimes, requireOneClock, type TimeOfDay, timesInDayPart, type WrittenTime } from './phrase-clock.ts'
+import {
+  clockText,
+  type DayPart,
+  distinctTimes,
+  NINE,
+  OFFERED_TIMES,
+  requireOneClock,
+  type TimeOfDay,
+  timesInDayPart,
+  type WrittenTime,
+} from './phrase-clock.ts'
 import { Ambiguous, refused } from './phrase-refusal.ts'
 import { type CalendarRule, phraseOfRule } from './phrase-rule.ts'
 import { inWords, type Nth, ordinal, type Rank, type Span } from './phrase-words.ts'
@@ -24,23 +34,6 @@ export interface Parts {
   quarterly: true
   /** "Every second friday": of the month, or in every second week. */
   open: { rank: Rank; weekdays: number[] }
-}
-
-const NINE: TimeOfDay = { hour: 9, minute: 0, second: 0 }
-const SIX: TimeOfDay = { hour: 18, minute: 0, second: 0 }
-/** The times that are offered where none was said. */
-const OFFERED_TIMES: Record<DayPart | 'any', TimeOfDay[]> = {
-  any: [NINE, SIX],
-  morning: [{ ...NINE, hour: 8 }, NINE],
-  afternoon: [
-    { ...NINE, hour: 14 },
-    { ...NINE, hour: 16 },
-  ],
-  evening: [SIX, { ...SIX, hour: 20 }],
-  night: [
-    { ...SIX, hour: 21 },
-    { ...SIX, hour: 23 },
-  ],
 }
 
 /**

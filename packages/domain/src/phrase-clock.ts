@@ -28,6 +28,24 @@ export interface Read<T> {
 export const DAY_PARTS = ['morning', 'afternoon', 'evening', 'night'] as const
 export type DayPart = (typeof DAY_PARTS)[number]
 
+export const NINE: TimeOfDay = { hour: 9, minute: 0, second: 0 }
+const SIX: TimeOfDay = { hour: 18, minute: 0, second: 0 }
+
+/** The times that are offered where none was said. */
+export const OFFERED_TIMES: Record<DayPart | 'any', TimeOfDay[]> = {
+  any: [NINE, SIX],
+  morning: [{ ...NINE, hour: 8 }, NINE],
+  afternoon: [
+    { ...NINE, hour: 14 },
+    { ...NINE, hour: 16 },
+  ],
+  evening: [SIX, { ...SIX, hour: 20 }],
+  night: [
+    { ...SIX, hour: 21 },
+    { ...SIX, hour: 23 },
+  ],
+}
+
 /** One time of day at `position`, or null. */
 export function readTime(tokens: Token[], position: number): Read<WrittenTime> | null {
   const token = tokens[position]

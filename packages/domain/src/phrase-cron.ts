@@ -1,5 +1,5 @@
-import { CronExpressionParser } from 'cron-parser'
 import cronstrue from 'cronstrue'
+import { type CronTimes, readCron as readTimes } from './cron-times.ts'
 import { refused } from './phrase-refusal.ts'
 import type { ScheduleWarning } from './schedule.ts'
 
@@ -28,7 +28,8 @@ export interface ReadCron {
 /** Whether a text is meant as cron: a macro, or fields of which the first begins as no phrase does. */
 export function looksLikeCron(text: string): boolean {
   const fields = text.toUpperCase().split(' ')
-  return text.startsWith('@') || (fields.length >= 5 && fields.every((field) => FIELD.test(field)))
+  const isOfClock = fields.slice(0, 2).every((field) => /^[\d*?][\d*?,/-]*$/.test(field))
+  return text.startsWith('@') || (fields.length >= 5 && isOfClock && fields.every((field) => FIELD.test(field)))
 }
 
 /**
@@ -47,16 +48,20 @@ export function readCron(text: string): ReadCron {
   const wrong = all.findIndex((field) => !FIELD.test(field))
   if (wrong !== -1) throw refused(`"${all[wrong]}" is not understood as the ${FIELD_NAMES[wrong]} of a cron expression. Use numbers, names, and * , - / L #.`)
   const cron = all.join(' ')
+  const times = timesOf(cron, text)
+  const phrase = all[0] === '0' ? all.slice(1).join(' ') : cron
+  return { cron, phrase, reading: cronstrue.toString(phrase, { use24HourTimeFormat: true, verbose: true }), warnings: cronWarnings(times) }
+}
+
+function timesOf(cron: string, text: string): CronTimes {
   try {
-    CronExpressionParser.parse(cron, { currentDate: '2026-01-01T00:00:00Z', tz: 'UTC' })
+    return readTimes(cron)
   } catch (error) {
     throw refused(`"${text}" is no cron expression: ${error instanceof Error ? error.message : 'it cannot be read'}.`)
   }
-  const phrase = all[0] === '0' ? all.slice(1).join(' ') : cron
-  return { cron, phrase, reading: cronstrue.toString(phrase, { use24HourTimeFormat: true, verbose: true }), warnings: cronWarnings(all) }
 }
 
-function cronWarnings(fields: string[]): ScheduleWarning[] {
-  if (fields[3]?.startsWith('*') || fields[5]?.startsWith('*')) return []
+function cronWarnings({ days, weekdays }: CronTimes): ScheduleWarning[] {
+  if (days === null || weekdays === null) return []
   return [{ code: 'either_day', message: 'Both a day of the month and a day of the week are given: it is due on days that are either.' }]
 }

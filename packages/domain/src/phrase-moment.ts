@@ -1,46 +1,100 @@
+import { type DayPart, type Read, readTime, type WrittenTime } from './phrase-clock.ts'
+import { readNamedDate, readNumericDate, type WrittenDate } from './phrase-dates.ts'
+import { type Clause, compileClauses, readClauses, type SlotReader } from './phrase-patterns.ts'
 import { refused } from './phrase-refusal.ts'
 import type { Token } from './phrase-tokens.ts'
-import { readDuration, UNIT_SECONDS } from './phrase-words.ts'
-import type { PhraseContext, PhraseZone } from './phrase-zone.ts'
-import type { ScheduleWarning } from './schedule.ts'
-import { toInstant } from './wall-clock.ts'
+import { type Rank, readDayPart, readDuration, readMonthDays, readWeekday, type Span } from './phrase-words.ts'
 
-/** A point in time, and what to say of how it was read. */
-export interface Moment {
-  at: Date
-  warnings: ScheduleWarning[]
+/** What the clauses of a point in time say. Each may be said once. */
+export interface MomentParts {
+  /** From now on: "in 2 hours", "3 days from now". */
+  spans: Span[]
+  /** From today on. */
+  days: number
+  weekday: { weekday: number; which: 'any' | 'next' | 'this' | 'of next week' }
+  /** All that a date can mean. */
+  dates: WrittenDate[]
+  dayOfMonth: number
+  time: WrittenTime
+  dayPart: DayPart
+  /** A period without a day in it: "next week". */
+  vague: 'week' | 'month' | 'year'
 }
 
-const ISO = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})?$/
-
-/** An ISO 8601 date with a time, by its offset or else by the zone; null for anything else. */
-export function readIso(text: string, zone: PhraseZone): Moment | null {
-  const match = ISO.exec(text)
-  if (!match) return null
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((part) => Number(part ?? 0))
-  const milliseconds = Math.floor(Number(`0.${match[7] ?? 0}`) * 1_000)
-  const asUtc = Date.UTC(year, month - 1, day, hour, minute, second)
-  const check = new Date(asUtc).toISOString()
-  if (check.slice(0, 10) !== `${match[1]}-${match[2]}-${match[3]}` || hour > 23 || minute > 59 || second > 59)
-    throw refused(`"${text}" is not on the calendar, or not on the clock.`)
-  const offset = match[8]
-  if (offset === undefined) return { at: new Date(toInstant({ year, month, day, hour, minute, second }, zone.name).getTime() + milliseconds), warnings: [] }
-  return { at: new Date(asUtc + milliseconds - offsetMilliseconds(offset)), warnings: [] }
+interface Slots {
+  TIME: WrittenTime
+  CLOCK: WrittenTime
+  PART: DayPart
+  DURATION: Span[]
+  WEEKDAY: number
+  NAMED: WrittenDate
+  NUMERIC: WrittenDate[]
+  DAYS: Rank[]
+  PERIOD: MomentParts['vague']
 }
 
-function offsetMilliseconds(offset: string): number {
-  if (/^z$/i.test(offset)) return 0
-  const digits = offset.replace(/\D/g, '')
-  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2))
-  return (offset.startsWith('-') ? -1 : 1) * minutes * 60_000
+const PERIODS = ['week', 'month', 'year'] as const
+
+const SLOTS: Record<keyof Slots, SlotReader> = {
+  TIME: readTime,
+  CLOCK: (tokens, position) => {
+    const time = readTime(tokens, position)
+    return time?.value.isBare ? null : time
+  },
+  PART: readDayPart,
+  DURATION: readDuration,
+  WEEKDAY: readWeekday,
+  NAMED: readNamedDate,
+  NUMERIC: (tokens, position): Read<WrittenDate[]> | null => {
+    const token = tokens[position]
+    return token?.kind === 'date' ? { value: readNumericDate(token), next: position + 1 } : null
+  },
+  DAYS: readMonthDays,
+  PERIOD: (tokens, position) => {
+    const value = PERIODS.find((period) => period === tokens[position]?.text)
+    return value === undefined ? null : { value, next: position + 1 }
+  },
 }
 
-/** "in 90 minutes"; null for anything else. */
-export function readMoment(tokens: Token[], _zone: PhraseZone, at: PhraseContext): Moment | null {
-  if (tokens[0]?.text !== 'in') return null
-  const duration = readDuration(tokens, 1)
-  if (!duration || duration.next !== tokens.length) return null
-  const seconds = duration.value.reduce((sum, { count, unit }) => sum + count * (UNIT_SECONDS[unit] ?? Number.NaN), 0)
-  if (!Number.isFinite(seconds)) return null
-  return { at: new Date(at.now.getTime() + seconds * 1_000), warnings: [] }
+/** All that a point in time can consist of, in any order. */
+const TABLE: Clause<Slots, Partial<MomentParts>>[] = [
+  { pattern: 'at TIME', part: ({ TIME }) => ({ time: TIME }) },
+  { pattern: 'CLOCK', part: ({ CLOCK }) => ({ time: CLOCK }) },
+  { pattern: 'in the PART', part: ({ PART }) => (PART === 'night' ? null : { dayPart: PART }) },
+  { pattern: 'at PART', part: ({ PART }) => (PART === 'night' ? { dayPart: PART } : null) },
+  { pattern: 'PART', part: ({ PART }) => ({ dayPart: PART }) },
+  { pattern: 'this PART', part: ({ PART }) => ({ days: 0, dayPart: PART }) },
+  { pattern: 'tonight', part: () => ({ days: 0, dayPart: 'evening' }) },
+  { pattern: 'today', part: () => ({ days: 0 }) },
+  { pattern: 'tomorrow', part: () => ({ days: 1 }) },
+  { pattern: 'the? day after tomorrow', part: () => ({ days: 2 }) },
+  { pattern: 'in DURATION', part: ({ DURATION }) => ({ spans: DURATION }) },
+  { pattern: 'DURATION from now', part: ({ DURATION }) => ({ spans: DURATION }) },
+  { pattern: 'on? WEEKDAY', part: ({ WEEKDAY }) => ({ weekday: { weekday: WEEKDAY, which: 'any' } }) },
+  { pattern: 'on? next WEEKDAY', part: ({ WEEKDAY }) => ({ weekday: { weekday: WEEKDAY, which: 'next' } }) },
+  { pattern: 'on? this WEEKDAY', part: ({ WEEKDAY }) => ({ weekday: { weekday: WEEKDAY, which: 'this' } }) },
+  { pattern: 'on? WEEKDAY next week', part: ({ WEEKDAY }) => ({ weekday: { weekday: WEEKDAY, which: 'of next week' } }) },
+  { pattern: 'next week on? WEEKDAY', part: ({ WEEKDAY }) => ({ weekday: { weekday: WEEKDAY, which: 'of next week' } }) },
+  { pattern: 'on? WEEKDAY this week', part: ({ WEEKDAY }) => ({ weekday: { weekday: WEEKDAY, which: 'this' } }) },
+  { pattern: 'next PERIOD', part: ({ PERIOD }) => ({ vague: PERIOD }) },
+  { pattern: 'on? the? NAMED', part: ({ NAMED }) => ({ dates: [NAMED] }) },
+  { pattern: 'on? NUMERIC', part: ({ NUMERIC }) => ({ dates: NUMERIC }) },
+  { pattern: 'on? the DAYS', part: ({ DAYS }) => (DAYS.length === 1 && DAYS[0] !== 'last' ? { dayOfMonth: Number(DAYS[0]) } : null) },
+]
+const CLAUSES = compileClauses(TABLE)
+
+export type MomentAttempt = { parts: Partial<MomentParts>; stuckAt: null } | { parts: null; stuckAt: Token }
+
+/** What a phrase says of a point in time, or the first token that is not understood. */
+export function readMomentParts(tokens: Token[]): MomentAttempt {
+  const read = readClauses(CLAUSES, SLOTS, tokens)
+  if (read.stuckAt) return { parts: null, stuckAt: read.stuckAt }
+  const parts: Partial<MomentParts> = {}
+  for (const part of read.parts) {
+    if (Object.keys(part).some((name) => name in parts)) throw refused('The phrase names two points in time. Name one, or make two schedules.')
+    Object.assign(parts, part)
+  }
+  const days = (['spans', 'days', 'weekday', 'dates', 'dayOfMonth', 'vague'] as const).filter((name) => name in parts)
+  if (days.length > 1) throw refused('The phrase names two days. Name one, or make two schedules.')
+  return { parts, stuckAt: null }
 }

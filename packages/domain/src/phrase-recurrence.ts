@@ -1,7 +1,8 @@
 import { type CalendarSpan, calendarRule, openQuarter, openRank, type Parts, withoutPeriod } from './phrase-calendar.ts'
 import { type DayPart, type Read, readTimes, type WrittenTime } from './phrase-clock.ts'
+import { readMomentParts } from './phrase-moment.ts'
 import { type Clause, compileClauses, readClauses, type SlotReader } from './phrase-patterns.ts'
-import { refused } from './phrase-refusal.ts'
+import { Ambiguous, refused } from './phrase-refusal.ts'
 import type { CalendarRule } from './phrase-rule.ts'
 import type { Token } from './phrase-tokens.ts'
 import {
@@ -189,4 +190,56 @@ export function durationText(seconds: number): string {
   const [unit, size] = units.find(([, length]) => seconds % length === 0) ?? ['second', 1]
   const count = seconds / size
   return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+/** Words that say that something comes again. */
+const AGAIN = new Set(
+  'every each daily everyday hourly weekly fortnightly monthly quarterly yearly annually twice thrice weekdays workdays weekends mornings afternoons evenings nights'.split(
+    ' ',
+  ),
+)
+
+/** Whether the phrase speaks of something that comes again: one of those words, plural weekdays, or "of the month". */
+export function comesAgain(tokens: Token[]): boolean {
+  const isPlural = ({ text }: Token): boolean => /^[a-z]+days$/.test(text) && text !== 'days'
+  const isOfMonth = (index: number): boolean =>
+    ['of', 'in'].includes(tokens[index]?.text ?? '') && tokens[index + 1]?.text === 'the' && tokens[index + 2]?.text === 'month'
+  return tokens.some((token, index) => AGAIN.has(token.text) || isPlural(token) || isOfMonth(index))
+}
+
+/** Whether it is a length of time and nothing else. */
+export function isInterval(tokens: Token[]): boolean {
+  return readDuration(tokens, 0)?.next === tokens.length
+}
+
+/** Whether it names a day or a moment that comes once, which weekdays alone do not. */
+export function isMoment(tokens: Token[]): boolean {
+  const { parts } = readMomentParts(tokens)
+  if (!parts) return false
+  return (
+    parts.spans !== undefined ||
+    parts.days !== undefined ||
+    parts.dates !== undefined ||
+    parts.vague !== undefined ||
+    (parts.weekday !== undefined && parts.weekday.which !== 'any')
+  )
+}
+
+/** Words that some use for twice in a period, and others for every second one. */
+const TWO_SENSES = new Map([
+  ['biweekly', ['every 2 weeks', 'twice a week']],
+  ['bimonthly', ['every 2 months', 'twice a month']],
+  ['biannually', ['twice a year', 'every 2 years']],
+])
+
+/** Throws candidates for words with two senses. */
+export function requireClearWords(tokens: Token[], text: string): void {
+  for (const { text: word, start, end } of tokens) {
+    const senses = TWO_SENSES.get(word)
+    if (senses)
+      throw new Ambiguous(
+        `"${word}" may mean ${senses.join(' or ')}.`,
+        senses.map((sense) => text.slice(0, start) + sense + text.slice(end)),
+      )
+  }
 }

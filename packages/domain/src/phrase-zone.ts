@@ -188,7 +188,7 @@ export function zoneWarnings(zone: PhraseZone, at: PhraseContext, next: Date): S
 }
 
 /** How far the wall clock of a zone is ahead of UTC at an instant. */
-function offsetMinutes(instant: Date, zone: string): number {
+export function offsetMinutes(instant: Date, zone: string): number {
   const wall = toWallTime(instant, zone)
   const asUtc = Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second)
   return Math.round((asUtc - Math.floor(instant.getTime() / 1000) * 1000) / 60_000)

@@ -1,12 +1,14 @@
 import { DomainError } from './errors.ts'
 import { looksLikeCron, readCron } from './phrase-cron.ts'
-import { type Moment, readIso, readMoment } from './phrase-moment.ts'
-import { readRecurrence } from './phrase-recurrence.ts'
-import { Ambiguous, refused, unparseable } from './phrase-refusal.ts'
-import { cronsOfRule, phraseOfRule } from './phrase-rule.ts'
+import { readIso } from './phrase-iso.ts'
+import { readMomentParts } from './phrase-moment.ts'
+import { capital, isoDate, isoText, momentWords, zoneWords } from './phrase-reading.ts'
+import { comesAgain, isInterval, isMoment, readRecurrence, requireClearWords } from './phrase-recurrence.ts'
+import { Ambiguous, notUnderstood, refused, unparseable } from './phrase-refusal.ts'
+import { type Moment, resolveMoment } from './phrase-resolve.ts'
+import { type CalendarRule, cronsOfRule, phraseOfRule } from './phrase-rule.ts'
 import { tokenize } from './phrase-tokens.ts'
-import { MONTHS, WEEKDAYS } from './phrase-words.ts'
-import { offsetText, type PhraseContext, type PhraseZone, requireZoneField, takeZone, zoneWarnings } from './phrase-zone.ts'
+import { type PhraseContext, type PhraseZone, requireZoneField, takeZone, zoneWarnings } from './phrase-zone.ts'
 import type { PhraseKind, ScheduleWarning } from './schedule.ts'
 import { codePointLength } from './text.ts'
 import { type CalendarTiming, nextFiring, shortestGapSeconds, type Timing } from './timing.ts'
@@ -65,124 +67,119 @@ function cleaned({ kind, text }: Phrase): string {
 
 function withCandidates(error: Ambiguous, kind: PhraseKind, at: PhraseContext): DomainError {
   const candidates: PhraseCandidate[] = []
+  let past: DomainError | null = null
   for (const text of error.phrases.slice(0, CANDIDATES_MAX)) {
-    try {
-      const reading = readPhrase({ kind, text }, at)
-      const next = nextFiring(reading.timing, reading.timezone, at.now)
-      if (next) candidates.push({ phrase: text, reading: reading.reading, next_fire_at: next.toISOString() })
-    } catch (refusal) {
-      if (!(refusal instanceof DomainError)) throw refusal
-      const nested = refusal.details.candidates
-      if (Array.isArray(nested)) candidates.push(...(nested as PhraseCandidate[]))
-    }
+    const read = readCandidate({ kind, text }, at)
+    if (Array.isArray(read)) candidates.push(...read)
+    else if (read.code === 'schedule_in_past') past = read
   }
-  return new DomainError('schedule_ambiguous', error.message, { candidates: candidates.slice(0, CANDIDATES_MAX) })
+  if (candidates.length === 0) return past ?? unparseable(kind, error.message)
+  const distinct = [...new Map(candidates.map((candidate) => [candidate.phrase, candidate])).values()].slice(0, CANDIDATES_MAX)
+  return new DomainError('schedule_ambiguous', `${error.message} Send one of the candidates.`, { candidates: distinct })
 }
 
+/** What is offered is read first: it is a candidate if it is accepted, and if it is ambiguous itself, its candidates are. */
+function readCandidate(phrase: Phrase, at: PhraseContext): PhraseCandidate[] | DomainError {
+  try {
+    const { timing, timezone, reading } = readPhrase(phrase, at)
+    const next = nextFiring(timing, timezone, at.now)
+    return next ? [{ phrase: phrase.text, reading, next_fire_at: next.toISOString() }] : []
+  } catch (refusal) {
+    if (!(refusal instanceof DomainError)) throw refusal
+    const nested = refusal.details.candidates
+    return Array.isArray(nested) ? (nested as PhraseCandidate[]) : refusal
+  }
+}
+
+/** A time zone behind the whole, as RFC 9557 writes it. */
+const BRACKETED_ZONE = /^([^[\]]+)\[([^[\]]+)\]$/
+
 function read(phrase: Phrase, at: PhraseContext): PhraseReading {
-  const { text, zone } = takeZone(phrase.text, at)
+  const bracketed = BRACKETED_ZONE.exec(phrase.text)
+  const { text, zone } = takeZone(bracketed ? `${bracketed[1]} ${bracketed[2]}` : phrase.text, at)
   try {
     return readZoned({ kind: phrase.kind, text }, zone, at)
   } catch (error) {
-    if (error instanceof Ambiguous && zone.source === 'phrase')
-      throw new Ambiguous(
-        error.message,
-        error.phrases.map((candidate) => `${candidate} ${zone.name}`),
-      )
-    throw error
+    if (!(error instanceof Ambiguous) || zone.source !== 'phrase') throw error
+    const candidates = error.phrases.map((candidate) => `${candidate} ${zone.name}`)
+    throw new Ambiguous(error.message, candidates)
   }
 }
 
 function readZoned({ kind, text }: Phrase, zone: PhraseZone, at: PhraseContext): PhraseReading {
-  if (kind === 'cron' || (kind === 'every' && looksLikeCron(text))) return cronReading(text, zone, at)
-  if (kind === 'when') return momentReading(text, zone, at)
-  const attempt = readRecurrence(tokenize(text))
-  if (!attempt.recurrence) throw unparseable(kind, `"${attempt.stuckAt.text}" is not understood.`)
-  const { recurrence } = attempt
-  if (recurrence.kind === 'interval') {
-    if (zone.source === 'phrase') throw refused('An interval counts real time and has no time zone. Leave the zone out.')
-    const timing: Timing = { kind: 'interval', seconds: recurrence.seconds, anchorAt: at.now.toISOString() }
-    return checked({ timing, timezone: zone.name, canonical: recurrence.phrase, reading: capital(recurrence.phrase), warnings: [] }, zone, at)
+  if (looksLikeCron(text)) {
+    if (kind === 'when') throw unparseable(kind, 'That is a cron expression, which comes again: send it as `cron`.')
+    return cronReading(text, zone, at)
   }
-  const { rule, warnings } = recurrence
+  if (kind === 'cron' && !isPhrase(text)) return cronReading(text, zone, at)
+  if (kind === 'cron') throw unparseable(kind, 'That is no cron expression: send words as `every`, or as `when` if they name a single point in time.')
+  return kind === 'every' ? recurrenceReading(text, zone, at) : momentReading(text, zone, at)
+}
+
+function isPhrase(text: string): boolean {
+  return /[a-z]{4}/i.test(text)
+}
+
+function recurrenceReading(text: string, zone: PhraseZone, at: PhraseContext): PhraseReading {
+  const tokens = tokenize(text)
+  if (!comesAgain(tokens) && isMoment(tokens)) throw unparseable('every', 'That is a single point in time: send it as `when`.')
+  requireClearWords(tokens, text)
+  const attempt = readRecurrence(tokens)
+  if (!attempt.recurrence) throw notUnderstood('every', attempt.stuckAt, text)
+  return attempt.recurrence.kind === 'interval' ? intervalReading(attempt.recurrence, zone, at) : calendarReading(attempt.recurrence, zone, at)
+}
+
+function intervalReading({ seconds, phrase }: { seconds: number; phrase: string }, zone: PhraseZone, at: PhraseContext): PhraseReading {
+  if (zone.source === 'phrase') throw refused('An interval counts real time and has no time zone. Leave the zone out.')
+  const timing: Timing = { kind: 'interval', seconds, anchorAt: at.now.toISOString() }
+  return checked({ timing, timezone: zone.name, canonical: phrase, reading: capital(phrase), warnings: [] }, zone, at)
+}
+
+function calendarReading({ rule, warnings }: { rule: CalendarRule; warnings: ScheduleWarning[] }, zone: PhraseZone, at: PhraseContext): PhraseReading {
   const timing = countedFromFirst({ kind: 'calendar', crons: cronsOfRule(rule), every: null }, rule.every, zone, at)
   const canonical = `${phraseOfRule(rule)} ${zone.name}`
-  return checked({ timing, timezone: zone.name, canonical, reading: `${phraseOfRule(rule, 'cased')}, ${zoneText(zone)}`, warnings }, zone, at)
+  return checked({ timing, timezone: zone.name, canonical, reading: `${phraseOfRule(rule, 'cased')}, ${zoneWords(zone)}`, warnings }, zone, at)
 }
 
 /** Every so many periods are counted from the first one that the rule is due in. */
-function countedFromFirst(
-  timing: CalendarTiming,
-  every: { count: number; unit: 'day' | 'week' | 'month' | 'year' },
-  zone: PhraseZone,
-  at: PhraseContext,
-): Timing {
-  if (every.count === 1) return timing
-  const first = nextFiring(timing, zone.name, at.now)
-  if (!first) return timing
-  return { ...timing, every: { ...every, since: isoDate(first, zone.name) } }
+function countedFromFirst(timing: CalendarTiming, every: CalendarRule['every'], zone: PhraseZone, at: PhraseContext): Timing {
+  const first = every.count === 1 ? null : nextFiring(timing, zone.name, at.now)
+  return first ? { ...timing, every: { ...every, since: isoDate(toWallTime(first, zone.name)) } } : timing
 }
 
 function cronReading(text: string, zone: PhraseZone, at: PhraseContext): PhraseReading {
   const { cron, phrase, reading, warnings } = readCron(text)
   const timing: Timing = { kind: 'calendar', crons: [cron], every: null }
-  return checked({ timing, timezone: zone.name, canonical: `${phrase} ${zone.name}`, reading: `${reading}, ${zoneText(zone)}`, warnings }, zone, at)
+  return checked({ timing, timezone: zone.name, canonical: `${phrase} ${zone.name}`, reading: `${reading}, ${zoneWords(zone)}`, warnings }, zone, at)
 }
 
 function momentReading(text: string, zone: PhraseZone, at: PhraseContext): PhraseReading {
+  const iso = readIso(text, zone)
+  if (iso) return onceReading(iso, zone, at)
   const tokens = tokenize(text)
-  const moment = readIso(text, zone) ?? readMoment(tokens, zone, at)
-  if (!moment) throw unparseable('when', `"${text}" is not understood.`)
-  return onceReading(moment, zone, at)
+  if (comesAgain(tokens)) throw unparseable('when', 'That comes again, and `when` takes a single point in time: send it as `every`.')
+  const attempt = readMomentParts(tokens)
+  if (!attempt.parts && isInterval(tokens)) throw unparseable('when', `That is an interval: send "in ${text}", or send it as \`every\`.`)
+  if (!attempt.parts) throw notUnderstood('when', attempt.stuckAt, text)
+  return onceReading(resolveMoment(attempt.parts, zone, at), zone, at)
 }
 
 function onceReading({ at: instant, warnings }: Moment, zone: PhraseZone, at: PhraseContext): PhraseReading {
-  const reading = `Once, on ${momentText(instant, zone.name)}, ${zoneText(zone)}`
-  if (instant <= at.now) throw new DomainError('schedule_in_past', `The phrase was read as ${momentText(instant, zone.name)}, ${zone.name}, which has passed.`)
-  const canonical = `${isoText(instant, zone.name)}[${zone.name}]`
-  return checked({ timing: { kind: 'once', at: instant.toISOString() }, timezone: zone.name, canonical, reading, warnings }, zone, at)
+  const words = `${momentWords(instant, zone.name)}, ${zoneWords(zone)}`
+  if (instant <= at.now) throw new DomainError('schedule_in_past', `The phrase was read as ${words}, which has passed. Name a point in time to come.`)
+  const timing: Timing = { kind: 'once', at: instant.toISOString() }
+  return checked({ timing, timezone: zone.name, canonical: isoText(instant, zone.name), reading: `Once, on ${words}`, warnings }, zone, at)
 }
 
 /** Refuses what never comes and what comes too often; adds what is to be said of the zone. */
 function checked(reading: PhraseReading, zone: PhraseZone, at: PhraseContext): PhraseReading {
   const next = nextFiring(reading.timing, reading.timezone, at.now)
-  if (!next) throw refused(`${reading.reading}: that never comes.`)
+  if (!next) throw refused(`The phrase was read as "${reading.reading}", which never comes.`)
   const gap = shortestGapSeconds(reading.timing, reading.timezone, at.now)
   if (gap !== null && gap < at.minIntervalSeconds) {
-    throw refused(`That would be due every ${gap} seconds; ${at.minIntervalSeconds} seconds is the shortest that is allowed between two firings.`)
+    throw refused(
+      `That is due every ${gap} seconds at times; the shortest that is allowed is every ${at.minIntervalSeconds} seconds (SCHEDULE_MIN_INTERVAL_SECONDS).`,
+    )
   }
   return { ...reading, warnings: [...reading.warnings, ...zoneWarnings(zone, at, next)] }
-}
-
-function zoneText({ name, source }: PhraseZone): string {
-  if (source === 'nobody') return `${name} (no time zone was given)`
-  return source === 'project' ? `${name} (the project's time zone)` : name
-}
-
-function capital(text: string): string {
-  return `${text[0]?.toUpperCase()}${text.slice(1)}`
-}
-
-function two(value: number): string {
-  return String(value).padStart(2, '0')
-}
-
-function isoDate(instant: Date, zone: string): string {
-  const { year, month, day } = toWallTime(instant, zone)
-  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
-}
-
-function isoText(instant: Date, zone: string): string {
-  const { hour, minute, second } = toWallTime(instant, zone)
-  const milliseconds = instant.getTime() % 1_000
-  const fraction = milliseconds === 0 ? '' : `.${String(milliseconds).padStart(3, '0')}`
-  return `${isoDate(instant, zone)}T${two(hour)}:${two(minute)}:${two(second)}${fraction}${offsetText(instant, zone)}`
-}
-
-/** "Tuesday, 10 March 2026 at 09:00". */
-function momentText(instant: Date, zone: string): string {
-  const { year, month, day, hour, minute, second } = toWallTime(instant, zone)
-  const weekday = WEEKDAYS[new Date(Date.UTC(year, month - 1, day)).getUTCDay()] ?? ''
-  const clock = second === 0 ? `${two(hour)}:${two(minute)}` : `${two(hour)}:${two(minute)}:${two(second)}`
-  return `${capital(weekday)}, ${day} ${capital(MONTHS[month - 1] ?? '')} ${year} at ${clock}`
 }

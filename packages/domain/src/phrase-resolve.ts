@@ -1,0 +1,193 @@
+import { clockText, halvesOfDay, OFFERED_TIMES, type TimeOfDay, timesInDayPart } from './phrase-clock.ts'
+import { addDays, addMonths, isBefore, isDate, type WrittenDate } from './phrase-dates.ts'
+import type { MomentParts } from './phrase-moment.ts'
+import { dateWords, isoDate, type WallDate, weekdayOf } from './phrase-reading.ts'
+import { Ambiguous, refused } from './phrase-refusal.ts'
+import { type Span, UNIT_SECONDS, WEEKDAYS } from './phrase-words.ts'
+import type { PhraseContext, PhraseZone } from './phrase-zone.ts'
+import type { ScheduleWarning } from './schedule.ts'
+import { toInstant, toWallTime, type WallTime } from './wall-clock.ts'
+
+/** A point in time, and what to say of how it was read. */
+export interface Moment {
+  at: Date
+  warnings: ScheduleWarning[]
+}
+
+/** What the parts can mean, and the first thing that is left open; null: they mean one. */
+interface Open<T> {
+  values: T[]
+  reason: string | null
+  warnings: ScheduleWarning[]
+}
+
+/** A day, which may depend on the time: the 10th of March is next year's once it has passed. */
+type DayAt = (time: TimeOfDay) => WallDate
+
+const YEARS_LOOKED_AT = 12
+
+/** The instant that the parts mean by the clock of the zone. Throws candidates where they mean several. */
+export function resolveMoment(parts: Partial<MomentParts>, zone: PhraseZone, at: PhraseContext): Moment {
+  const isExact = parts.spans?.every(({ unit }) => UNIT_SECONDS[unit] !== undefined) === true && !parts.time && !parts.dayPart
+  if (parts.spans && isExact) return resolveSpans(parts.spans, zone, at)
+  const now = toWallTime(at.now, zone.name)
+  const days = openDays(parts, now, zone, at)
+  const times = openTimes(parts, now)
+  const reason = days.reason ?? times.reason
+  if (reason !== null) {
+    const walls = days.values.flatMap((dayAt) => times.values.map((time) => wallOf(dayAt, time)))
+    throw new Ambiguous(
+      reason,
+      walls.map((wall) => `${isoDate(wall)} ${clockText(wall)}`),
+    )
+  }
+  const [dayAt] = days.values
+  const [time] = times.values
+  if (!dayAt || !time) throw refused('The phrase names no point in time.')
+  const moment = atWall(wallOf(dayAt, time), zone)
+  return { at: moment.at, warnings: [...days.warnings, ...times.warnings, ...moment.warnings] }
+}
+
+/** The hour 24 is the first one of the day after. */
+function wallOf(dayAt: DayAt, time: TimeOfDay): WallTime {
+  const day = dayAt(time)
+  return time.hour === 24 ? { ...time, ...addDays(day, 1), hour: 0 } : { ...time, year: day.year, month: day.month, day: day.day }
+}
+
+/** The instant at which the wall shows it, with a warning where it does so never or twice. */
+export function atWall(wall: WallTime, zone: PhraseZone): Moment {
+  const instant = toInstant(wall, zone.name)
+  const shown = clockText(toWallTime(instant, zone.name))
+  const asked = clockText(wall)
+  if (shown !== asked) {
+    const message = `${asked} does not exist on ${isoDate(wall)} in ${zone.name}, where the clock is put forward; it is read as ${shown}.`
+    return { at: instant, warnings: [{ code: 'skipped_time', message }] }
+  }
+  const comesAgain = [30, 60].some((minutes) => clockText(toWallTime(new Date(instant.getTime() + minutes * 60_000), zone.name)) === asked)
+  if (!comesAgain) return { at: instant, warnings: [] }
+  return { at: instant, warnings: [{ code: 'repeated_time', message: `${asked} comes twice on ${isoDate(wall)} in ${zone.name}; the first is meant.` }] }
+}
+
+function resolveSpans(spans: Span[], zone: PhraseZone, at: PhraseContext): Moment {
+  const seconds = spans.reduce((sum, { count, unit }) => sum + count * (UNIT_SECONDS[unit] ?? 0), 0)
+  if (!(seconds > 0)) throw refused('The time from now has to be longer than nothing.')
+  if (seconds > 100 * 366 * 86_400) throw refused('A point in time may lie a hundred years ahead at most.')
+  const instant = new Date(at.now.getTime() + Math.round(seconds * 1_000))
+  const isOfDays = seconds % 86_400 === 0
+  const [from, to] = [at.now, instant].map((moment) => clockText(toWallTime(moment, zone.name)))
+  if (!isOfDays || from === to) return { at: instant, warnings: [] }
+  return {
+    at: instant,
+    warnings: [{ code: 'clock_change', message: `The clock is changed until then: days are counted as 24 hours, so it is ${to}, not ${from}.` }],
+  }
+}
+
+function openDays(parts: Partial<MomentParts>, now: WallTime, zone: PhraseZone, at: PhraseContext): Open<DayAt> {
+  const isToCome = (wall: WallTime): boolean => toInstant(wall, zone.name) > at.now
+  const one = (date: WallDate): Open<DayAt> => ({ values: [() => date], reason: null, warnings: [] })
+  if (parts.spans) return openSpanDays(parts.spans, now)
+  if (parts.days !== undefined) return one(addDays(now, parts.days))
+  if (parts.weekday) return openWeekday(parts.weekday, now)
+  if (parts.vague) return openPeriod(parts.vague, now)
+  if (parts.dates) {
+    const reason = parts.dates.length > 1 ? 'It is open which of the numbers is the day, and which the month.' : null
+    return { values: parts.dates.map((date) => dayOfDate(date, now, isToCome)), reason, warnings: [] }
+  }
+  if (parts.dayOfMonth !== undefined) return { values: [nextDayOfMonth(parts.dayOfMonth, now, isToCome)], reason: null, warnings: [] }
+  const nextDay: DayAt = (time) => (isToCome({ ...now, ...time }) ? now : addDays(now, 1))
+  return { values: [nextDay], reason: null, warnings: [] }
+}
+
+function openSpanDays(spans: Span[], now: WallTime): Open<DayAt> {
+  const [span, another] = spans
+  if (!span || another || !['day', 'week', 'month', 'year'].includes(span.unit) || !Number.isInteger(span.count) || span.count < 1 || span.count > 1_200) {
+    throw refused('Write a number of days, weeks, months or years, or hours and minutes without a time of day, as in "in 3 days at 9am" or "in 90 minutes".')
+  }
+  if (span.unit === 'day' || span.unit === 'week')
+    return { values: [() => addDays(now, span.count * (span.unit === 'week' ? 7 : 1))], reason: null, warnings: [] }
+  const months = span.count * (span.unit === 'year' ? 12 : 1)
+  const date = addMonths(now, months)
+  if (date) return { values: [() => date], reason: null, warnings: [] }
+  const after = addMonths({ ...now, day: 1 }, months + 1) ?? now
+  return { values: [() => addDays(after, -1), () => after], reason: `The month then has no ${now.day}th day.`, warnings: [] }
+}
+
+function openWeekday({ weekday, which }: MomentParts['weekday'], now: WallTime): Open<DayAt> {
+  const ahead = (weekday - weekdayOf(now) + 7) % 7
+  const inWeek = ((weekday + 6) % 7) - ((weekdayOf(now) + 6) % 7)
+  const after =
+    (days: number): DayAt =>
+    () =>
+      addDays(now, days)
+  const name = WEEKDAYS[weekday] ?? ''
+  if (which === 'of next week') return { values: [after(inWeek + 7)], reason: null, warnings: [] }
+  if (which === 'this') {
+    const reason = inWeek < 0 ? `This week's ${name} has passed.` : null
+    return { values: [after(inWeek < 0 ? inWeek + 7 : inWeek)], reason, warnings: [] }
+  }
+  if (which === 'any') {
+    if (ahead > 0) return { values: [after(ahead)], reason: null, warnings: [] }
+    return { values: [after(0), after(7)], reason: `Today is a ${name}: it is open whether today or the next one is meant.`, warnings: [] }
+  }
+  const days = ahead === 0 ? 7 : ahead
+  const message = `"next ${name}" is read as the first ${name} after today, ${dateWords(addDays(now, days))}.`
+  return { values: [after(days)], reason: null, warnings: inWeek > 0 ? [{ code: 'next_weekday', message }] : [] }
+}
+
+function openPeriod(period: MomentParts['vague'], now: WallTime): Open<DayAt> {
+  const monday = addDays(now, 7 - ((weekdayOf(now) + 6) % 7))
+  const first = { ...now, month: period === 'month' ? now.month + 1 : 1, day: 1, year: period === 'year' ? now.year + 1 : now.year }
+  const start = period === 'week' ? monday : addDays(first, 0)
+  const same = period === 'week' ? addDays(now, 7) : (addMonths(now, period === 'month' ? 1 : 12) ?? start)
+  return { values: [() => start, () => same], reason: `The phrase does not say on which day of the next ${period}.`, warnings: [] }
+}
+
+/** Without a year: the next one to come. A weekday beside a date has to be that of the date. */
+function dayOfDate({ year, month, day, weekday }: WrittenDate, now: WallTime, isToCome: (wall: WallTime) => boolean): DayAt {
+  return (time) => {
+    const years = year === null ? Array.from({ length: YEARS_LOOKED_AT }, (_, index) => now.year + index) : [year]
+    const dates = years.map((each) => ({ year: each, month, day })).filter(isDate)
+    const date = year === null ? dates.find((each) => isToCome({ ...each, ...time })) : dates[0]
+    if (!date) throw refused(`There is no such date as ${year === null ? '' : `${year}-`}${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}.`)
+    if (weekday !== null && weekdayOf(date) !== weekday) throw refused(`The weekday does not fit: that date is ${dateWords(date)}.`)
+    return date
+  }
+}
+
+function nextDayOfMonth(day: number, now: WallTime, isToCome: (wall: WallTime) => boolean): DayAt {
+  return (time) => {
+    const months = Array.from({ length: YEARS_LOOKED_AT }, (_, index) => addMonths({ ...now, day: 1 }, index) ?? now)
+    const dates = months.map((month) => ({ ...month, day })).filter((date) => isDate(date) && !isBefore(date, now))
+    const date = dates.find((each) => isToCome({ ...each, ...time }))
+    if (!date) throw refused(`No month has a day ${day}.`)
+    return date
+  }
+}
+
+function openTimes({ time, dayPart, days, vague, ...parts }: Partial<MomentParts>, now: WallTime): Open<TimeOfDay> {
+  const clock: TimeOfDay = { hour: now.hour, minute: now.minute, second: now.second }
+  if (!time && !dayPart && (days === 1 || days === 2)) {
+    return {
+      values: [clock],
+      reason: null,
+      warnings: [{ code: 'same_time', message: `No time was given, so it is the time of day that it is now, ${clockText(clock)}.` }],
+    }
+  }
+  if (!time && !dayPart && parts.spans) return { values: [clock], reason: null, warnings: [] }
+  if (!time) return { values: OFFERED_TIMES[dayPart ?? 'any'], reason: 'The phrase does not say at what time.', warnings: [] }
+  const hasDay = days !== undefined || vague !== undefined || Object.keys(parts).length > 0
+  if (time.style === 'midnight' && hasDay) {
+    return {
+      values: [
+        { hour: 0, minute: 0, second: 0 },
+        { hour: 24, minute: 0, second: 0 },
+      ],
+      reason: 'Midnight may be the beginning of that day, or its end.',
+      warnings: [],
+    }
+  }
+  const [meant = time] = dayPart ? timesInDayPart([time], dayPart) : [time]
+  const { hour, minute, second } = meant
+  if (meant.style !== 'open') return { values: [{ hour, minute, second }], reason: null, warnings: [] }
+  return { values: halvesOfDay(meant), reason: `It is open whether ${time.written} is in the morning or in the afternoon.`, warnings: [] }
+}
