@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { advanceClock, drain, drainOutbox, type Harness, makeTask, spawn, startHarness } from '@muster/testing'
-import { assignTask, type Ctx, createApiKey, steerSubtask } from '@muster/usecases'
+import { assignTask, type Ctx, createApiKey, createSchedule, steerSubtask, triggerSchedule } from '@muster/usecases'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect, injections, maintenance, type Tx, transaction } from './index.ts'
@@ -16,6 +16,8 @@ beforeAll(async () => {
     const subtask = await spawn(ctx, { parentSessionId: 'parent' })
     await steerSubtask(ctx, subtask.id, { content: 'note', delivery: 'next_step', steerable: () => true })
     await createApiKey(ctx, { name: 'key', scopes: ['subtasks:read'] })
+    const schedule = await createSchedule(ctx, { task: 'x', phrase: { kind: 'every', text: '1 hour' }, runner: 'own' })
+    await triggerSchedule(ctx, schedule.id, () => {})
   }
   await drain(harness.ctx)
   await drainOutbox(harness.deps)
@@ -74,7 +76,19 @@ describe('every table', () => {
 async function visible(projectId: string | null): Promise<Record<string, string[]>> {
   return await transaction(harness.deps.db, projectId, async (tx) => {
     const seen: Record<string, string[]> = {}
-    for (const table of ['subtasks', 'attempts', 'updates', 'inbox', 'events', 'api_keys', 'steps', 'bodies', 'idempotency_keys']) {
+    for (const table of [
+      'subtasks',
+      'attempts',
+      'updates',
+      'inbox',
+      'events',
+      'api_keys',
+      'steps',
+      'bodies',
+      'idempotency_keys',
+      'schedules',
+      'schedule_slots',
+    ]) {
       const rows = await tx.sql.unsafe<{ project_id: string }[]>(`select distinct project_id from ${table}`)
       if (rows.length > 0) seen[table] = rows.map((row) => row.project_id)
     }
@@ -96,7 +110,7 @@ describe('muster_app', () => {
 
   it('sees its own project and no other', async () => {
     const [own, others] = [await visible(DEFAULT_PROJECT_ID), await visible(other.actor.projectId)]
-    expect(Object.keys(own).sort()).toEqual(['api_keys', 'attempts', 'events', 'inbox', 'projects', 'subtasks', 'updates'])
+    expect(Object.keys(own).sort()).toEqual(['api_keys', 'attempts', 'events', 'inbox', 'projects', 'schedule_slots', 'schedules', 'subtasks', 'updates'])
     expect(new Set(Object.values(own).flat())).toEqual(new Set([DEFAULT_PROJECT_ID]))
     expect(new Set(Object.values(others).flat())).toEqual(new Set([other.actor.projectId]))
   })
@@ -105,7 +119,7 @@ describe('muster_app', () => {
     const single = connect(harness.database.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'test' })
     for (const end of ['commit', 'rollback']) {
       await transaction(single, DEFAULT_PROJECT_ID, async (tx) => {
-        expect((await tx.sql`select from subtasks`).length).toBe(1)
+        expect((await tx.sql`select from subtasks`).length).toBe(2)
         if (end === 'rollback') throw new Error('rolled back')
       }).catch(() => {})
       expect(await single.sql`select current_setting('muster.project_id', true) as left_behind`).toEqual([{ left_behind: '' }])
@@ -135,6 +149,11 @@ describe('muster_app', () => {
       await expect(savepoint(tx, (sql) => sql`update inbox set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
       expect(await tx.sql`update subtasks set task = 'mine' where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
       expect(await tx.sql`delete from api_keys where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
+      expect(await tx.sql`update schedules set task = 'mine' where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
+      for (const table of ['schedules', 'schedule_slots']) {
+        await expect(savepoint(tx, (sql) => sql`update ${sql(table)} set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
+        await expect(savepoint(tx, (sql) => sql`delete from ${sql(table)}`)).rejects.toThrow(/permission denied/)
+      }
     })
   })
 
@@ -180,7 +199,10 @@ describe('muster_app', () => {
 describe('muster_dispatch', () => {
   it('sees the tables of dispatching across projects, and no others', async () => {
     const { sql } = harness.deps.dispatchDb
-    expect(new Set((await sql<{ project_id: string }[]>`select project_id from subtasks`).map((row) => row.project_id)).size).toBe(2)
+    for (const table of ['subtasks', 'schedules', 'schedule_slots']) {
+      expect((await sql<{ project_id: string }[]>`select distinct project_id from ${sql(table)}`).length).toBe(2)
+    }
+    for (const table of ['schedules', 'schedule_slots']) await expect(sql`update ${sql(table)} set agent_id = 'mine'`).rejects.toThrow(/permission denied/)
     for (const table of ['api_keys', 'updates', 'inbox', 'steps', 'bodies', 'projects']) {
       await expect(sql.unsafe(`select from ${table}`)).rejects.toThrow(/permission denied/)
     }

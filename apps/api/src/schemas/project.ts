@@ -5,7 +5,9 @@ import { storable, text, time, toTime } from './fields.ts'
 
 const settingsSchema = component(
   'ProjectSettings',
-  storable(projectSettingsSchema).describe('Limits of the project. Absent ones fall back to the settings of the server.'),
+  storable(projectSettingsSchema).describe(
+    'Limits of the project, and the time zone of its schedules that name none. Absent limits fall back to the settings of the server, the zone to UTC.',
+  ),
 )
 
 export const projectSchema = component(
@@ -19,7 +21,7 @@ export const projectSchema = component(
   {
     id: '00000000-0000-7000-8000-000000000001',
     name: 'default',
-    settings: { limits: { running_per_agent: 5, agents: { 'docs-writer': { running: 2 } } } },
+    settings: { limits: { running_per_agent: 5, agents: { 'docs-writer': { running: 2 } } }, timezone: 'America/New_York' },
     created_at: '2026-03-01T09:00:00.000Z',
   },
 )

@@ -35,6 +35,14 @@ describe('/projects/{id}', () => {
     expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings/limits/pending' })])
   })
 
+  it('PATCH 400: refuses a time zone that there is not', async () => {
+    for (const timezone of ['EST', 'Mars/Olympus', '+02:00']) {
+      const answer = await api.call('PATCH', path, { key, body: { settings: { timezone } } })
+      expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings/timezone' })])
+    }
+    expect((await api.call('PATCH', path, { key, body: { settings: { timezone: 'Europe/Berlin' } } })).body.settings).toEqual({ timezone: 'Europe/Berlin' })
+  })
+
   it('PATCH 400: refuses what cannot be stored', async () => {
     const answer = await api.call('PATCH', path, { key, body: { settings: { limits: { agents: { 'a\0': { pending: 1 } } } } } })
     expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings', reason: 'must not contain the character U+0000' })])
