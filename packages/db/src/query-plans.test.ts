@@ -1,5 +1,5 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
-import { claimAll, claimOne, completed, drainOutbox, type Harness, makeTask, settleOne, spawn, spawnMany, startHarness } from '@muster/testing'
+import { claimAll, claimOne, completed, drainOutbox, type Harness, makeTask, settleOne, spawn, spawnMany, startHarness, storeSchedules } from '@muster/testing'
 import {
   acknowledgeInbox,
   acknowledgeInjection,
@@ -16,8 +16,12 @@ import {
   completeTask,
   confirmUpdate,
   createApiKey,
+  createSchedule,
   createTsg,
+  deactivateSchedule,
   deleteTsg,
+  fireSchedules,
+  getSchedule,
   getSubtask,
   getTaskStats,
   getTsg,
@@ -28,6 +32,8 @@ import {
   linkTsgToTask,
   listApiKeys,
   listMessages,
+  listScheduleRuns,
+  listSchedules,
   listSteps,
   listSubtasks,
   listTaskRevisions,
@@ -38,19 +44,23 @@ import {
   lookAtRuns,
   noteTask,
   passIdleSlots,
+  pauseSchedule,
   postMessage,
   putTsg,
   readEvents,
   reapRuns,
   recordTsgFeedback,
   renewLeases,
+  resumeSchedule,
   returnTaskToPending,
   reviewTask,
+  reviseSchedule,
   reviseTask,
   revokeApiKey,
   scanTsgs,
   settleRuns,
   steerSubtask,
+  triggerSchedule,
   unlinkTsgFromTask,
   updateProject,
   updateTsg,
@@ -67,6 +77,8 @@ interface Statement {
 interface PlanNode {
   'Node Type': string
   'Relation Name'?: string
+  'Actual Rows'?: number
+  'Rows Removed by Filter'?: number
   Plans?: PlanNode[]
 }
 
@@ -144,7 +156,50 @@ async function fill(): Promise<void> {
   await admin`
     insert into injection_claims (project_id, id, session_id, held, lease_expires_at, acknowledged_at)
     select project_id, gen_random_uuid(), subagent_session_id, '{"tasks": [], "tsgIds": [], "inboxClaimId": null}', now(), now() from tasks`
+  await admin`
+    insert into schedules (project_id, id, agent_id, task, phrase_kind, phrase, canonical, reading, timezone, timing, state, anchor_at, next_fire_at, overlap, missed,
+      grace_seconds, notify, timeout_seconds, priority, runner, budget_max_steps)
+    select case when n % 2 = 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 50)::text, 12, '0'))::uuid end,
+      gen_random_uuid(), 'agent-' || n % 40, 'task', 'every', 'x', 'x', 'x', 'UTC', '{"kind": "interval", "seconds": 3600, "anchorAt": "2026-01-01T00:00:00Z"}',
+      (array['active', 'paused', 'finished', 'deactivated'])[1 + n % 4], now(), case when n % 4 < 2 then now() + interval '1 hour' + n * interval '1 second' end,
+      'skip', 'run_once', 60, true, 120, 'normal', 'own', 50
+    from generate_series(1, ${ROWS}) as n`
+  await admin`
+    insert into schedule_slots (project_id, id, schedule_id, agent_id, slot, outcome)
+    select project_id, gen_random_uuid(), id, agent_id, now() - n * interval '1 hour', 'skipped_missed' from schedules cross join generate_series(1, 3) as n`
+  await admin`update subtasks t set schedule_id = d.id from (select id, row_number() over (order by id) as n from schedules) as d,
+    (select id, row_number() over (order by id) as n from subtasks) as s where s.n = d.n and t.id = s.id`
   await admin`vacuum analyze`
+}
+
+/** Every use-case of schedules: due, waiting for room, passed by, changed. */
+async function everythingOfSchedules(): Promise<void> {
+  const fire = () => fireSchedules(ctx, { except: [ctx.newId()], signal: new AbortController().signal })
+  const agentId = 'scheduled'
+  await spawnMany(ctx, 19, { agentId, runner: 'external' })
+  const ids = await storeSchedules(
+    harness.admin,
+    [0, 1, 2].map(() => ({ agentId, runner: 'external', timing: { kind: 'interval', seconds: 3600, anchorAt: '' } })),
+  )
+  await fire()
+  // There was room for one of them; with fewer before them, there is for all.
+  for (const run of await claimAll(ctx, { runners: ['external'] })) await settleOne(ctx, run)
+  await fire()
+  const [id = '', second = '', third = ''] = ids
+  await listScheduleRuns(ctx, id, { limit: 20 })
+  await listScheduleRuns(ctx, id, { limit: 20, cursor: ctx.newId() })
+  await spawnMany(ctx, 3, { agentId: 'scheduled too', runner: 'external' })
+  await triggerSchedule(ctx, id, () => {})
+  await pauseSchedule(ctx, second)
+  await resumeSchedule(ctx, second)
+  await deactivateSchedule(ctx, third)
+  const made = await createSchedule(ctx, { task: 'x', runner: 'external', phrase: { kind: 'every', text: 'every 2 hours' } })
+  await reviseSchedule(ctx, made.id, { phrase: { kind: 'every', text: 'every 3 hours' }, maxFires: 5, agentId: 'another' })
+  await getSchedule(ctx, made.id)
+  for (const filter of [{}, { active: true }, { active: false }, { agentId: 'agent-1' }]) {
+    await listSchedules(ctx, { ...filter, limit: 20 })
+    await listSchedules(ctx, { ...filter, limit: 20, cursor: ctx.newId() })
+  }
 }
 
 /** Everything that a session is handed, in every way, and what is said in it. */
@@ -303,6 +358,7 @@ beforeAll(async () => {
   await everythingOfTasks()
   await everythingOfTsgs()
   await everythingOfSessions()
+  await everythingOfSchedules()
 })
 
 afterAll(async () => {
@@ -352,6 +408,31 @@ describe('every statement', () => {
     }
     expect(slow).toEqual([])
   })
+})
+
+describe('a look for due schedules', () => {
+  it('reads what is due from its index, and no more than what is due', async () => {
+    await storeSchedules(harness.admin, [{ runner: 'external' }, { runner: 'external' }])
+    const look = [...statements.values()].find(({ text, role }) => role === 'muster_dispatch' && text.includes('as next_in_ms'))
+    const plan = await explainAnalyzed(look as Statement)
+    expect(JSON.stringify(plan)).toContain('"Index Name":"schedules_due"')
+    expect(rowsRead(plan, 'schedules')).toBeLessThanOrEqual(3)
+    await fireSchedules(harness.deps, { except: [], signal: new AbortController().signal })
+  })
+
+  async function explainAnalyzed({ text, parameters }: Statement): Promise<PlanNode> {
+    const [row] = await harness.deps.dispatchDb.sql.unsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
+      `explain (analyze, format json) ${text}`,
+      parameters as never[],
+    )
+    return row?.['QUERY PLAN'][0]?.Plan as PlanNode
+  }
+
+  /** Rows of a table that a plan has touched, those included that it has thrown away. */
+  function rowsRead(node: PlanNode, table: string): number {
+    const own = node['Relation Name'] === table ? (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0) : 0
+    return own + (node.Plans ?? []).reduce((sum, each) => sum + rowsRead(each, table), 0)
+  }
 })
 
 describe('a search for guides', () => {
