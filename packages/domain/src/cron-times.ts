@@ -26,7 +26,7 @@ const cached = new Map<string, CronTimes>()
  * What never comes within so many years counts as never. The calendar repeats Feb 29 within 8 years, and with it whatever a rule may reasonably say of
  * every so many years.
  */
-export const HORIZON_YEARS = 100
+const HORIZON_YEARS = 100
 
 /**
  * Reads a cron expression of five or six fields. `H` stands for the same values each time. A day that no month has is in no month.

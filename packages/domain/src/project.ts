@@ -12,12 +12,12 @@ export const projectSettingsSchema = z.strictObject({
       agents: z.record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional() })).optional(),
     })
     .optional(),
-  /** Of schedules that name none. */
   timezone: z
     .string()
     .refine(isTimeZone, {
       error: 'must be the IANA name of a region, such as "America/New_York", or "UTC"; abbreviations and offsets ("EST", "+02:00") do not change their clocks',
     })
+    .describe('The IANA name of the time zone of schedules that name none; UTC where it is absent')
     .optional(),
 })
 

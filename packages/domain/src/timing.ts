@@ -31,9 +31,9 @@ export interface CalendarTiming {
 const SAMPLE = 100
 
 /**
- * The first instant strictly after `after` at which it is due, or null when none ever is (within HORIZON_YEARS). Wall-clock rules keep their local time: what
- * falls into an hour that is skipped is due at the first instant after the gap, all of it at once; what falls into an hour that comes twice is due the
- * first time. An interval is first due one interval after its anchor.
+ * The first instant strictly after `after` at which it is due, or null when none is within a hundred years, which counts as never. Wall-clock rules keep
+ * their local time: what falls into an hour that is skipped is due at the first instant after the gap, all of it at once; what falls into an hour that
+ * comes twice is due the first time. An interval is first due one interval after its anchor.
  * @throws RangeError for an unknown time zone, Error for what is no cron expression: neither was ever stored
  */
 export function nextFiring(timing: Timing, timezone: string, after: Date): Date | null {

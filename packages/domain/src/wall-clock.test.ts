@@ -108,9 +108,8 @@ describe('a time of the wall clock', () => {
     const instant = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2040, 0) }).map((ms) => ms - (ms % 1_000))
     fc.assert(
       fc.property(fc.constantFrom(...ZONES), instant, (zone, ms) => {
-        const { year, month, day, hour, minute, second, ...rest } = DateTime.fromMillis(ms, { zone })
+        const { year, month, day, hour, minute, second } = DateTime.fromMillis(ms, { zone })
         const shown = { year, month, day, hour, minute, second }
-        expect(rest).toBeDefined()
         expect(toWallTime(new Date(ms), zone)).toEqual(shown)
         const back = toInstant(shown, zone).getTime()
         // The second time that the clock shows it, the first was an hour or two before.

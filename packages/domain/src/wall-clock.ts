@@ -28,7 +28,7 @@ const zones = new Map<string, Zone>()
 /**
  * Whether a name stands for a region whose wall clock is known: `Area/City`, an alias that Intl knows (`US/Eastern`), or `UTC`. Bare abbreviations and
  * offsets (`EST`, `CET`, `+02:00`) are refused although Intl knows some: whoever writes them means a region, which changes its clocks, and they
- * would not.
+ * would not. (`Etc/GMT+5` is the name of a zone, and nobody writes it by mistake.)
  */
 export function isTimeZone(name: string): boolean {
   if (name.length > NAME_LENGTH_MAX || !(name === 'UTC' || /^[A-Za-z]+\/[A-Za-z0-9_+/-]+$/.test(name))) return false
