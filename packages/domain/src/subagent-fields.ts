@@ -29,9 +29,11 @@ export interface SubagentFields {
 }
 
 /** The rules of a list, each once. Tools that nobody here knows are kept: a runner or a server to come may bring them. */
-export function toTools(pointer: '/tools' | '/disallowed_tools', entries: readonly Written[], problems: SubagentProblems): string[] {
+export function toTools(pointer: '/tools' | '/disallowed_tools', entries: Iterable<Written>, problems: SubagentProblems): string[] {
   const tools = new Set<string>()
-  for (const [place, { text, line }] of entries.entries()) {
+  let place = -1
+  for (const { text, line } of entries) {
+    place += 1
     if (place >= SUBAGENT_LIMITS.tools) {
       problems.error(pointer, line, `must name at most ${SUBAGENT_LIMITS.tools} tools`)
       break

@@ -92,7 +92,7 @@ const KEY_AND_VALUE = /^([A-Za-z][\w-]{0,63}:[ \t]+)(?![[{"'|>])([^\n]+)$/
 
 function quoteValue(line: string): string {
   const [, key, value] = KEY_AND_VALUE.exec(line) ?? []
-  if (key === undefined || value === undefined || !(/^[*@`%&!]/.test(value) || value.includes(': ') || value.trimEnd().endsWith(':'))) return line
+  if (key === undefined || value === undefined || !(/^[*@`%]/.test(value) || value.includes(': ') || value.trimEnd().endsWith(':'))) return line
   return `${key}'${value.trim().replaceAll("'", "''")}'`
 }
 

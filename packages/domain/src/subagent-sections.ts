@@ -86,16 +86,18 @@ function allowedToolsOf(section: MarkdownSection | undefined, problems: Subagent
   return tools
 }
 
-/** One tool a line, with or without a list mark, or several with commas between them. */
-function toolLines(section: MarkdownSection | undefined): Written[] {
-  if (section === undefined) return []
-  return section.lines.flatMap((line, place) =>
-    splitToolList(bare(line), ',')
-      .map(bare)
-      .filter((text) => text !== '')
-      .map((text) => ({ text, line: section.line + 1 + place })),
-  )
+/** One tool a line, with or without a list mark, or several with commas between them. One at a time: it may be a million lines. */
+function* toolLines(section: MarkdownSection | undefined): Generator<Written> {
+  for (const [place, line] of (section?.lines ?? []).entries()) {
+    if (HEADING_INSIDE.test(line)) continue
+    for (const entry of splitToolList(bare(line), ',')) {
+      const text = bare(entry)
+      if (text !== '') yield { text, line: (section?.line ?? 0) + 1 + place }
+    }
+  }
 }
+
+const HEADING_INSIDE = /^ {0,3}#{3,6}[ \t]/
 
 function firstLine(text: string): string {
   return text.split('\n', 1)[0] ?? ''
