@@ -124,9 +124,10 @@ export async function findIdleSlots(tx: Tx, idleMs: number): Promise<IdleSlot[]>
   const rows = await tx.sql<{ project_id: string; id: string }[]>`
     select s.project_id, s.id from subtasks s
     where s.status = 'pending' and s.slot and s.slot_at < (select muster_now()) - ${idleMs} * interval '1 millisecond'
-      and exists (
-        select from subtasks w
-        where w.project_id = s.project_id and w.agent_id = s.agent_id and w.status = 'pending' and not w.slot and w.runner <> s.runner
+      -- The first and the last in an index: looking for another one would read everything that waits.
+      and (
+        (select min(w.runner) from subtasks w where w.project_id = s.project_id and w.agent_id = s.agent_id and w.status = 'pending' and not w.slot) <> s.runner
+        or (select max(w.runner) from subtasks w where w.project_id = s.project_id and w.agent_id = s.agent_id and w.status = 'pending' and not w.slot) <> s.runner
       )
     order by s.slot_at limit 100`
   return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id }))

@@ -1,9 +1,10 @@
 import type { Schedule, ScheduleRun, SlotOutcome } from '@muster/domain'
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { scheduleSlots } from '../schema/schedule-slots.ts'
 import { schedules } from '../schema/schedules.ts'
 import type { LaneDefaults } from './lanes.ts'
+import { along } from './newest-first.ts'
 import { toSchedule } from './schedules.ts'
 
 /** A schedule whose next slot has come. */
@@ -239,13 +240,12 @@ export interface RunFilter {
 
 /** What became of the slots of a schedule, and its triggered runs; the latest first. */
 export async function listRuns(tx: Tx, projectId: string, scheduleId: string, { beforeId, limit }: RunFilter): Promise<ScheduleRun[]> {
-  const conditions = [eq(scheduleSlots.projectId, projectId), eq(scheduleSlots.scheduleId, scheduleId)]
-  if (beforeId !== undefined) conditions.push(lt(scheduleSlots.id, beforeId))
+  const { where, orderBy } = along([[scheduleSlots.scheduleId, scheduleId]], scheduleSlots.id, beforeId)
   const rows = await tx.orm
     .select()
     .from(scheduleSlots)
-    .where(and(...conditions))
-    .orderBy(desc(scheduleSlots.id))
+    .where(and(eq(scheduleSlots.projectId, projectId), ...where))
+    .orderBy(...orderBy)
     .limit(limit)
   return rows.map(({ projectId: _, agentId: __, ...run }) => run)
 }

@@ -1,7 +1,8 @@
-import type { Schedule, ScheduleState } from '@muster/domain'
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { SCHEDULE_STATES, type Schedule, type ScheduleState } from '@muster/domain'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { schedules } from '../schema/schedules.ts'
+import { along, given, planForValues } from './newest-first.ts'
 
 type Row = typeof schedules.$inferSelect
 
@@ -61,19 +62,23 @@ export interface ScheduleFilter {
 
 /** Newest first. */
 export async function listSchedules(tx: Tx, projectId: string, filter: ScheduleFilter): Promise<Schedule[]> {
-  const conditions = [
-    eq(schedules.projectId, projectId),
-    filter.states && inArray(schedules.state, filter.states as ScheduleState[]),
-    filter.agentId && eq(schedules.agentId, filter.agentId),
-    filter.beforeId && lt(schedules.id, filter.beforeId),
-  ].filter((condition) => condition !== undefined && condition !== '')
-  const rows = await tx.orm
-    .select()
-    .from(schedules)
-    .where(and(...conditions))
-    .orderBy(desc(schedules.id))
-    .limit(filter.limit)
-  return rows.map(toSchedule)
+  const lane = given([[schedules.agentId, filter.agentId]])
+  // The newest of every state are read, one packet for all, and the newest of those are the page.
+  const pages = (filter.states ?? SCHEDULE_STATES).map((state) => {
+    const { where, orderBy } = along([...lane, [schedules.state, state]], schedules.id, filter.beforeId)
+    return tx.orm
+      .select()
+      .from(schedules)
+      .where(and(eq(schedules.projectId, projectId), ...where))
+      .orderBy(...orderBy)
+      .limit(filter.limit)
+  })
+  const [, ...rows] = await Promise.all([planForValues(tx), ...pages])
+  return rows
+    .flat()
+    .sort((one, other) => (one.id < other.id ? 1 : -1))
+    .slice(0, filter.limit)
+    .map(toSchedule)
 }
 
 function toColumns({ budget, ...columns }: ScheduleChange): Partial<typeof schedules.$inferInsert> {

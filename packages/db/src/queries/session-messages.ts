@@ -1,8 +1,9 @@
 import type { SessionMessage } from '@muster/domain'
-import { and, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { bodies } from '../schema/bodies.ts'
 import { sessionMessages } from '../schema/session-messages.ts'
+import { along } from './newest-first.ts'
 
 const { projectId: _, bodyId: __, ...COLUMNS } = getTableColumns(sessionMessages)
 
@@ -24,17 +25,12 @@ export async function listMessages(
   sessionId: string,
   page: { beforeId?: string | undefined; limit: number },
 ): Promise<SessionMessage[]> {
+  const { where, orderBy } = along([[sessionMessages.sessionId, sessionId]], sessionMessages.id, page.beforeId)
   return await tx.orm
     .select({ ...COLUMNS, contentBytes: sql<number>`coalesce(octet_length(${bodies.bytes}), octet_length(${sessionMessages.content}))` })
     .from(sessionMessages)
     .leftJoin(bodies, eq(bodies.id, sessionMessages.bodyId))
-    .where(
-      and(
-        eq(sessionMessages.projectId, projectId),
-        eq(sessionMessages.sessionId, sessionId),
-        page.beforeId === undefined ? undefined : lt(sessionMessages.id, page.beforeId),
-      ),
-    )
-    .orderBy(desc(sessionMessages.id))
+    .where(and(eq(sessionMessages.projectId, projectId), ...where))
+    .orderBy(...orderBy)
     .limit(page.limit)
 }

@@ -1,10 +1,11 @@
 import type { NewEvent, Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
 import { PRIORITY_RANKS, SUBTASK_STATUSES } from '@muster/domain'
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { subtasks } from '../schema/subtasks.ts'
 import { readBody } from './bodies.ts'
 import type { LaneDefaults } from './lanes.ts'
+import { along, type Filter, given, planForValues } from './newest-first.ts'
 
 type Row = typeof subtasks.$inferSelect
 
@@ -171,28 +172,33 @@ export interface SubtaskFilter {
 
 /** Newest first. Results that live in `bodies` are not read: they are null here. */
 export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFilter): Promise<Subtask[]> {
-  const conditions = [
-    eq(subtasks.projectId, projectId),
-    filter.status && eq(subtasks.status, filter.status),
-    filter.parentSessionId && eq(subtasks.parentSessionId, filter.parentSessionId),
-    filter.agentId && eq(subtasks.agentId, filter.agentId),
-    filter.taskId && eq(subtasks.taskId, filter.taskId),
-    filter.scheduleId && eq(subtasks.scheduleId, filter.scheduleId),
-    filter.onlyId && eq(subtasks.id, filter.onlyId),
-    filter.beforeId && lt(subtasks.id, filter.beforeId),
-  ].filter((condition) => condition !== undefined && condition !== '')
-  const page = (status?: SubtaskStatus) =>
-    tx.orm
+  const { status, parentSessionId, agentId, taskId, scheduleId, onlyId } = filter
+  // What narrows it down most comes first, and leads.
+  const [lead, ...rest] = given([
+    [subtasks.scheduleId, scheduleId],
+    [subtasks.taskId, taskId],
+    [subtasks.parentSessionId, parentSessionId],
+  ])
+  const page = (leading: readonly Filter[], others: readonly Filter[]) => {
+    const { where, orderBy } = along(leading, subtasks.id, filter.beforeId)
+    return tx.orm
       .select()
       .from(subtasks)
-      .where(and(...conditions, status && eq(subtasks.status, status)))
-      .orderBy(desc(subtasks.id))
+      .where(and(eq(subtasks.projectId, projectId), ...where, ...others.map(([column, value]) => eq(column, value))))
+      .orderBy(...orderBy)
       .limit(filter.limit)
-  const { status, parentSessionId, agentId, taskId, scheduleId, onlyId } = filter
-  const isNarrowed = [status, parentSessionId, agentId, taskId, scheduleId, onlyId].some((value) => value !== undefined && value !== '')
-  // No index has all of a project in order: the newest of every status are read, one packet for all, and the newest of those are the page.
-  const rows = isNarrowed ? await page() : (await Promise.all(SUBTASK_STATUSES.map(page))).flat()
+  }
+  const lane = given([[subtasks.agentId, agentId]])
+  const only = given([[subtasks.id, onlyId]])
+  // Where nothing but agent and status narrow it down, the newest of every status are read, one packet for all, and the newest of those
+  // are the page.
+  const pages =
+    lead !== undefined || only.length > 0
+      ? [page(lead === undefined ? [] : [lead], [...rest, ...lane, ...only, ...given([[subtasks.status, status]])])]
+      : (status === undefined ? SUBTASK_STATUSES : [status]).map((each) => page([...lane, [subtasks.status, each]], []))
+  const [, ...rows] = await Promise.all([planForValues(tx), ...pages])
   return rows
+    .flat()
     .sort((one, other) => (one.id < other.id ? 1 : -1))
     .slice(0, filter.limit)
     .map(toSubtask)

@@ -1,7 +1,8 @@
 import type { Criterion, RequiredOutput, Task, TaskContext, TaskPriority, TaskStatus } from '@muster/domain'
-import { and, desc, eq, getTableColumns, inArray, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { tasks } from '../schema/tasks.ts'
+import { along, given, planForValues } from './newest-first.ts'
 import { listDependencies } from './task-dependencies.ts'
 
 // The words that a task is found by are nobody's to read.
@@ -175,21 +176,25 @@ const SUMMARY = {
 /** Newest first. */
 export async function listTasks(tx: Tx, projectId: string, filter: TaskFilter): Promise<TaskSummary[]> {
   if (filter.text !== undefined) return await searchTasks(tx, filter, filter.text)
-  const conditions = [
-    eq(tasks.projectId, projectId),
-    filter.status && eq(tasks.status, filter.status),
-    filter.parentSessionId && eq(tasks.parentSessionId, filter.parentSessionId),
-    filter.subagentSessionId && eq(tasks.subagentSessionId, filter.subagentSessionId),
-    filter.priority && eq(tasks.priority, filter.priority),
-    filter.onlyId && eq(tasks.id, filter.onlyId),
-    filter.beforeId && lt(tasks.id, filter.beforeId),
-  ].filter((condition) => condition !== undefined && condition !== '')
-  return await tx.orm
-    .select(SUMMARY)
-    .from(tasks)
-    .where(and(...conditions))
-    .orderBy(desc(tasks.id))
-    .limit(filter.limit)
+  // What narrows it down most comes first, and leads.
+  const [lead, ...rest] = given([
+    [tasks.subagentSessionId, filter.subagentSessionId],
+    [tasks.parentSessionId, filter.parentSessionId],
+    [tasks.status, filter.status],
+    [tasks.priority, filter.priority],
+  ])
+  const { where, orderBy } = along(lead === undefined ? [] : [lead], tasks.id, filter.beforeId)
+  const others = [...rest, ...given([[tasks.id, filter.onlyId]])].map(([column, value]) => eq(column, value))
+  const [, rows] = await Promise.all([
+    planForValues(tx),
+    tx.orm
+      .select(SUMMARY)
+      .from(tasks)
+      .where(and(eq(tasks.projectId, projectId), ...where, ...others))
+      .orderBy(...orderBy)
+      .limit(filter.limit),
+  ])
+  return rows
 }
 
 /** The function looks past row-level security, under which its index would stay unused, and in the transaction's project alone. */

@@ -62,8 +62,9 @@ export const schedules = pgTable(
     check('schedules_priority', oneOf('priority', PRIORITIES)),
     check('schedules_ended', sql`next_fire_at is null or state in ('active', 'paused')`),
     check('schedules_max_fires', sql`max_fires is null or fire_count <= max_fires`),
-    index('schedules_by_id').on(table.projectId, table.id),
+    // All of a project is read state by state.
     index('schedules_by_state').on(table.projectId, table.state, table.id),
+    index('schedules_by_agent').on(table.projectId, table.agentId, table.state, table.id),
     // For the scheduler, which looks at all projects at once.
     index('schedules_due').on(table.nextFireAt).where(sql`next_fire_at is not null`),
   ],

@@ -85,12 +85,14 @@ export const subtasks = pgTable(
     check('subtasks_slot', sql`(not slot or status in ('pending', 'running')) and (slot or status <> 'running') and slot = (job_id is not null)`),
     // A change of status is an entry in every index, so there is none for what these can answer: all of a project is read status by status.
     index('subtasks_by_status').on(table.projectId, table.status, table.id),
-    index('subtasks_by_agent').on(table.projectId, table.agentId, table.id),
+    index('subtasks_by_agent').on(table.projectId, table.agentId, table.status, table.id),
     index('subtasks_by_session').on(table.projectId, table.parentSessionId, table.id).where(sql`parent_session_id is not null`),
     index('subtasks_by_task').on(table.projectId, table.taskId, table.id).where(sql`task_id is not null`),
     index('subtasks_by_schedule').on(table.projectId, table.scheduleId, table.id).where(sql`schedule_id is not null`),
     // What waits in a lane, best first, and what holds its slots.
     index('subtasks_waiting').on(table.projectId, table.agentId, table.rankAt, table.id).where(sql`status = 'pending' and not slot`),
+    // Whether anything of another runner waits in a lane, however much of the same runner does.
+    index('subtasks_waiting_runners').on(table.projectId, table.agentId, table.runner).where(sql`status = 'pending' and not slot`),
     index('subtasks_slots').on(table.projectId, table.agentId).where(sql`slot`),
     // Whether an earlier run of a schedule has not ended yet.
     index('subtasks_scheduled_live').on(table.scheduleId).where(sql`schedule_id is not null and status in ('pending', 'running')`),
