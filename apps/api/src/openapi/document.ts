@@ -3,7 +3,7 @@ import { type AnswerDescription, type Endpoint, TAGS } from '../endpoint.ts'
 import { HTTP_ERRORS, toProblem } from '../errors.ts'
 import { components } from '../schemas/components.ts'
 import { problemSchema } from '../schemas/problem.ts'
-import { componentSchemas, fieldsOf, type JsonSchema, nameOf, schemaInPlace } from './json-schemas.ts'
+import { componentSchemas, convertFields, fieldsOf, type JsonSchema, nameOf, schemaInPlace } from './json-schemas.ts'
 
 const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Subtasks: 'Spawn background work, follow it, steer it, cancel it.',
@@ -26,6 +26,7 @@ const DESCRIPTION = [
 
 /** Which endpoints answer what, as OpenAPI 3.1. */
 export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
+  convertFields(endpoints.flatMap(({ params, query }) => [params, query].filter((schema) => schema !== undefined)))
   const errorResponses: Record<string, unknown> = {}
   const paths: Record<string, Record<string, unknown>> = {}
   for (const endpoint of endpoints) {

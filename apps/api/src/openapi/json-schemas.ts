@@ -22,11 +22,28 @@ export function componentSchemas(): Record<string, JsonSchema> {
 export function schemaInPlace(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const id = components.get(schema)?.id
   if (id !== undefined) return { $ref: refTo(id) }
-  // There is no other way to have an unnamed schema refer to the named ones in it.
-  const place = z.registry<{ id: string }>()
-  for (const [name, named] of components._idmap) place.add(named, { id: name })
-  place.add(schema, { id: 'here' })
-  return convert(place, io).here ?? {}
+  if (inPlace[io].get(schema) === undefined) convertInPlace([schema], io)
+  return inPlace[io].get(schema) ?? {}
+}
+
+const inPlace = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() }
+
+/**
+ * Converts unnamed schemas, all at once: there is no other way to have them refer to the named ones in them than to convert those as well, which
+ * for each parameter by itself would take most of the time in which a server starts.
+ */
+function convertInPlace(schemas: readonly z.ZodType[], io: 'input' | 'output'): void {
+  const places = z.registry<{ id: string }>()
+  for (const [name, named] of components._idmap) places.add(named, { id: name })
+  for (const [index, schema] of schemas.entries()) places.add(schema, { id: `here ${index}` })
+  const converted = convert(places, io)
+  for (const [index, schema] of schemas.entries()) inPlace[io].set(schema, converted[`here ${index}`] ?? {})
+}
+
+/** Makes the parameters of all endpoints ready for `fieldsOf`. */
+export function convertFields(objects: readonly z.ZodType[]): void {
+  const fields = objects.flatMap((object) => Object.values(shapeOf(object)))
+  convertInPlace([...new Set(fields.filter((field) => nameOf(field) === undefined))], 'input')
 }
 
 export function nameOf(schema: z.ZodType): string | undefined {
@@ -35,11 +52,15 @@ export function nameOf(schema: z.ZodType): string | undefined {
 
 /** The fields of an object schema one by one, for parameters. */
 export function fieldsOf(schema: z.ZodType): { name: string; isRequired: boolean; schema: JsonSchema; description: string | undefined }[] {
-  if (!(schema instanceof z.ZodObject)) throw new Error('parameters must be an object')
-  return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => {
+  return Object.entries(shapeOf(schema)).map(([name, field]) => {
     const { description, ...rest } = schemaInPlace(field, 'input')
     return { name, isRequired: !field.safeParse(undefined).success, schema: rest, description: typeof description === 'string' ? description : undefined }
   })
+}
+
+function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
+  if (!(schema instanceof z.ZodObject)) throw new Error('parameters must be an object')
+  return schema.shape as Record<string, z.ZodType>
 }
 
 function convertAll(io: 'input' | 'output'): Record<string, JsonSchema> {
