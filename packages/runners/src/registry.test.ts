@@ -1,9 +1,11 @@
+import { parseSettings } from '@muster/domain'
 import { describe, expect, it } from 'vitest'
 import { startGuard } from './command/guard.ts'
 import { createTestRun, SILENT_LOG } from './command/testing.ts'
 import { createRunners, describeRunners } from './registry.ts'
 
 const surroundings = { environment: { PATH: '/usr/bin:/bin' }, baseFolder: '/' }
+const plain = parseSettings({})
 const COMMAND_RUNNERS = {
   broken: { argv: ['no-such-program'] },
   lost: { argv: ['true'], cwd: '/no/such/folder' },
@@ -13,13 +15,13 @@ const COMMAND_RUNNERS = {
 
 describe('describeRunners', () => {
   it('lists every configured program and the built-in kinds, each with what it lacks', () => {
-    expect(describeRunners({ COMMAND_RUNNERS }, surroundings).items).toEqual([
+    expect(describeRunners({ ...plain, COMMAND_RUNNERS }, surroundings).items).toEqual([
       { name: 'broken', available: false, default: false, missing: [expect.stringContaining('"no-such-program" was not found on the PATH')], steerable: false },
       { name: 'lost', available: false, default: false, missing: [expect.stringContaining('/no/such/folder (cwd)')], steerable: false },
       { name: 'shell', available: true, default: true, missing: [], steerable: true },
       { name: 'other', available: true, default: false, missing: [], steerable: false },
       { name: 'external', available: true, default: false, missing: [], steerable: true },
-      { name: 'ai', available: false, default: false, missing: [expect.stringContaining('not part of this release')], steerable: true },
+      { name: 'ai', available: false, default: false, missing: [expect.stringContaining('Set ANTHROPIC_API_KEY')], steerable: true },
       { name: 'claude-code', available: false, default: false, missing: [expect.stringContaining('not part of this release')], steerable: true },
     ])
   })
@@ -31,9 +33,37 @@ describe('describeRunners', () => {
     [{ COMMAND_RUNNERS, DEFAULT_RUNNER: 'broken' }, 'broken'],
     [{ COMMAND_RUNNERS: { broken: COMMAND_RUNNERS.broken } }, 'external'],
     [{ COMMAND_RUNNERS: {} }, 'external'],
+    [{ COMMAND_RUNNERS: {}, ANTHROPIC_API_KEY: 'key' }, 'ai'],
+    [{ COMMAND_RUNNERS, ANTHROPIC_API_KEY: 'key' }, 'shell'],
   ])('names one default: %j', (settings, expected) => {
-    const defaults = describeRunners(settings, surroundings).items.filter((item) => item.default)
+    const defaults = describeRunners({ ...plain, ...settings }, surroundings).items.filter((item) => item.default)
     expect(defaults.map(({ name }) => name)).toEqual([expected])
+  })
+})
+
+describe('the runner ai', () => {
+  it.each([
+    [{}, /^Set ANTHROPIC_API_KEY, OPENAI_API_KEY, or OPENAI_BASE_URL/],
+    [{ OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' }, /^Set BACKGROUND_MODEL/],
+    [{ OPENAI_API_KEY: 'key', BACKGROUND_MODEL: 'sonnet' }, /^The model "sonnet" \(that is anthropic:claude-.*set ANTHROPIC_API_KEY, or map the name/],
+    [{ OPENAI_API_KEY: 'key', ANTHROPIC_API_KEY: 'key', BACKGROUND_MODEL: 'llama3.1:8b' }, /write anthropic:llama3.1:8b or openai:llama3.1:8b/],
+  ])('with %j is not there, and says what it lacks', (environment, lack) => {
+    const settings = parseSettings(environment)
+    const ai = describeRunners(settings, surroundings).items.find(({ name }) => name === 'ai')
+    expect(ai).toMatchObject({ available: false, missing: [expect.stringMatching(lack)] })
+  })
+
+  it.each([
+    [{ ANTHROPIC_API_KEY: 'key' }],
+    [{ OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1', BACKGROUND_MODEL: 'llama3.1:8b' }],
+    [{ OPENAI_API_KEY: 'key', BACKGROUND_MODEL: 'sonnet', MODEL_ALIASES: '{"sonnet": "openai:gpt-5"}' }],
+    [{ OPENAI_API_KEY: 'key', ANTHROPIC_API_KEY: 'key', BACKGROUND_MODEL: 'gpt-5' }],
+  ])('with %j is there, steerable', async (environment) => {
+    const guard = startGuard({ log: SILENT_LOG })
+    const settings = parseSettings(environment)
+    expect(describeRunners(settings, surroundings).items.find(({ name }) => name === 'ai')).toMatchObject({ available: true, missing: [], steerable: true })
+    expect(createRunners(settings, { ...surroundings, guard, log: SILENT_LOG }).get('ai')).toMatchObject({ steerable: true, usesWorkspace: true })
+    await guard.close()
   })
 })
 
@@ -41,7 +71,7 @@ describe('createRunners', () => {
   it('makes a runner of every configured program', async () => {
     const guard = startGuard({ log: SILENT_LOG })
     using test = createTestRun()
-    const runners = createRunners({ COMMAND_RUNNERS }, { ...surroundings, guard, log: SILENT_LOG })
+    const runners = createRunners({ ...plain, COMMAND_RUNNERS }, { ...surroundings, guard, log: SILENT_LOG })
     expect([...runners.values()].map(({ name, steerable }) => [name, steerable])).toEqual([
       ['broken', false],
       ['lost', false],

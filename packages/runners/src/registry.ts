@@ -1,4 +1,6 @@
 import type { Settings } from '@muster/domain'
+import { type AiSettings, missingForAi } from './ai/models.ts'
+import { createAiRunner } from './ai/runner.ts'
 import type { Guard } from './command/guard.ts'
 import type { RunnerLog } from './command/log.ts'
 import { type Environment, locateProgram } from './command/program.ts'
@@ -6,7 +8,7 @@ import { createCommandRunner } from './command/runner.ts'
 import type { Runner } from './port.ts'
 
 /** The part of the settings that decides which runners there are. */
-export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'>
+export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'> & AiSettings
 
 /** Where to look for the programs of a configuration. */
 export interface RunnerSurroundings {
@@ -34,14 +36,18 @@ export interface RunnerDescription {
 
 /** Work handed to whoever claims it over HTTP. No worker of ours runs it. */
 const EXTERNAL = 'external'
+const AI = 'ai'
 
 /**
  * The runners that a worker can execute, by name. Programs that are missing at the moment are among them: they may be there
- * when the subtask is, and a run of one says what is missing. A runner with heavy dependencies imports them in its `run`.
+ * when the subtask is, and a run of one says what is missing. Models are there only where they are set up: that takes a restart,
+ * and another worker may have what this one lacks. A runner with heavy dependencies imports them in its `run`.
  */
 export function createRunners(settings: RunnerSettings, deps: RunnerDeps): Map<string, Runner> {
   const baseFolder = deps.baseFolder ?? process.cwd()
-  return new Map(Object.entries(settings.COMMAND_RUNNERS).map(([name, command]) => [name, createCommandRunner(name, command, { ...deps, baseFolder })]))
+  const runners = Object.entries(settings.COMMAND_RUNNERS).map(([name, command]) => createCommandRunner(name, command, { ...deps, baseFolder }))
+  if (missingForAi(settings).length === 0) runners.push(createAiRunner(settings, deps))
+  return new Map(runners.map((runner) => [runner.name, runner]))
 }
 
 /**
@@ -57,9 +63,9 @@ export function describeRunners(settings: RunnerSettings, surroundings: RunnerSu
   const items = [
     ...commands,
     { name: EXTERNAL, available: true, missing: [], steerable: true },
-    { name: 'ai', available: false, missing: ['The runner "ai" is not part of this release.'], steerable: true },
+    { name: AI, available: missingForAi(settings).length === 0, missing: missingForAi(settings), steerable: true },
     { name: 'claude-code', available: false, missing: ['The runner "claude-code" is not part of this release.'], steerable: true },
   ]
-  const defaultName = settings.DEFAULT_RUNNER ?? commands.find(({ available }) => available)?.name ?? EXTERNAL
+  const defaultName = settings.DEFAULT_RUNNER ?? items.find(({ name, available }) => available && name !== EXTERNAL)?.name ?? EXTERNAL
   return { items: items.map((item) => ({ ...item, default: item.name === defaultName })) }
 }

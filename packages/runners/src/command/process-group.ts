@@ -53,7 +53,7 @@ const SWEEPS = 3
  * Kills the processes whose environment has all of these variables, wherever they have moved: a process that made a session of its own
  * is out of its group's reach, but takes its environment along. Does nothing where there is no /proc to look into.
  */
-export async function killMarked(marks: Record<string, string>): Promise<void> {
+export async function killMarked(marks: object): Promise<void> {
   const wanted = Object.entries(marks).map(([name, value]) => Buffer.from(`${name}=${value}\0`))
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const pids = (await readdir('/proc').catch(() => [])).filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)

@@ -4,7 +4,6 @@ import { setTimeout as delay, setImmediate as immediate } from 'node:timers/prom
 import type { Guard } from './guard.ts'
 import type { Ending } from './outcome.ts'
 import { isGroupRunning, killMarked, signalGroup } from './process-group.ts'
-import type { ProgramEnvironment } from './program.ts'
 
 /**
  * The program starts behind a gate: the shell waits for a line on descriptor 3 before it becomes the program, and that line
@@ -22,12 +21,21 @@ const SILENCE_MS = 200
 /** How long is listened to somebody who is never silent. */
 const LAST_WORDS_MS = 1_000
 
+/** What tells the processes of one attempt from all others, on this machine and on every other. */
+export interface ProcessMarks {
+  MUSTER_SUBTASK_ID: string
+  MUSTER_ATTEMPT: string
+}
+
 export interface ProgramOptions {
   program: string
   args: readonly string[]
   cwd: string
-  env: ProgramEnvironment
+  /** The whole environment of the program. */
+  env: Record<string, string> & ProcessMarks
   guard: Guard
+  /** Milliseconds between SIGTERM and SIGKILL; 1,250 unless told. */
+  killAfterMs?: number
 }
 
 /** A program that has been let through the gate. */
@@ -35,7 +43,7 @@ export interface Program {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
-  /** SIGTERM to the group, SIGKILL after 1.25 s. The first caller's reason is the one that is kept. */
+  /** SIGTERM to the group, SIGKILL after `killAfterMs`. The first caller's reason is the one that is kept. */
   end(reason: NonNullable<Ending['endedBy']>): void
   /** Resolves when the program has exited, its whole group is gone and its output has been read. Never rejects. */
   readonly ended: Promise<Ending>
@@ -57,14 +65,13 @@ export class StartError extends Error {
  *
  * @throws StartError when there is no process, or no guard for it
  */
-export async function startProgram({ program, args, cwd, env, guard }: ProgramOptions): Promise<Program> {
+export async function startProgram({ program, args, cwd, env, guard, killAfterMs = KILL_AFTER_MS }: ProgramOptions): Promise<Program> {
   const child = await spawnGate(program, args, cwd, env)
   const pgid = child.pid as number
   const [stdin, stdout, stderr, gate] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
   // A program may close any of its pipes at any time; writing to one is then not an accident.
   for (const stream of [stdin, stdout, stderr, gate]) stream.on('error', () => {})
 
-  // Together they name one attempt, on this machine and on every other.
   const marks = { MUSTER_SUBTASK_ID: env.MUSTER_SUBTASK_ID, MUSTER_ATTEMPT: env.MUSTER_ATTEMPT }
   let endedBy: Ending['endedBy'] = null
   let isLeaderGone = false
@@ -117,7 +124,7 @@ export async function startProgram({ program, args, cwd, env, guard }: ProgramOp
       killTimer = setTimeout(() => {
         killTimer = undefined
         signalGroup(pgid, 'SIGKILL')
-      }, KILL_AFTER_MS)
+      }, killAfterMs)
     },
     ended,
   }
@@ -128,7 +135,7 @@ export function gateFailure(ending: Ending, errorTail: string): string | null {
   return (ending.code === 126 || ending.code === 127) && errorTail.startsWith(`${GATE_NAME}: `) ? errorTail.slice(GATE_NAME.length + 2) : null
 }
 
-function spawnGate(program: string, args: readonly string[], cwd: string, env: ProgramEnvironment): Promise<ChildProcess> {
+function spawnGate(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) =>
       reject(new StartError(`${program} could not be started in ${cwd}: ${error.message}`, !PERMANENT_CODES.has(error.code ?? '')))

@@ -1,0 +1,43 @@
+import type { ModelPrice } from '@muster/domain'
+import type { Run, UsageDelta } from '../port.ts'
+
+/** What one model call has used. `costUsd` is the provider's own word, where it gives one. */
+export interface CallUsage {
+  inputTokens: number
+  outputTokens: number
+  costUsd: number | null
+}
+
+/** Counts what a run uses against what it may. */
+export interface BudgetMeter {
+  addStep(): void
+  /** Counts a call, and answers what it adds to the run's usage. */
+  addCall(usage: CallUsage): UsageDelta
+  /** Which budget is used up, in a sentence; null while something of each is left. */
+  exceeded(): string | null
+}
+
+export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | null): BudgetMeter {
+  let steps = 0
+  let tokens = 0
+  let costUsdMicros = 0
+  return {
+    addStep() {
+      steps += 1
+    },
+    addCall({ inputTokens, outputTokens, costUsd }) {
+      // Dollars per million tokens are millionths of a dollar per token.
+      const priced = price === null ? 0 : inputTokens * price.input + outputTokens * price.output
+      const micros = Math.round(costUsd === null ? priced : costUsd * 1_000_000)
+      tokens += inputTokens + outputTokens
+      costUsdMicros += micros
+      return { inputTokens, outputTokens, costUsdMicros: micros }
+    },
+    exceeded() {
+      if (steps >= budget.steps) return 'The budget of steps (max_steps) is used up.'
+      if (budget.tokens !== null && tokens >= budget.tokens) return 'The budget of tokens (max_tokens) is used up.'
+      if (budget.costUsdMicros !== null && costUsdMicros >= budget.costUsdMicros) return 'The budget in dollars (max_cost_usd) is used up.'
+      return null
+    },
+  }
+}

@@ -1,0 +1,264 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { announcesOnlyIntentions, cutToBytes, RESULT_BYTES_MAX } from '@muster/domain'
+import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
+import { createKeptText } from '../command/text.ts'
+import { LIMITS } from '../command/transcript.ts'
+import type { Run, RunOutcome, RunUpdate } from '../port.ts'
+import type { BudgetMeter } from './budget.ts'
+import { describeFailure, type Failure } from './failure.ts'
+import type { Inbox } from './inbox.ts'
+import { callModel, type ModelAnswer, type ToolRequest } from './model-call.ts'
+import type { ModelChoice } from './models.ts'
+import type { Redact } from './redact.ts'
+import type { StepLog } from './step-log.ts'
+import * as texts from './texts.ts'
+import type { Toolbox } from './tools/assemble.ts'
+import { ToolError } from './tools/tool.ts'
+
+/** How often and how long a run waits for a model. */
+export interface Patience {
+  /** Tries of one call beyond the first. */
+  retriesMax: number
+  /** The first wait; each further one is twice as long. */
+  firstWaitMs: number
+  /** Also of what a provider asks for. */
+  waitMsMax: number
+  idleSeconds: number
+}
+
+export interface ConversationParts {
+  run: Run
+  choice: ModelChoice
+  model: LanguageModel
+  toolbox: Toolbox
+  toolSet: ToolSet
+  inbox: Inbox
+  meter: BudgetMeter
+  log: StepLog
+  redact: Redact
+  patience: Patience
+}
+
+/** How often a model is asked to make good what its answer lacks, before the answer is taken as it is. */
+const REMINDERS_MAX = 2
+/** How often an answer that was cut off at its limit is gone on with. */
+const CONTINUATIONS_MAX = 8
+
+/**
+ * One run: the model is called, its tools are run, and so on until it answers without a tool. Between any two of these, updates are told,
+ * and the budget and the end of the run are looked at. Answers with the outcome; never throws for what a model, a provider or a tool does.
+ */
+export class Conversation {
+  readonly #parts: ConversationParts
+  readonly #instructions: string
+  readonly #messages: ModelMessage[]
+  /** All that the model has said, for when the run ends without a result. */
+  readonly #said = createKeptText(RESULT_BYTES_MAX)
+  /** Told in a message that no answered call has contained yet. */
+  #untold: RunUpdate[] = []
+  /** The beginning of an answer that is gone on with. */
+  #begun = ''
+  #continuations = 0
+  #reminders = 0
+  #hasAnswered = false
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts
+    this.#instructions = texts.instructionsFor(parts.run.brief.text, parts.toolbox)
+    this.#messages = [{ role: 'user', content: parts.run.brief.task }]
+  }
+
+  async run(): Promise<RunOutcome> {
+    const { run, inbox, meter } = this.#parts
+    for (;;) {
+      if (run.signal.aborted) return this.#stopped()
+      const exceeded = meter.exceeded()
+      if (exceeded !== null) return { kind: 'budget_exceeded', error: exceeded, ...this.#partial() }
+      this.#tell(inbox.take())
+      const answer = await this.#ask()
+      if ('outcome' in answer) return answer.outcome
+      // An update came first, and is told in the next call.
+      if ('interrupted' in answer) continue
+      const outcome = answer.toolRequests.length > 0 && answer.finish !== 'refused' ? await this.#useTools(answer) : this.#judge(answer)
+      if (outcome !== null) return outcome
+    }
+  }
+
+  #tell(updates: RunUpdate[]) {
+    if (updates.length === 0) return
+    this.#untold.push(...updates)
+    this.#messages.push({ role: 'user', content: texts.updateMessage(updates, this.#hasAnswered) })
+  }
+
+  /** Calls the model, again where that may help. */
+  async #ask(): Promise<ModelAnswer | { interrupted: true } | { outcome: RunOutcome }> {
+    const { run, choice, model, toolSet, inbox, redact, patience } = this.#parts
+    for (let tries = 1; ; tries += 1) {
+      const signal = inbox.activity()
+      const end = await callModel({
+        model,
+        tools: toolSet,
+        instructions: this.#instructions,
+        messages: this.#messages,
+        signal,
+        idleSeconds: patience.idleSeconds,
+      })
+      if (end.kind === 'answer') {
+        this.#account(end.answer)
+        return end.answer
+      }
+      if (end.kind === 'aborted') {
+        this.#keepUnfinished(end.text)
+        return run.signal.aborted ? { outcome: this.#stopped() } : { interrupted: true }
+      }
+      const failure = describeFailure(end.error, choice, redact)
+      if (!failure.retryable || tries > patience.retriesMax) {
+        if (end.text.trim() !== '') this.#said.addLine(end.text, false)
+        return { outcome: this.#failed(failure, tries) }
+      }
+      const waitMs = this.#waitMs(failure, tries)
+      this.#parts.log.error(`${failure.message} Trying again in ${(waitMs / 1_000).toFixed(1)} s.`)
+      await sleep(waitMs, undefined, { signal }).catch(() => {})
+      if (run.signal.aborted) return { outcome: this.#stopped() }
+      if (signal.aborted) return { interrupted: true }
+    }
+  }
+
+  #waitMs(failure: Failure, tries: number): number {
+    const { firstWaitMs, waitMsMax } = this.#parts.patience
+    // Half of it by chance: whoever was limited at the same moment should not come back at the same moment.
+    const backoffMs = firstWaitMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2)
+    return Math.min(failure.retryAfterMs ?? backoffMs, waitMsMax)
+  }
+
+  /** An answer has come: what it used, what it says, and that the updates in its question have been taken in. */
+  #account(answer: ModelAnswer) {
+    const { run, meter, log } = this.#parts
+    run.usage(meter.addCall(answer.usage))
+    for (const { updateId } of this.#untold.splice(0)) run.acknowledge(updateId)
+    if (answer.text.trim() !== '') {
+      log.message(answer.text)
+      this.#said.addLine(answer.text, false)
+    }
+    this.#messages.push(...answer.messages)
+  }
+
+  /** What the model had said before an update came. */
+  #keepUnfinished(text: string) {
+    if (text.trim() === '') return
+    this.#parts.log.message(`${text}\n[broken off]`)
+    this.#said.addLine(text, false)
+    this.#messages.push({ role: 'assistant', content: text.trimEnd() })
+  }
+
+  /** Runs what was asked for, in order. Null: go on. */
+  async #useTools(answer: ModelAnswer): Promise<RunOutcome | null> {
+    const { run, inbox, meter, log, redact } = this.#parts
+    const results: { request: ToolRequest; text: string; isError: boolean }[] = []
+    let outcome: RunOutcome | null = null
+    let isInterrupted = false
+    this.#begun = ''
+    for (const request of answer.toolRequests) log.toolCall(request.id, request.name, request.input)
+    for (const request of answer.toolRequests) {
+      const exceeded = meter.exceeded()
+      if (run.signal.aborted) outcome ??= this.#stopped()
+      else if (exceeded !== null) outcome ??= { kind: 'budget_exceeded', error: exceeded, ...this.#partial() }
+      if (outcome !== null) break
+      const signal = inbox.activity()
+      isInterrupted ||= signal.aborted
+      const { text, isError } = isInterrupted ? { text: texts.NOT_RUN, isError: true } : await this.#useTool(request, answer.finish, signal)
+      isInterrupted ||= signal.aborted
+      const shown = redact(text)
+      log.toolResult(request.id, request.name, shown, isError)
+      results.push({ request, text: shown, isError })
+    }
+    this.#messages.push({
+      role: 'tool',
+      content: results.map(({ request, text, isError }) => ({
+        type: 'tool-result',
+        toolCallId: request.id,
+        toolName: request.name,
+        output: { type: isError ? 'error-text' : 'text', value: text },
+      })),
+    })
+    return outcome ?? (run.signal.aborted ? this.#stopped() : null)
+  }
+
+  async #useTool(request: ToolRequest, finish: ModelAnswer['finish'], signal: AbortSignal): Promise<{ text: string; isError: boolean }> {
+    const { run, toolbox } = this.#parts
+    const tool = toolbox.tools.get(request.name)
+    if (tool === undefined) return { text: texts.unknownTool(request.name, toolbox.tools.keys()), isError: true }
+    if (request.problem !== null) {
+      const reason = finish === 'length' ? 'your answer was cut off at its limit; ask for less at once' : request.problem.detail
+      return { text: `The arguments of ${request.name} were not accepted: ${reason}`, isError: true }
+    }
+    run.usage({ toolCalls: 1 })
+    try {
+      return { text: await tool.run(request.input, { signal }), isError: false }
+    } catch (error) {
+      if (signal.aborted)
+        return { text: `${error instanceof ToolError ? `${error.message}\n` : ''}${run.signal.aborted ? 'Stopped.' : texts.TOOL_INTERRUPTED}`, isError: true }
+      // What else goes wrong is ours, and its words may say more than the model should know.
+      return { text: error instanceof ToolError ? error.message : `${request.name} failed.`, isError: true }
+    }
+  }
+
+  /** What an answer without a tool call comes to. Null: go on. */
+  #judge(answer: ModelAnswer): RunOutcome | null {
+    const { inbox, toolbox, log, redact } = this.#parts
+    if (answer.finish === 'refused') {
+      const said = answer.text.trim() === '' ? '' : ` It said: ${answer.text.trim()}`
+      return { kind: 'blocked', reason: cutToBytes(redact(`The model refused the task.${said}`), LIMITS.maxNoteBytes).text, ...this.#partial() }
+    }
+    this.#begun += answer.text
+    const isCut = answer.finish === 'length'
+    if (isCut && answer.text !== '' && this.#continuations < CONTINUATIONS_MAX) {
+      this.#continuations += 1
+      return this.#goOn('The answer was cut off at its limit; the model goes on.', texts.CONTINUE)
+    }
+    const result = this.#begun
+    if (inbox.hasNew) {
+      this.#begun = ''
+      this.#hasAnswered = true
+      return null
+    }
+    const problems = toolbox.outputs.problems()
+    const reminder =
+      problems.length > 0 ? texts.outputsMissing(problems) : result.trim() === '' ? texts.EMPTY : announcesOnlyIntentions(result) ? texts.ONLY_INTENTIONS : null
+    if (reminder !== null && this.#reminders < REMINDERS_MAX) {
+      this.#reminders += 1
+      this.#begun = ''
+      log.error(reminder)
+      return this.#goOn(null, reminder)
+    }
+    const kept = cutToBytes(redact(result), RESULT_BYTES_MAX)
+    const { delivered } = toolbox.outputs
+    return {
+      kind: 'completed',
+      result: kept.text,
+      ...((kept.truncated || isCut) && { truncated: true }),
+      ...(Object.keys(delivered).length > 0 && { outputs: delivered }),
+    }
+  }
+
+  /** Asks the model to go on, and says in the transcript why, where nothing else does. */
+  #goOn(step: string | null, message: string): null {
+    if (step !== null) this.#parts.log.error(step)
+    this.#messages.push({ role: 'user', content: message })
+    return null
+  }
+
+  #stopped(): RunOutcome {
+    return { kind: 'stopped', ...this.#partial() }
+  }
+
+  #failed({ message, retryable }: Failure, tries: number): RunOutcome {
+    this.#parts.log.error(message)
+    return { kind: 'errored', error: tries > 1 ? `${message} Given up after ${tries} tries.` : message, retryable, ...this.#partial() }
+  }
+
+  #partial(): { partialResult?: string } {
+    const said = this.#parts.redact(this.#said.text)
+    return said.trim() === '' ? {} : { partialResult: said }
+  }
+}

@@ -1,0 +1,53 @@
+import type { Run, RunUpdate } from '../port.ts'
+
+/** Updates of a run between their arrival and the model call that tells of them. */
+export interface Inbox {
+  /** What has come since the last time, in order. */
+  take(): RunUpdate[]
+  readonly hasNew: boolean
+  /**
+   * A signal for one thing that the run does, a model call or a tool: aborted when the run is to stop, and when an update arrives that is
+   * not to wait. Already aborted where one is there.
+   */
+  activity(): AbortSignal
+  close(): void
+}
+
+/** Why an activity was aborted that was not the run's end. */
+export const INTERRUPTED = 'interrupted'
+
+export function openInbox(run: Pick<Run, 'updates' | 'signal'>, onUpdate: () => void): Inbox {
+  const waiting: RunUpdate[] = []
+  let current = new AbortController()
+  const iterator = run.updates[Symbol.asyncIterator]()
+  let isClosed = false
+
+  async function receive() {
+    while (!isClosed) {
+      const next = await iterator.next()
+      if (next.done || isClosed) return
+      waiting.push(next.value)
+      onUpdate()
+      if (next.value.delivery === 'interrupt') current.abort(INTERRUPTED)
+    }
+  }
+  // A feed that fails has nothing more to say.
+  receive().catch(() => {})
+
+  return {
+    take: () => waiting.splice(0),
+    get hasNew() {
+      return waiting.length > 0
+    },
+    activity() {
+      current = new AbortController()
+      if (waiting.some(({ delivery }) => delivery === 'interrupt')) current.abort(INTERRUPTED)
+      return AbortSignal.any([run.signal, current.signal])
+    },
+    close() {
+      isClosed = true
+      // Not awaited: a generator that waits for its next update answers only after it.
+      void iterator.return?.()?.catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { cutToBytes, toStorableText } from '@muster/domain'
+import { RE2JS } from 're2js'
+import { z } from 'zod'
+import { compileGlob, compileRegex } from './glob-pattern.ts'
+import { type AiTool, defineTool, TOOL_TEXT_BYTES_MAX, ToolError } from './tool.ts'
+import { walkFiles } from './walk.ts'
+import type { Workspace } from './workspace.ts'
+
+const FILE_BYTES_MAX = 4 * 1024 * 1024
+const TOTAL_BYTES_MAX = 64 * 1024 * 1024
+const LINE_LENGTH_MAX = 2_000
+const FOUND_MAX = 1_000
+/** How many lines are looked at before others get their turn: the worker has heartbeats to send. */
+const LINES_PER_TURN = 2_000
+
+export function grepTool(workspace: Workspace): AiTool {
+  return defineTool({
+    name: 'Grep',
+    description: 'Searches the text files of your workspace for a regular expression (RE2: no lookaround, no backreferences), line by line.',
+    inputSchema: z.object({
+      pattern: z.string().min(1),
+      path: z.string().optional().describe('file or folder to search; the workspace unless told'),
+      glob: z.string().optional().describe('only files that match, such as "*.ts"'),
+      '-i': z.boolean().optional().describe('upper and lower case alike'),
+      output_mode: z
+        .enum(['content', 'files_with_matches', 'count'])
+        .optional()
+        .describe('lines with their numbers, paths (the default), or how many lines a file'),
+    }),
+    async run({ pattern, path = '.', glob, '-i': isCaseless = false, output_mode = 'files_with_matches' }, { signal }) {
+      const expression = compileRegex(pattern, isCaseless ? RE2JS.CASE_INSENSITIVE : 0)
+      const target = await workspace.folder(path)
+      const isFolder = (await stat(target)).isDirectory()
+      const base = isFolder ? target : dirname(target)
+      const isWanted = glob === undefined ? () => true : matcher(glob)
+      const found: string[] = []
+      let totalBytes = 0
+      for await (const relative of isFolder ? walkFiles(target, signal) : [basename(target)]) {
+        if (!isWanted(relative)) continue
+        const name = workspace.nameOf(join(base, relative))
+        const text = await textOf(workspace, name)
+        if (text === null) continue
+        totalBytes += text.length
+        if (totalBytes > TOTAL_BYTES_MAX) throw new ToolError(`There is more than ${TOTAL_BYTES_MAX} bytes of text; search in a folder below, or give a glob.`)
+        const matches = await matchingLines(text, expression, signal)
+        if (matches.length === 0) continue
+        if (output_mode === 'content') found.push(...matches.map(({ number, line }) => `${name}:${number}:${line.slice(0, LINE_LENGTH_MAX)}`))
+        else found.push(output_mode === 'count' ? `${name}:${matches.length}` : name)
+        if (found.length > FOUND_MAX) break
+      }
+      return shown(found)
+    },
+  })
+}
+
+/** As ripgrep has it: a pattern without a slash is about names in any folder. */
+function matcher(glob: string): (path: string) => boolean {
+  return compileGlob(glob.includes('/') ? glob : `**/${glob}`)
+}
+
+function shown(found: string[]): string {
+  if (found.length === 0) return 'Nothing matches.'
+  const { text, truncated } = cutToBytes(toStorableText(found.slice(0, FOUND_MAX).join('\n')), TOOL_TEXT_BYTES_MAX)
+  return truncated || found.length > FOUND_MAX ? `${text}\n[there is more; search for something narrower]` : text
+}
+
+/** Null for what is no text, is too large, or is gone by now. */
+async function textOf(workspace: Workspace, name: string): Promise<string | null> {
+  try {
+    await using file = await workspace.openFile(name)
+    if ((await file.stat()).size > FILE_BYTES_MAX) return null
+    const bytes = await file.readFile()
+    return bytes.subarray(0, 8192).includes(0) ? null : bytes.toString('utf8')
+  } catch (error) {
+    if (error instanceof ToolError) return null
+    throw error
+  }
+}
+
+async function matchingLines(text: string, expression: RE2JS, signal: AbortSignal): Promise<{ number: number; line: string }[]> {
+  const matches: { number: number; line: string }[] = []
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (index % LINES_PER_TURN === 0) {
+      await immediate()
+      signal.throwIfAborted()
+    }
+    if (matches.length <= FOUND_MAX && expression.test(line)) matches.push({ number: index + 1, line })
+  }
+  return matches
+}

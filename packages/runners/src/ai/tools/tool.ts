@@ -1,0 +1,37 @@
+import type { z } from 'zod'
+
+/** What a tool is given beside its input. */
+export interface ToolContext {
+  /** Aborted when the run is to stop or an update is not to wait: the tool then ends within a second, its processes gone. */
+  signal: AbortSignal
+}
+
+/** A tool that a model may call. Its name is the one that Claude Code gives it. */
+export interface AiTool {
+  name: string
+  description: string
+  inputSchema: z.ZodType
+  /** @throws ToolError what the model is told; anything else it throws is told without its details */
+  run(input: unknown, context: ToolContext): Promise<string>
+}
+
+/** Something that the model can do better the next time. */
+export class ToolError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ToolError'
+  }
+}
+
+/** A tool whose `run` takes what its schema gives. */
+export function defineTool<Schema extends z.ZodType>(tool: {
+  name: string
+  description: string
+  inputSchema: Schema
+  run(input: z.output<Schema>, context: ToolContext): Promise<string>
+}): AiTool {
+  return { ...tool, run: (input, context) => tool.run(input as z.output<Schema>, context) }
+}
+
+/** What one tool may tell the model at once, in bytes. */
+export const TOOL_TEXT_BYTES_MAX = 64 * 1024
