@@ -6,8 +6,11 @@ export interface WrittenTime {
   hour: number
   minute: number
   second: number
-  /** `open`: neither am nor pm was said, and the hour may be meant of a twelve-hour clock. `midnight`: the word. */
-  style: 'exact' | 'open' | 'midnight'
+  /**
+   * `open`: neither am nor pm was said, and the hour may be one of a twelve-hour clock; `clock`: likewise, but written with two digits and minutes, as
+   * 24-hour clocks are, 10:30; `midnight`: the word.
+   */
+  style: 'exact' | 'open' | 'clock' | 'midnight'
   /** An hour and nothing else, which without `at` is no time. */
   isBare: boolean
   written: string
@@ -75,9 +78,13 @@ function withMeridiem(tokens: Token[], position: number, [hour = 0, minute = 0, 
     return { value: { ...clock, style: 'exact', isBare: false, written: `${text}${behind}` }, next: position + 2 }
   }
   if (isHourOnly && behind === 'h') return { value: { hour, minute, second, style: 'exact', isBare: false, written: `${text}h` }, next: position + 2 }
-  const is24Hour = hour === 0 || hour > 12 || text.startsWith('0') || (!isHourOnly && /^\d{2}/.test(text))
-  const value: WrittenTime = { hour, minute, second, style: is24Hour ? 'exact' : 'open', isBare: !text.includes(':'), written: text }
+  const value: WrittenTime = { hour, minute, second, style: styleOf(hour, text, isHourOnly), isBare: !text.includes(':'), written: text }
   return { value, next: isHourOnly && behind === "o'clock" ? position + 2 : position + 1 }
+}
+
+function styleOf(hour: number, text: string, isHourOnly: boolean): WrittenTime['style'] {
+  if (hour === 0 || hour > 12 || text.startsWith('0')) return 'exact'
+  return !isHourOnly && hour > 9 ? 'clock' : 'open'
 }
 
 const FRACTIONS = new Map([
@@ -145,10 +152,11 @@ function span(first: number, last: number): number[] {
 export function timesInDayPart(times: WrittenTime[], part: DayPart): WrittenTime[] {
   const { hours, toHour } = PARTS_OF_DAY[part]
   return times.map((time) => {
-    const hour = time.style === 'open' ? toHour(time.hour) : time.hour
+    const isOpen = time.style === 'open' || time.style === 'clock'
+    const hour = isOpen ? toHour(time.hour) : time.hour
     if (!hours.includes(hour))
       throw refused(`${time.written} is not in the ${part}. Say the hour with am or pm, or on a 24-hour clock, and leave out "${part}".`)
-    return { ...time, hour, style: time.style === 'open' ? 'exact' : time.style }
+    return { ...time, hour, style: isOpen ? 'exact' : time.style }
   })
 }
 

@@ -28,11 +28,27 @@ export function readNamedDate(tokens: Token[], position: number): Read<WrittenDa
   while (end < tokens.length && end - position < DATE_TOKENS_MAX && isPieceOfDate(tokens, end)) end += 1
   for (let next = end; next > position + 1; next -= 1) {
     const pieces = tokens.slice(position, next)
-    if (!pieces.some((_, index) => readMonth(pieces, index)) || pieces.at(-1)?.kind === 'mark') continue
-    const value = readByChrono(pieces)
+    const value = hasFormOfDate(pieces) ? readByChrono(pieces) : null
     if (value) return { value, next }
   }
+  refuseImpossible(tokens, position)
   return null
+}
+
+/** "30 february" is a date in form, and none on the calendar. */
+function refuseImpossible(tokens: Token[], position: number): void {
+  const [first, second] = tokens.slice(position, position + 2)
+  const month = readMonth(tokens, position)?.value ?? readMonth(tokens, position + 1)?.value
+  const number = readMonth(tokens, position) ? second : first
+  if (month === undefined || !number || !['number', 'ordinal'].includes(number.kind) || number.value > 99) return
+  if (!isDate({ year: 2000, month, day: number.value })) throw refused(`There is no such date as ${first?.text} ${second?.text}.`)
+}
+
+/** One month, a day and perhaps a year, so that chrono-node is asked for little. */
+function hasFormOfDate(pieces: Token[]): boolean {
+  const months = pieces.filter((_, index) => readMonth(pieces, index))
+  const numbers = pieces.filter(({ kind }) => kind === 'number' || kind === 'ordinal')
+  return months.length === 1 && (numbers.length === 1 || numbers.length === 2) && pieces.at(-1)?.kind !== 'mark'
 }
 
 function isPieceOfDate(tokens: Token[], index: number): boolean {

@@ -1,6 +1,7 @@
+import { DomainError } from './errors.ts'
 import { type DayPart, type Read, readTime, type WrittenTime } from './phrase-clock.ts'
 import { readNamedDate, readNumericDate, type WrittenDate } from './phrase-dates.ts'
-import { type Clause, compileClauses, readClauses, type SlotReader } from './phrase-patterns.ts'
+import { type Clause, compileClauses, type ReadClauses, readClauses, type SlotReader } from './phrase-patterns.ts'
 import { refused } from './phrase-refusal.ts'
 import type { Token } from './phrase-tokens.ts'
 import { type Rank, readDayPart, readDuration, readMonthDays, readWeekday, type Span } from './phrase-words.ts'
@@ -83,18 +84,26 @@ const TABLE: Clause<Slots, Partial<MomentParts>>[] = [
 ]
 const CLAUSES = compileClauses(TABLE)
 
-export type MomentAttempt = { parts: Partial<MomentParts>; stuckAt: null } | { parts: null; stuckAt: Token }
+/** What a phrase says of a point in time, or the token that is not understood. */
+export function readMomentParts(tokens: Token[]): ReadClauses<MomentParts> {
+  const refuseDouble = (name: keyof MomentParts): Error =>
+    refused(`The phrase names two ${name === 'time' ? 'times of day' : 'days'}. Name one, or make two schedules.`)
+  const read = readClauses<Slots, MomentParts>(CLAUSES, SLOTS, tokens, refuseDouble)
+  if (read.parts && daysNamed(read.parts).length > 1) throw refuseDouble('days')
+  return read
+}
 
-/** What a phrase says of a point in time, or the first token that is not understood. */
-export function readMomentParts(tokens: Token[]): MomentAttempt {
-  const read = readClauses(CLAUSES, SLOTS, tokens)
-  if (read.stuckAt) return { parts: null, stuckAt: read.stuckAt }
-  const parts: Partial<MomentParts> = {}
-  for (const part of read.parts) {
-    if (Object.keys(part).some((name) => name in parts)) throw refused('The phrase names two points in time. Name one, or make two schedules.')
-    Object.assign(parts, part)
+function daysNamed(parts: Partial<MomentParts>): string[] {
+  return (['spans', 'days', 'weekday', 'dates', 'dayOfMonth', 'vague'] as const).filter((name) => name in parts)
+}
+
+/** Whether it names a point in time that comes once, which weekdays and times alone do not. */
+export function isMoment(tokens: Token[]): boolean {
+  try {
+    const { parts } = readMomentParts(tokens)
+    return parts !== null && daysNamed(parts).length > 0 && parts.weekday?.which !== 'any'
+  } catch (error) {
+    if (error instanceof DomainError) return false
+    throw error
   }
-  const days = (['spans', 'days', 'weekday', 'dates', 'dayOfMonth', 'vague'] as const).filter((name) => name in parts)
-  if (days.length > 1) throw refused('The phrase names two days. Name one, or make two schedules.')
-  return { parts, stuckAt: null }
 }

@@ -34,39 +34,46 @@ function toElement(written: string): Element {
   return { words: isSlot ? [] : name.split('|'), slot: isSlot ? name : null, isOptional }
 }
 
-/** The clauses that a row of tokens consists of, or the first token that no clause goes on with. */
-export type ReadClauses<Part> = { parts: Part[]; stuckAt: null } | { parts: Part[]; stuckAt: Token }
+/** What all clauses of a row of tokens say, or the token that is not understood: null when the tokens end where more is needed. */
+export type ReadClauses<Parts> = { parts: Partial<Parts> } | { parts: null; stuckAt: Token | null }
 
 /**
  * Goes through the tokens once. At each place the clause that covers most of them is taken, the first of the table among equals, so that the same text
  * is always read in the same way, and the work is the number of tokens times the size of the table. A comma may stand between two clauses.
+ * @param refuseDouble makes the error for what two clauses say
  */
-export function readClauses<Slots extends object, Part>(
-  clauses: CompiledClause<Slots, Part>[],
+export function readClauses<Slots extends object, Parts extends object>(
+  clauses: CompiledClause<Slots, Partial<Parts>>[],
   slots: Record<string, SlotReader>,
   tokens: Token[],
-): ReadClauses<Part> {
-  const parts: Part[] = []
+  refuseDouble: (name: keyof Parts) => Error,
+): ReadClauses<Parts> {
+  const parts: Partial<Parts> = {}
+  const reach = { furthest: 0 }
   let position = 0
   while (position < tokens.length) {
-    const longest = longestClause(clauses, slots, tokens, position)
-    if (!longest) return { parts, stuckAt: tokens[position] as Token }
-    parts.push(longest.value)
+    const longest = longestClause(clauses, { slots, tokens, reach }, position)
+    if (!longest) return { parts: null, stuckAt: tokens[Math.max(position, reach.furthest)] ?? null }
+    const double = (Object.keys(longest.value) as (keyof Parts)[]).find((name) => name in parts)
+    if (double !== undefined) throw refuseDouble(double)
+    Object.assign(parts, longest.value)
     position = longest.next
     if (tokens[position]?.text === ',' && position < tokens.length - 1) position += 1
   }
-  return { parts, stuckAt: null }
+  return { parts }
 }
 
-function longestClause<Slots extends object, Part>(
-  clauses: CompiledClause<Slots, Part>[],
-  slots: Record<string, SlotReader>,
-  tokens: Token[],
-  position: number,
-): Read<Part> | null {
+interface Row {
+  slots: Record<string, SlotReader>
+  tokens: Token[]
+  /** The last place at which an element of a pattern was looked for. */
+  reach: { furthest: number }
+}
+
+function longestClause<Slots extends object, Part>(clauses: CompiledClause<Slots, Part>[], row: Row, position: number): Read<Part> | null {
   let longest: Read<Part> | null = null
   for (const clause of clauses) {
-    const match = matchElements(clause.elements, slots, tokens, position)
+    const match = matchElements(clause.elements, row, position)
     if (!match || (longest && match.next <= longest.next)) continue
     const part = clause.part(match.value as Slots)
     if (part !== null) longest = { value: part, next: match.next }
@@ -74,16 +81,17 @@ function longestClause<Slots extends object, Part>(
   return longest
 }
 
-function matchElements(elements: Element[], slots: Record<string, SlotReader>, tokens: Token[], position: number): Read<Record<string, unknown>> | null {
+function matchElements(elements: Element[], row: Row, position: number): Read<Record<string, unknown>> | null {
   const [element, ...others] = elements
   if (!element) return { value: {}, next: position }
-  const read = readElement(element, slots, tokens, position)
-  const rest = read && matchElements(others, slots, tokens, read.next)
+  const read = readElement(element, row, position)
+  const rest = read && matchElements(others, row, read.next)
   if (read && rest) return element.slot === null ? rest : { value: { ...rest.value, [element.slot]: read.value }, next: rest.next }
-  return element.isOptional ? matchElements(others, slots, tokens, position) : null
+  return element.isOptional ? matchElements(others, row, position) : null
 }
 
-function readElement(element: Element, slots: Record<string, SlotReader>, tokens: Token[], position: number): Read<unknown> | null {
+function readElement(element: Element, { slots, tokens, reach }: Row, position: number): Read<unknown> | null {
+  reach.furthest = Math.max(reach.furthest, position)
   if (element.slot !== null) return slots[element.slot]?.(tokens, position) ?? null
   const text = tokens[position]?.text
   return text !== undefined && element.words.includes(text) ? { value: text, next: position + 1 } : null

@@ -1,6 +1,5 @@
 import { type CalendarSpan, calendarRule, openQuarter, openRank, type Parts, withoutPeriod } from './phrase-calendar.ts'
 import { type DayPart, type Read, readTimes, type WrittenTime } from './phrase-clock.ts'
-import { readMomentParts } from './phrase-moment.ts'
 import { type Clause, compileClauses, readClauses, type SlotReader } from './phrase-patterns.ts'
 import { Ambiguous, refused } from './phrase-refusal.ts'
 import type { CalendarRule } from './phrase-rule.ts'
@@ -78,12 +77,13 @@ const TABLE: Clause<Slots, Partial<Parts>>[] = [
   { pattern: 'DURATION', part: ({ DURATION }) => ({ spans: DURATION }) },
   { pattern: 'every|each DURATION', part: ({ DURATION }) => ({ spans: DURATION }) },
   { pattern: 'every|each UNIT', part: ({ UNIT }) => ({ spans: [UNIT] }) },
+  { pattern: 'every|each UNIT and a half', part: ({ UNIT }) => ({ spans: [{ ...UNIT, count: UNIT.count + 0.5, isImplied: false }] }) },
   { pattern: 'every|each other UNIT', part: ({ UNIT }) => ({ spans: [{ ...UNIT, count: UNIT.count * 2 }] }) },
   { pattern: 'every|each RANK UNIT', part: ({ RANK, UNIT }) => (RANK === 'last' || RANK < 2 ? null : { spans: [{ ...UNIT, count: UNIT.count * RANK }] }) },
   { pattern: 'ADVERB', part: ({ ADVERB }) => ({ spans: [ADVERB] }) },
   { pattern: 'quarterly', part: () => ({ quarterly: true }) },
   { pattern: 'every|each quarter', part: () => ({ quarterly: true }) },
-  { pattern: 'RATE a|per|each|every UNIT', part: ({ RATE, UNIT }) => ({ spans: [UNIT], rate: { count: RATE, unit: UNIT.unit } }) },
+  { pattern: 'RATE a|an|per|each|every UNIT', part: ({ RATE, UNIT }) => ({ spans: [UNIT], rate: { count: RATE, unit: UNIT.unit } }) },
   { pattern: 'RATE ADVERB', part: ({ RATE, ADVERB }) => ({ spans: [ADVERB], rate: { count: RATE, unit: ADVERB.unit } }) },
 
   { pattern: 'on? WEEKDAYS', part: ({ WEEKDAYS }) => ({ weekdays: WEEKDAYS }) },
@@ -94,6 +94,7 @@ const TABLE: Clause<Slots, Partial<Parts>>[] = [
   { pattern: 'on? the? NTHS', part: ({ NTHS }) => ({ nths: NTHS }) },
   { pattern: 'on? every|each NTHS of|in the|every|each|a month', part: ({ NTHS }) => ({ nths: NTHS, ofMonth: true }) },
   { pattern: 'on? every|each NTHS of|in every|each? MONTHS', part: ({ NTHS, MONTHS }) => ({ nths: NTHS, months: MONTHS, spans: YEARLY }) },
+  { pattern: 'on? every|each DAYS', part: ({ DAYS }) => ({ monthDays: DAYS }) },
   { pattern: 'on? the? DAYS', part: ({ DAYS }) => ({ monthDays: DAYS }) },
   { pattern: 'on? every|each DAYS of|in the|every|each|a month', part: ({ DAYS }) => ({ monthDays: DAYS, ofMonth: true }) },
   { pattern: 'of|in the|every|each|a month', part: () => ({ ofMonth: true }) },
@@ -111,13 +112,14 @@ const CLAUSES = compileClauses(TABLE)
 /** What a recurrence was read as. */
 export type Recurrence = { kind: 'interval'; seconds: number; phrase: string } | { kind: 'calendar'; rule: CalendarRule; warnings: ScheduleWarning[] }
 
-/** Null: the tokens are none; then `stuckAt` of what was tried says which of them is not understood. */
-export type RecurrenceAttempt = { recurrence: Recurrence; stuckAt: null } | { recurrence: null; stuckAt: Token }
+/** Null: the tokens are none, and `stuckAt` is not understood. */
+export type RecurrenceAttempt = { recurrence: Recurrence } | { recurrence: null; stuckAt: Token | null }
 
+/** @throws DomainError and Ambiguous for what is understood and contradicts itself, or says too little */
 export function readRecurrence(tokens: Token[]): RecurrenceAttempt {
-  const read = readClauses(CLAUSES, SLOTS, tokens)
-  if (read.stuckAt) return { recurrence: null, stuckAt: read.stuckAt }
-  return { recurrence: combine(merge(read.parts)), stuckAt: null }
+  const refuseDouble = (name: keyof Parts): Error => refused(`The phrase ${SAID_TWICE[name]}. Say it once, or make two schedules.`)
+  const read = readClauses<Slots, Parts>(CLAUSES, SLOTS, tokens, refuseDouble)
+  return read.parts ? { recurrence: combine(read.parts) } : { recurrence: null, stuckAt: read.stuckAt }
 }
 
 const SAID_TWICE: Record<keyof Parts, string> = {
@@ -134,16 +136,6 @@ const SAID_TWICE: Record<keyof Parts, string> = {
   open: 'names weekdays in two places',
 }
 
-function merge(parts: Partial<Parts>[]): Partial<Parts> {
-  const merged: Partial<Parts> = {}
-  for (const part of parts) {
-    const double = (Object.keys(part) as (keyof Parts)[]).find((name) => name in merged)
-    if (double) throw refused(`The phrase ${SAID_TWICE[double]}. Say it once, or make two schedules.`)
-    Object.assign(merged, part)
-  }
-  return merged
-}
-
 function combine(parts: Partial<Parts>): Recurrence {
   if (parts.open) throw openRank(parts.open, parts)
   if (parts.quarterly) throw openQuarter(parts)
@@ -155,7 +147,15 @@ function combine(parts: Partial<Parts>): Recurrence {
   const hasMore = Object.keys(parts).some((name) => name !== 'spans')
   if (!hasMore && (isShort || !span.isImplied) && spans.every(({ unit }) => UNIT_SECONDS[unit] !== undefined)) return intervalOf(spans)
   if (others.length > 0 || isShort || !Number.isInteger(span.count)) throw notOfTheCalendar()
+  if (span.count > (PERIODS_MAX[span.unit] ?? 0)) throw tooLong()
   return { kind: 'calendar', ...calendarRule(span as CalendarSpan, parts) }
+}
+
+/** Ten years of each. */
+const PERIODS_MAX: Partial<Record<Span['unit'], number>> = { day: 3_660, week: 520, month: 120, year: 10 }
+
+function tooLong(): Error {
+  return refused('Between two firings there may be ten years at most.')
 }
 
 function notOfTheCalendar(): Error {
@@ -175,21 +175,20 @@ function impliedSpans({ weekdays, monthDays, nths, ofMonth, months }: Partial<Pa
 function intervalOf(spans: Span[]): Recurrence {
   const seconds = spans.reduce((sum, { count, unit }) => sum + count * (UNIT_SECONDS[unit] ?? 0), 0)
   if (!Number.isSafeInteger(seconds)) throw refused('An interval has to be a whole number of seconds.')
-  if (seconds > 10 * 366 * 86_400) throw refused('An interval may be ten years at most.')
-  return { kind: 'interval', seconds, phrase: `every ${durationText(seconds)}` }
+  if (seconds > 10 * 366 * 86_400) throw tooLong()
+  return { kind: 'interval', seconds, phrase: `every ${lengthWords(seconds)}` }
 }
 
-/** Whole seconds in as few words as say them exactly: "90 minutes", "1 hour 30 seconds". */
-export function durationText(seconds: number): string {
+/** Whole seconds in the largest unit that says them exactly: "90 minutes", "hour". A day is 24 hours, as it is counted. */
+function lengthWords(seconds: number): string {
   const units = [
     ['day', 86_400],
     ['hour', 3_600],
     ['minute', 60],
     ['second', 1],
   ] as const
-  const [unit, size] = units.find(([, length]) => seconds % length === 0) ?? ['second', 1]
-  const count = seconds / size
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
+  const [unit, size] = units.find(([name, length]) => seconds % length === 0 && (name !== 'day' || seconds > length)) ?? ['second', 1]
+  return seconds === size ? unit : `${seconds / size} ${unit}s`
 }
 
 /** Words that say that something comes again. */
@@ -210,19 +209,6 @@ export function comesAgain(tokens: Token[]): boolean {
 /** Whether it is a length of time and nothing else. */
 export function isInterval(tokens: Token[]): boolean {
   return readDuration(tokens, 0)?.next === tokens.length
-}
-
-/** Whether it names a day or a moment that comes once, which weekdays alone do not. */
-export function isMoment(tokens: Token[]): boolean {
-  const { parts } = readMomentParts(tokens)
-  if (!parts) return false
-  return (
-    parts.spans !== undefined ||
-    parts.days !== undefined ||
-    parts.dates !== undefined ||
-    parts.vague !== undefined ||
-    (parts.weekday !== undefined && parts.weekday.which !== 'any')
-  )
 }
 
 /** Words that some use for twice in a period, and others for every second one. */

@@ -1,4 +1,5 @@
 import { DomainError } from './errors.ts'
+import type { Token } from './phrase-tokens.ts'
 import type { PhraseKind } from './schedule.ts'
 
 /** What a refusal shows of what would have been read: phrases of each field that a person may start from. */
@@ -35,19 +36,22 @@ export class Ambiguous extends Error {
 /** Words that people write in a schedule, and what is there instead of them. */
 const HINTS: [words: string[], hint: string][] = [
   [['until', 'till', 'ending', 'times'], 'To end a schedule after some firings, set `max_fires`.'],
-  [['starting', 'beginning', 'from', 'after', 'since'], 'A schedule begins when it is created; pause it, or create it later.'],
-  [['between', 'during', 'from'], 'For hours of the day, send a cron expression, as in "*/15 9-16 * * 1-5".'],
+  [['starting', 'beginning', 'after', 'since'], 'A schedule begins when it is created; pause it, or create it later.'],
+  [['between', 'from'], 'For hours of the day, send a cron expression, as in "*/15 9-16 * * 1-5".'],
   [['except', 'unless', 'but', 'excluding', 'holiday', 'holidays', 'not'], 'Exceptions are not supported; list the days instead.'],
   [['few', 'couple', 'several', 'some', 'around', 'about', 'approximately', 'roughly'], 'Give an exact number or time.'],
   [['biweekly', 'semiweekly', 'bimonthly', 'semimonthly'], 'Say "every 2 weeks" or "twice a week".'],
+  [['and', '&', 'or', 'then'], 'Lists join times, weekdays or days of the month; for two rules make two schedules.'],
   [['now', 'immediately', 'asap'], 'For work that starts at once, create a subtask instead of a schedule.'],
 ]
 
-/** Names the first word of a phrase that is not understood, and says what to write in its place where that is known. */
-export function notUnderstood(kind: PhraseKind, token: { text: string; start: number }, text: string): DomainError {
-  const written = text.slice(token.start).split(' ')[0] ?? token.text
-  const hint = HINTS.find(([words]) => words.includes(token.text))?.[1]
+/** Names the part of a phrase that is not understood, and says what to write in its place where that is known. */
+export function notUnderstood(kind: PhraseKind, token: Token | null, text: string): DomainError {
+  if (!token) return unparseable(kind, `"${text}" ends where more is needed.`)
+  const written = text.slice(token.start).split(' ')[0] || token.text
+  const isDotted = /^\d{1,2}\.\d{2}$/.test(token.text)
+  const hint = isDotted ? `Write times with a colon, ${token.text.replace('.', ':')}.` : HINTS.find(([words]) => words.includes(token.text))?.[1]
   const isLetters = /^[A-Z]{2,5}$/.test(written) && text.endsWith(written)
   const zone = isLetters ? `If "${written}" is to be a time zone, write its IANA name, such as Europe/Berlin.` : null
-  return unparseable(kind, [`"${written}" is not understood here, so nothing was scheduled.`, hint ?? zone].filter((part) => part != null).join(' '))
+  return unparseable(kind, [`"${written}" is not understood here.`, hint ?? zone].filter((part) => part != null).join(' '))
 }

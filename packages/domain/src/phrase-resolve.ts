@@ -1,7 +1,7 @@
 import { clockText, halvesOfDay, OFFERED_TIMES, type TimeOfDay, timesInDayPart } from './phrase-clock.ts'
 import { addDays, addMonths, isBefore, isDate, type WrittenDate } from './phrase-dates.ts'
 import type { MomentParts } from './phrase-moment.ts'
-import { dateWords, isoDate, type WallDate, weekdayOf } from './phrase-reading.ts'
+import { capital, dateWords, isoDate, type WallDate, weekdayOf } from './phrase-reading.ts'
 import { Ambiguous, refused } from './phrase-refusal.ts'
 import { type Span, UNIT_SECONDS, WEEKDAYS } from './phrase-words.ts'
 import type { PhraseContext, PhraseZone } from './phrase-zone.ts'
@@ -24,6 +24,8 @@ interface Open<T> {
 /** A day, which may depend on the time: the 10th of March is next year's once it has passed. */
 type DayAt = (time: TimeOfDay) => WallDate
 
+/** How long each unit is at most. */
+const DAYS: Record<Span['unit'], number> = { second: 1, minute: 1, hour: 1, day: 1, week: 7, month: 31, year: 365 }
 const YEARS_LOOKED_AT = 12
 
 /** The instant that the parts mean by the clock of the zone. Throws candidates where they mean several. */
@@ -68,10 +70,14 @@ export function atWall(wall: WallTime, zone: PhraseZone): Moment {
   return { at: instant, warnings: [{ code: 'repeated_time', message: `${asked} comes twice on ${isoDate(wall)} in ${zone.name}; the first is meant.` }] }
 }
 
+function tooFar(): Error {
+  return refused('A point in time may lie a hundred years ahead at most.')
+}
+
 function resolveSpans(spans: Span[], zone: PhraseZone, at: PhraseContext): Moment {
   const seconds = spans.reduce((sum, { count, unit }) => sum + count * (UNIT_SECONDS[unit] ?? 0), 0)
   if (!(seconds > 0)) throw refused('The time from now has to be longer than nothing.')
-  if (seconds > 100 * 366 * 86_400) throw refused('A point in time may lie a hundred years ahead at most.')
+  if (seconds > 36_525 * 86_400) throw tooFar()
   const instant = new Date(at.now.getTime() + Math.round(seconds * 1_000))
   const isOfDays = seconds % 86_400 === 0
   const [from, to] = [at.now, instant].map((moment) => clockText(toWallTime(moment, zone.name)))
@@ -100,16 +106,17 @@ function openDays(parts: Partial<MomentParts>, now: WallTime, zone: PhraseZone, 
 
 function openSpanDays(spans: Span[], now: WallTime): Open<DayAt> {
   const [span, another] = spans
-  if (!span || another || !['day', 'week', 'month', 'year'].includes(span.unit) || !Number.isInteger(span.count) || span.count < 1 || span.count > 1_200) {
+  if (!span || another || !['day', 'week', 'month', 'year'].includes(span.unit) || !Number.isInteger(span.count) || span.count < 1) {
     throw refused('Write a number of days, weeks, months or years, or hours and minutes without a time of day, as in "in 3 days at 9am" or "in 90 minutes".')
   }
+  if (span.count * DAYS[span.unit] > 36_525) throw tooFar()
   if (span.unit === 'day' || span.unit === 'week')
     return { values: [() => addDays(now, span.count * (span.unit === 'week' ? 7 : 1))], reason: null, warnings: [] }
   const months = span.count * (span.unit === 'year' ? 12 : 1)
   const date = addMonths(now, months)
   if (date) return { values: [() => date], reason: null, warnings: [] }
   const after = addMonths({ ...now, day: 1 }, months + 1) ?? now
-  return { values: [() => addDays(after, -1), () => after], reason: `The month then has no ${now.day}th day.`, warnings: [] }
+  return { values: [() => addDays(after, -1), () => after], reason: `That month has no day ${now.day}.`, warnings: [] }
 }
 
 function openWeekday({ weekday, which }: MomentParts['weekday'], now: WallTime): Open<DayAt> {
@@ -119,7 +126,7 @@ function openWeekday({ weekday, which }: MomentParts['weekday'], now: WallTime):
     (days: number): DayAt =>
     () =>
       addDays(now, days)
-  const name = WEEKDAYS[weekday] ?? ''
+  const name = capital(WEEKDAYS[weekday] ?? '')
   if (which === 'of next week') return { values: [after(inWeek + 7)], reason: null, warnings: [] }
   if (which === 'this') {
     const reason = inWeek < 0 ? `This week's ${name} has passed.` : null
@@ -188,6 +195,10 @@ function openTimes({ time, dayPart, days, vague, ...parts }: Partial<MomentParts
   }
   const [meant = time] = dayPart ? timesInDayPart([time], dayPart) : [time]
   const { hour, minute, second } = meant
+  if (meant.style === 'clock') {
+    const message = `"${time.written}" is read on a 24-hour clock; write am or pm if another one is meant.`
+    return { values: [{ hour, minute, second }], reason: null, warnings: [{ code: 'bare_hour', message }] }
+  }
   if (meant.style !== 'open') return { values: [{ hour, minute, second }], reason: null, warnings: [] }
   return { values: halvesOfDay(meant), reason: `It is open whether ${time.written} is in the morning or in the afternoon.`, warnings: [] }
 }

@@ -1,4 +1,5 @@
 import { DAY_PARTS, type DayPart, type Read, readList } from './phrase-clock.ts'
+import { refused } from './phrase-refusal.ts'
 import type { Token } from './phrase-tokens.ts'
 
 export const UNITS = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
@@ -156,10 +157,15 @@ export interface Nth {
 export function readNths(tokens: Token[], position: number): Read<Nth[]> | null {
   const list = readList(tokens, position, (_, from) => {
     const ranks = readList(tokens, from, readRank)
+    if (ranks && readWeekdayGroup(tokens, ranks.next)) throw noWorkingDays()
     const weekday = ranks && readWeekday(tokens, ranks.next)
     return weekday && { value: ranks.value.map((rank) => ({ rank, weekday: weekday.value })), next: weekday.next }
   })
   return list && { value: list.value.flat(), next: list.next }
+}
+
+function noWorkingDays(): Error {
+  return refused('Working days and weekends of a month cannot be counted. Name a weekday, as in "first monday of the month at 9".')
 }
 
 /** How long: "2 hours", "1h30m", "an hour and a half", "half an hour", "1.5 hours". Each unit once, the largest first. */

@@ -114,7 +114,7 @@ export function takeZone(text: string, at: PhraseContext): ZonedPhrase {
   if (!first) return { text: words.join(' '), zone: zoneWithout(at) }
   if (second) throw refused(`The phrase names two time zones, "${words[first.index]}" and "${words[second.index]}". Name one.`)
   const rest = words.filter((_, index) => index !== first.index && !isFiller(words, index, first.index))
-  return { text: rest.join(' '), zone: zoneOf(first.read, words, first.index) }
+  return { text: rest.join(' ').replace(/,$/, ''), zone: zoneOf(first.read, words, first.index) }
 }
 
 function zoneOf(read: ZoneWord, words: string[], index: number): PhraseZone {

@@ -1,9 +1,9 @@
 import { DomainError } from './errors.ts'
 import { looksLikeCron, readCron } from './phrase-cron.ts'
 import { readIso } from './phrase-iso.ts'
-import { readMomentParts } from './phrase-moment.ts'
+import { isMoment, readMomentParts } from './phrase-moment.ts'
 import { capital, isoDate, isoText, momentWords, zoneWords } from './phrase-reading.ts'
-import { comesAgain, isInterval, isMoment, readRecurrence, requireClearWords } from './phrase-recurrence.ts'
+import { comesAgain, isInterval, readRecurrence, requireClearWords } from './phrase-recurrence.ts'
 import { Ambiguous, notUnderstood, refused, unparseable } from './phrase-refusal.ts'
 import { type Moment, resolveMoment } from './phrase-resolve.ts'
 import { type CalendarRule, cronsOfRule, phraseOfRule } from './phrase-rule.ts'
@@ -122,11 +122,15 @@ function isPhrase(text: string): boolean {
 
 function recurrenceReading(text: string, zone: PhraseZone, at: PhraseContext): PhraseReading {
   const tokens = tokenize(text)
-  if (!comesAgain(tokens) && isMoment(tokens)) throw unparseable('every', 'That is a single point in time: send it as `when`.')
-  requireClearWords(tokens, text)
-  const attempt = readRecurrence(tokens)
-  if (!attempt.recurrence) throw notUnderstood('every', attempt.stuckAt, text)
-  return attempt.recurrence.kind === 'interval' ? intervalReading(attempt.recurrence, zone, at) : calendarReading(attempt.recurrence, zone, at)
+  try {
+    requireClearWords(tokens, text)
+    const attempt = readRecurrence(tokens)
+    if (!attempt.recurrence) throw notUnderstood('every', attempt.stuckAt, text)
+    return attempt.recurrence.kind === 'interval' ? intervalReading(attempt.recurrence, zone, at) : calendarReading(attempt.recurrence, zone, at)
+  } catch (error) {
+    if (comesAgain(tokens) || !isMoment(tokens)) throw error
+    throw unparseable('every', 'That is a single point in time: send it as `when`.')
+  }
 }
 
 function intervalReading({ seconds, phrase }: { seconds: number; phrase: string }, zone: PhraseZone, at: PhraseContext): PhraseReading {
@@ -177,9 +181,7 @@ function checked(reading: PhraseReading, zone: PhraseZone, at: PhraseContext): P
   if (!next) throw refused(`The phrase was read as "${reading.reading}", which never comes.`)
   const gap = shortestGapSeconds(reading.timing, reading.timezone, at.now)
   if (gap !== null && gap < at.minIntervalSeconds) {
-    throw refused(
-      `That is due every ${gap} seconds at times; the shortest that is allowed is every ${at.minIntervalSeconds} seconds (SCHEDULE_MIN_INTERVAL_SECONDS).`,
-    )
+    throw refused(`The phrase was read as "${reading.reading}": two firings of it can be ${gap} s apart, and at least ${at.minIntervalSeconds} s are needed.`)
   }
   return { ...reading, warnings: [...reading.warnings, ...zoneWarnings(zone, at, next)] }
 }

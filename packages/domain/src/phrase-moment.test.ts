@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { readPhrase } from './index.ts'
+import { readTable } from './phrase-table.ts'
+
+const ROWS = readTable('phrase-moments.txt')
+
+describe('a point in time', () => {
+  it('has a table of more than 150 phrases, none of them twice', () => {
+    expect(ROWS.length).toBeGreaterThan(150)
+    expect(new Set(ROWS.map(({ text, at }) => `${text} ${at.now.toISOString()}`)).size).toBe(ROWS.length)
+  })
+
+  it.each(ROWS)('$text', ({ text, reading, codes, firings, at }) => {
+    const read = readPhrase({ kind: 'when', text }, at)
+    expect(read).toMatchObject({ reading, timing: { kind: 'once', at: new Date(firings).toISOString() } })
+    expect(read.warnings.map(({ code }) => code).join()).toBe(codes)
+
+    const again = readPhrase({ kind: 'when', text: read.canonical }, { ...at, timezone: null })
+    expect(again).toMatchObject({ timing: read.timing, timezone: read.timezone, canonical: read.canonical })
+  })
+})
