@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BACKGROUND_MCP_POLICIES } from './spawn-policy.ts'
 import { isTimeZone } from './wall-clock.ts'
 
 const limit = z.int().min(0).max(10_000_000)
@@ -18,6 +19,12 @@ export const projectSettingsSchema = z.strictObject({
       error: 'must be the IANA name of a region, such as "America/New_York", or "UTC"; abbreviations and offsets ("EST", "+02:00") do not change their clocks',
     })
     .describe('The IANA name of the time zone of schedules that name none; UTC where it is absent')
+    .optional(),
+  background_mcp: z
+    .enum(BACKGROUND_MCP_POLICIES)
+    .describe(
+      'What becomes of a sub-agent that lists MCP tools, in the background: reject refuses to start it, strip starts it without them. BACKGROUND_MCP of the server where it is absent',
+    )
     .optional(),
 })
 

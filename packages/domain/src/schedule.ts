@@ -56,6 +56,8 @@ export interface Schedule {
   notify: boolean
   timeoutSeconds: number
   priority: Priority
+  /** The name of the sub-agent that its runs are of; the version is chosen when a slot fires. */
+  subagent: string | null
   runner: string
   model: string | null
   budget: Budget

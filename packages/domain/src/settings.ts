@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BACKGROUND_MCP_POLICIES } from './spawn-policy.ts'
 
 /**
  * Every environment variable of the API and the worker, in one table: what the processes parse at start, and what
@@ -130,6 +131,17 @@ export const settingsSchema = z.object({
     .default(false)
     .describe(
       'true: models of the runner ai may run commands, with the rights of the worker. Turn it on only where the worker lives in a container of its own.',
+    ),
+  SUBAGENTS_DIRS: folderList
+    .default([])
+    .describe(
+      'Absolute folders, separated by colons, whose files <name>.md define sub-agents; of two files of one name, that of the first folder counts. npm start gives subagents/ of the project.',
+    ),
+  BACKGROUND_MCP: z
+    .enum(BACKGROUND_MCP_POLICIES)
+    .default('reject')
+    .describe(
+      'What becomes of a sub-agent that lists MCP tools, in the background, where its project does not say: reject refuses to start it, strip starts it without them.',
     ),
   SUBTASK_ENABLED: flag.default(true).describe('false: creating subtasks answers 503, nothing starts; reads and cancels go on.'),
   SUBTASK_WORKERS: count(1, 1000).default(2).describe('Subtasks that one worker process runs at once.'),

@@ -71,6 +71,8 @@ export interface Subtask {
   scheduleId: string | null
   subagentName: string | null
   subagentVersion: number | null
+  /** The ended subtask of the same sub-agent that this one goes on from. */
+  resumeOf: string | null
   background: boolean
   priority: Priority
   status: SubtaskStatus

@@ -46,6 +46,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
       notify: input.notify ?? true,
       timeoutSeconds: input.timeoutSeconds ?? settings.SUBTASK_DEFAULT_TIMEOUT,
       priority: input.priority ?? 'normal',
+      subagent: null,
       runner: input.runner,
       model: input.model ?? null,
       budget: toBudget(input.budget),

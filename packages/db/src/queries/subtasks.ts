@@ -18,6 +18,10 @@ export interface NewSubtaskRow {
   taskId: string | null
   taskRevision: number | null
   scheduleId: string | null
+  subagentName: string | null
+  subagentVersion: number | null
+  resumeOf: string | null
+  background: boolean
   priority: Priority
   runner: string
   model: string | null
@@ -61,6 +65,10 @@ export async function insertSubtasks(
     task_id: row.taskId,
     task_revision: row.taskRevision,
     schedule_id: row.scheduleId,
+    subagent_name: row.subagentName,
+    subagent_version: row.subagentVersion,
+    resume_of: row.resumeOf,
+    background: row.background,
     priority: row.priority,
     runner: row.runner,
     model: row.model,
@@ -84,12 +92,13 @@ export async function insertSubtasks(
       select *, row_number() over (partition by agent_id order by place) - 1 as before
       from rows from (
         jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as (
-          id uuid, agent_id text, parent_session_id text, task text, task_id uuid, task_revision int, schedule_id uuid, priority text, runner text,
-          model text, timeout_seconds int, max_attempts smallint, budget_max_steps int, budget_max_tokens bigint, budget_max_cost_micros bigint, notify boolean,
+          id uuid, agent_id text, parent_session_id text, task text, task_id uuid, task_revision int, schedule_id uuid,
+          subagent_name text, subagent_version int, resume_of uuid, background boolean, priority text, runner text, model text, timeout_seconds int, max_attempts smallint, budget_max_steps int, budget_max_tokens bigint, budget_max_cost_micros bigint, notify boolean,
           required_outputs jsonb, metadata jsonb, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
       ) with ordinality as w(
-        id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, priority, runner, model, timeout_seconds, max_attempts, budget_max_steps,
-        budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, rank_seconds, job_id, event, actor_kind, actor_id, place)
+        id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority, runner,
+        model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, rank_seconds,
+        job_id, event, actor_kind, actor_id, place)
     ),
     lane as materialized (
       select a.agent_id,
@@ -110,10 +119,12 @@ export async function insertSubtasks(
     ),
     inserted as (
       insert into subtasks (
-        id, project_id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, priority, runner, model, timeout_seconds, max_attempts,
-        budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, created_at, rank_at, slot, slot_at, job_id
+        id, project_id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority,
+        runner, model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata,
+        created_at, rank_at, slot, slot_at, job_id
       )
-      select w.id, ${projectId}, w.agent_id, w.parent_session_id, w.task, w.task_id, w.task_revision, w.schedule_id, w.priority, w.runner, w.model, w.timeout_seconds, w.max_attempts,
+      select w.id, ${projectId}, w.agent_id, w.parent_session_id, w.task, w.task_id, w.task_revision, w.schedule_id,
+        w.subagent_name, w.subagent_version, w.resume_of, w.background, w.priority, w.runner, w.model, w.timeout_seconds, w.max_attempts,
         w.budget_max_steps, w.budget_max_tokens, w.budget_max_cost_micros, w.notify, w.required_outputs, w.metadata,
         moment.now, moment.now + w.rank_seconds * interval '1 second',
         u.slots + w.before < u.running_max,
@@ -264,6 +275,7 @@ export function toSubtask(row: Row): Subtask {
     scheduleId: row.scheduleId,
     subagentName: row.subagentName,
     subagentVersion: row.subagentVersion,
+    resumeOf: row.resumeOf,
     background: row.background,
     priority: row.priority,
     status: row.status,

@@ -43,6 +43,8 @@ export const schedules = pgTable(
     notify: boolean().notNull(),
     timeoutSeconds: integer().notNull(),
     priority: text().$type<Priority>().notNull(),
+    /** Its definition is pinned when a slot fires, as it is then. */
+    subagent: text(),
     runner: text().notNull(),
     model: text(),
     budgetMaxSteps: integer().notNull(),

@@ -20,6 +20,8 @@ export const subtasks = pgTable(
     scheduleId: uuid(),
     subagentName: text(),
     subagentVersion: integer(),
+    /** The ended subtask of the same sub-agent that this one goes on from. */
+    resumeOf: uuid(),
     background: boolean().notNull().default(true),
     priority: text().$type<Priority>().notNull(),
     runner: text().notNull(),
