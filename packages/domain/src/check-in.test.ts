@@ -189,9 +189,10 @@ describe('the worst that a text can be', () => {
     for (const checkIn of parseCheckIns(text)) matchCriteria(checkIn, known)
   })
 
-  it('does not keep a check-in at the end of 8 MiB from being found', () => {
-    const before = 'Some prose, with `code` and a < b.\r\n```\n<npl-ref>\n```\n'.repeat(155_345)
-    expect(before.length).toBeGreaterThan(8 * 1024 * 1024)
-    expect(parseCheckIns(`${before}${open}- ✅ a`)).toMatchObject([{ taskId: 't', revision: 1, lines: [{ text: 'a' }] }])
+  it('is cut to its newest lines and its first steps', () => {
+    const lines = Array.from({ length: 30_001 }, (_, index) => `- ✅ ${index}`)
+    const { lines: kept, nextSteps } = parse(...lines, 'next_steps:', ...lines)
+    expect([kept.length, kept[0]?.text, kept.at(-1)?.text]).toEqual([10_000, '20001', '30000'])
+    expect([nextSteps.length, nextSteps[0]]).toEqual([1_000, '✅ 0'])
   })
 })

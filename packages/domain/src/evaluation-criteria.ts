@@ -61,6 +61,8 @@ function selfReported(source: EvaluatedCriterion['source'], state: CriterionRepo
   return source === 'constraint' && state === 'met' ? 'unclear' : state
 }
 
+/** A longer one is no evidence but a copy. */
+const QUOTE_LENGTH_MAX = 4_000
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u
 
 /**
@@ -78,7 +80,7 @@ export function sortJudgeVerdicts(
   const kept: JudgeVerdict[] = []
   const dropped: JudgeVerdict[] = []
   for (const verdict of verdicts) {
-    const quote = spaced(verdict.quote)
+    const quote = verdict.quote.length > QUOTE_LENGTH_MAX ? '' : spaced(verdict.quote)
     const counts = known.has(verdict.criterionId) && SAYS_SOMETHING.test(quote) && said.includes(quote)
     if (counts) kept.push(verdict)
     else dropped.push(verdict)
@@ -88,5 +90,12 @@ export function sortJudgeVerdicts(
 
 /** A text in one form of its letters, with one space for any run of white space. */
 function spaced(text: string): string {
-  return text.normalize('NFC').replace(/\s+/g, ' ').trim()
+  return (
+    text
+      .normalize('NFC')
+      // By itself, because a pattern takes long over a text of millions of lines.
+      .replaceAll('\n', ' ')
+      .replace(/\s{2,}|[^\S ]/g, ' ')
+      .trim()
+  )
 }

@@ -189,7 +189,7 @@ const TAG_HINT = /<\/?npl-/i
 /** The tags of a line that are not inside of inline code. */
 function tagsOf(line: string): Tag[] {
   if (!TAG_HINT.test(line)) return []
-  const code = inlineCode(line)
+  const code = line.includes('`') ? inlineCode(line) : []
   const tags: Tag[] = []
   for (const match of line.matchAll(TAG)) {
     const start = match.index
@@ -253,12 +253,23 @@ const EMOJI =
 
 const CATEGORIES = new Map<string, EmojiCategory>(Object.entries(EMOJI_CATEGORIES))
 
-// Neither a mark nor an emoji begins with one of these, and a text may have millions of lines that do.
-const LETTER = /[A-Za-z]/y
+const CATEGORIES_BY_CODE_POINT = new Map([...CATEGORIES].map(([emoji, category]) => [emoji.codePointAt(0), { emoji, category }]))
+const BEYOND_ASCII = 0x80
+
+/** What is read without patterns: letters, and emoji with nothing around them. A text may have millions of such lines. */
+function readPlainItem(line: string): BlockItem | null {
+  const first = line.codePointAt(0) ?? 0
+  if ((first >= 65 && first <= 90) || (first >= 97 && first <= 122)) return { emoji: null, category: null, text: line.trim() }
+  const known = first < BEYOND_ASCII ? undefined : CATEGORIES_BY_CODE_POINT.get(first)
+  const length = first > 0xffff ? 2 : 1
+  // Anything else behind it may belong to it: a selector, a joiner, a modifier.
+  return known === undefined || line.charCodeAt(length) >= BEYOND_ASCII ? null : { ...known, text: line.slice(length).trim() }
+}
 
 /** Reads one line of a block: the emoji it begins with, behind any list mark, and the rest. */
 export function readItem(line: string): BlockItem {
-  if (endOf(LETTER, line, 0) !== 0) return { emoji: null, category: null, text: line.trim() }
+  const plain = readPlainItem(line)
+  if (plain !== null) return plain
   const start = endOf(ITEM_MARKS, line, 0)
   const end = endOf(EMOJI, line, start)
   if (end === start) return { emoji: null, category: null, text: line.slice(start).trim() }
