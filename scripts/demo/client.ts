@@ -46,7 +46,7 @@ export type Schedule = { id: string; reading: string; upcoming: string[]; state:
 export type ScheduleRun = { slot: string; outcome: string; subtask_id: string | null }
 
 /** A refusal, in the words of the API. */
-export type Problem = { status: number; code: string; detail: string }
+export type Problem = { status: number; code: string; detail: string; candidates?: { phrase: string }[] }
 
 /** The calls of the demo: plain HTTP, as any program would make them. */
 export type Client = {

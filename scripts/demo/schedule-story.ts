@@ -3,7 +3,7 @@ import type { Client } from './client.ts'
 import { listen } from './hearing.ts'
 import type { Narrator } from './narrator.ts'
 
-const AMBIGUOUS = 'daily at 5/6'
+const AMBIGUOUS = 'every monday'
 const RECURRENCE = 'every weekday at 9 ET'
 const SOON = 'in 2 seconds'
 
