@@ -25,16 +25,23 @@ interface FrontMatterProblem {
   line: number
 }
 
-/** Whether a line is one of the two that front matter stands between. */
-export function isFrontMatterDelimiter(line: string | undefined): boolean {
+/** Whether front matter begins in the first line, even if it never ends. */
+export function beginsWithFrontMatter(text: string): boolean {
+  return isDelimiter(text.slice(0, DELIMITER_LENGTH_MAX).split('\n', 1)[0])
+}
+
+/** Enough for a line that is `---` and blanks. */
+const DELIMITER_LENGTH_MAX = 1_000
+
+function isDelimiter(line: string | undefined): boolean {
   return line?.trimEnd() === '---'
 }
 
 /** The two parts of a text, or null where it has no front matter or none that ends. Only \n ends a line here: \u2028, say, may stand inside a value. */
 export function splitFrontMatter(text: string): SplitText | null {
+  if (!beginsWithFrontMatter(text)) return null
   const lines = text.split('\n')
-  if (!isFrontMatterDelimiter(lines[0])) return null
-  const end = lines.findIndex((line, place) => place > 0 && isFrontMatterDelimiter(line))
+  const end = lines.findIndex((line, place) => place > 0 && isDelimiter(line))
   if (end === -1) return null
   const frontMatter = lines.slice(1, end).map((line) => `${line}\n`)
   return { frontMatter: frontMatter.join(''), content: lines.slice(end + 1).join('\n') }

@@ -436,7 +436,7 @@ describe('a definition that is written again', () => {
         const { definition: read, problems } = parseSubagentMarkdown(text, { name: given.name })
         expect([text, problems.filter(({ severity }) => severity === 'error'), read]).toEqual([text, [], given])
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 
@@ -554,7 +554,7 @@ describe('definitions that people write by hand, in every style', () => {
         const lines = text.split(/\r\n?|\n/).length
         for (const { line } of problems) expect(line >= 1 && line <= Math.max(1, lines)).toBe(true)
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   })
 })

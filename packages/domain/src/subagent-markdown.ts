@@ -1,4 +1,4 @@
-import { isFrontMatterDelimiter, renderFrontMatter, splitFrontMatter } from './front-matter.ts'
+import { beginsWithFrontMatter, renderFrontMatter, splitFrontMatter } from './front-matter.ts'
 import { DEFAULT_SUBAGENT_MODEL, isSubagentName, SUBAGENT_LIMITS, type SubagentDefinition, type SubagentReading, type SubagentSource } from './subagent.ts'
 import { quote, type SubagentFields } from './subagent-fields.ts'
 import { readFrontMatterForm } from './subagent-front-matter.ts'
@@ -78,15 +78,13 @@ function readFields(given: string, problems: SubagentProblems): SubagentFields |
   }
   const parts = splitFrontMatter(text)
   if (parts !== null) return readFrontMatterForm(parts.frontMatter, parts.content, problems)
-  if (isFrontMatterDelimiter(text.slice(0, TITLE_LENGTH_MAX).split('\n', 1)[0])) {
+  if (beginsWithFrontMatter(text)) {
     problems.error('', 1, 'has front matter that does not end: close it with a line that is ---')
     return null
   }
   return readSectionForm(text, problems)
 }
 
-/** Enough for a line that is `---` and blanks. */
-const TITLE_LENGTH_MAX = 1_000
 const UNSTORABLE = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 
 function lineAt(text: string, offset: number): number {

@@ -33,8 +33,11 @@ const KNOWN_TOOLS = new Set([
   ...['StructuredOutput', 'recall_deep', 'learn_fact', ...MUSTER_SPAWNING_TOOLS],
 ])
 
+/** What reaches an MCP server: its tools, and those of Claude Code that read what one offers. */
+const MCP_TOOL = /^mcp__|mcpresource|mcpserver/i
+
 export function isMcpTool(name: string): boolean {
-  return name.toLowerCase().startsWith('mcp__')
+  return MCP_TOOL.test(name)
 }
 
 /** Whether a tool starts further work, whatever the case it is written in. */
