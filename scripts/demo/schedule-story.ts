@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Client } from './client.ts'
+import type { Client, Problem } from './client.ts'
 import { listen } from './hearing.ts'
 import type { Narrator } from './narrator.ts'
 
@@ -20,10 +20,7 @@ export async function playScheduleStory(client: Client, narrator: Narrator, sign
   const rule = { task: 'Inspect tsgs and report what is in it.', runner: 'scout', parent_session_id: session }
 
   const refused = await client.previewSchedule({ ...rule, every: AMBIGUOUS })
-  narrator.about(
-    'T',
-    `POST /schedules/preview  every: "${AMBIGUOUS}": ${'problem' in refused ? `${refused.problem.status} ${refused.problem.code}` : 'accepted'}`,
-  )
+  narrator.about('T', `POST /schedules/preview  every: "${AMBIGUOUS}": ${'problem' in refused ? describeRefusal(refused.problem) : 'accepted'}`)
   const shown = await client.previewSchedule({ ...rule, every: RECURRENCE })
   if ('schedule' in shown) {
     narrator.about('T', `POST /schedules/preview  every: "${RECURRENCE}": ${shown.schedule.reading}`)
@@ -48,4 +45,8 @@ export async function playScheduleStory(client: Client, narrator: Narrator, sign
     ...(subtask?.status === 'completed' && item?.subtask_id === subtask.id ? [] : ['the result of the run should have been in the inbox']),
     ...(state === 'finished' ? [] : [`the schedule should be finished, and is ${state}`]),
   ]
+}
+
+function describeRefusal({ status, code, candidates = [] }: Problem): string {
+  return `${status} ${code}; it takes ${candidates.map(({ phrase }) => `"${phrase}"`).join(' or ')}`
 }
