@@ -9,6 +9,8 @@ export interface NewSubtask {
   runner?: string
   required_outputs?: string[]
   max_attempts?: number
+  model?: string | null
+  budget?: { max_steps?: number; max_tokens?: number; max_cost_usd?: number }
   metadata?: Record<string, unknown>
 }
 
@@ -30,6 +32,7 @@ export interface Subtask {
   completed_at: string | null
   cancel_requested_at: string | null
   task_revision: number | null
+  usage: { input_tokens: number; output_tokens: number; cost_usd: number; steps: number; tool_calls: number }
 }
 
 export interface Update {

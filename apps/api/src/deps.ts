@@ -71,7 +71,11 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
         await requireConfinedLogin(db)
         // A database that has not been migrated may be at any moment.
         if ((await missingFromDatabase(db)) !== null) throw new NotMigrated()
-        await ensureRunQueues(boss, DEFAULT_PROJECT_ID, [...Object.keys(settings.COMMAND_RUNNERS), 'external'])
+        await ensureRunQueues(
+          boss,
+          DEFAULT_PROJECT_ID,
+          runners().map(({ name }) => name),
+        )
       }
       untilDone(stopping.signal, log, 'begin to serve', prepare)
         .then(() => {

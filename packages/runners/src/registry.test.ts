@@ -16,13 +16,27 @@ const COMMAND_RUNNERS = {
 describe('describeRunners', () => {
   it('lists every configured program and the built-in kinds, each with what it lacks', () => {
     expect(describeRunners({ ...plain, COMMAND_RUNNERS }, surroundings).items).toEqual([
-      { name: 'broken', available: false, default: false, missing: [expect.stringContaining('"no-such-program" was not found on the PATH')], steerable: false },
-      { name: 'lost', available: false, default: false, missing: [expect.stringContaining('/no/such/folder (cwd)')], steerable: false },
-      { name: 'shell', available: true, default: true, missing: [], steerable: true },
-      { name: 'other', available: true, default: false, missing: [], steerable: false },
-      { name: 'external', available: true, default: false, missing: [], steerable: true },
-      { name: 'ai', available: false, default: false, missing: [expect.stringContaining('Set ANTHROPIC_API_KEY')], steerable: true },
-      { name: 'claude-code', available: false, default: false, missing: [expect.stringContaining('not part of this release')], steerable: true },
+      {
+        name: 'broken',
+        available: false,
+        default: false,
+        missing: [expect.stringContaining('"no-such-program" was not found on the PATH')],
+        steerable: false,
+        interruptible: false,
+      },
+      { name: 'lost', available: false, default: false, missing: [expect.stringContaining('/no/such/folder (cwd)')], steerable: false, interruptible: false },
+      { name: 'shell', available: true, default: true, missing: [], steerable: true, interruptible: false },
+      { name: 'other', available: true, default: false, missing: [], steerable: false, interruptible: false },
+      { name: 'external', available: true, default: false, missing: [], steerable: true, interruptible: false },
+      { name: 'ai', available: false, default: false, missing: [expect.stringContaining('Set ANTHROPIC_API_KEY')], steerable: true, interruptible: true },
+      {
+        name: 'claude-code',
+        available: false,
+        default: false,
+        missing: [expect.stringContaining('not part of this release')],
+        steerable: true,
+        interruptible: false,
+      },
     ])
   })
 

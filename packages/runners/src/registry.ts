@@ -32,6 +32,8 @@ export interface RunnerDescription {
   /** What to install or set before it can run anything; empty when it is available. */
   missing: string[]
   steerable: boolean
+  /** Whether an update that asks for it breaks off what the run is doing. */
+  interruptible: boolean
 }
 
 /** Work handed to whoever claims it over HTTP. No worker of ours runs it. */
@@ -67,5 +69,5 @@ export function describeRunners(settings: RunnerSettings, surroundings: RunnerSu
     { name: 'claude-code', available: false, missing: ['The runner "claude-code" is not part of this release.'], steerable: true },
   ]
   const defaultName = settings.DEFAULT_RUNNER ?? items.find(({ name, available }) => available && name !== EXTERNAL)?.name ?? EXTERNAL
-  return { items: items.map((item) => ({ ...item, default: item.name === defaultName })) }
+  return { items: items.map((item) => ({ ...item, default: item.name === defaultName, interruptible: item.name === AI })) }
 }

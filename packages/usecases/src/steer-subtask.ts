@@ -10,11 +10,13 @@ export interface NewSubtaskUpdate {
   delivery: 'next_step' | 'interrupt'
   /** Whether a runner takes updates while it runs. */
   steerable: (runner: string) => boolean
+  /** Whether it then breaks off what it is doing for one that asks for it; unless told, none does. */
+  interruptible?: (runner: string) => boolean
 }
 
 /**
- * Queues a note for a subtask: a pending one finds it in its brief, a running one gets it between two steps. No runner of this
- * version can be interrupted, so `interrupt` is delivered at the next step, and the answer says so.
+ * Queues a note for a subtask: a pending one finds it in its brief, a running one gets it between two steps. With `interrupt` it comes
+ * before the step under way has ended, where the runner can do that; elsewhere at the next step, and the answer says so.
  *
  * @throws DomainError `not_found`, `invalid_transition` once it has ended, `not_steerable`, `spawn_blocked` for a subtask's own credential
  */
@@ -29,13 +31,14 @@ export async function steerSubtask(ctx: Ctx, id: string, input: NewSubtaskUpdate
     if (row.status === 'running' && !input.steerable(row.runner)) {
       throw new DomainError('not_steerable', `The runner ${row.runner} takes no updates while it runs. Cancel the subtask, or wait for its result.`)
     }
+    const interrupts = input.delivery === 'interrupt' && row.status === 'running' && (input.interruptible?.(row.runner) ?? false)
     const update = await updates.insertNote(tx, {
       id: ctx.newId(),
       projectId: ctx.actor.projectId,
       subtaskId: id,
       content: input.content,
       sender: { kind: ctx.actor.kind, id: ctx.actor.id },
-      delivery: 'next_step',
+      delivery: interrupts ? 'interrupt' : 'next_step',
     })
     await outbox.publish(tx, ctx.actor.projectId, [updateEvent('update.queued', update.updateId, id, ctx.actor)])
     // While its row was locked here, a slot that became free passed it by, and no other may ever become free in its lane.

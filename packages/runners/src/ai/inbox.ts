@@ -14,7 +14,7 @@ export interface Inbox {
 }
 
 /** Why an activity was aborted that was not the run's end. */
-export const INTERRUPTED = 'interrupted'
+const INTERRUPTED = 'interrupted'
 
 export function openInbox(run: Pick<Run, 'updates' | 'signal'>, onUpdate: () => void): Inbox {
   const waiting: RunUpdate[] = []

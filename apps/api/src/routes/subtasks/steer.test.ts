@@ -20,12 +20,24 @@ describe('POST /subtasks/{id}/updates', () => {
       const { id } = await spawnExternal(api.ctx, { agentId: 'first' })
       const sent = await steer(id, { content: 'Only the big ones.', delivery: 'interrupt' })
       expect(sent.status).toBe(202)
-      // No runner of this version can be interrupted, and the answer says so.
+      // There is nothing yet that could be interrupted, and the answer says so.
       expect(sent.body).toMatchObject({ subtask_id: id, update_type: 'note', status: 'queued', delivery: 'next_step', sender: { kind: 'key' } })
       const claim = await api.call('POST', '/subtasks/claim', { key, body: { worker_id: 'w' } })
       expect(claim.body.brief.text).toContain('Only the big ones.')
       const list = await api.call('GET', `/subtasks/${id}/updates`, { key })
       expect(list.body.items).toMatchObject([{ update_id: sent.body.update_id, status: 'delivered' }])
+    })
+  })
+
+  describe('202 for a subtask that runs', () => {
+    it.each([
+      ['ai', 'interrupt'],
+      ['external', 'next_step'],
+    ])('says whether %s can be interrupted: %s', async (runner, delivery) => {
+      const { id } = await spawnExternal(api.ctx, { agentId: `runs-${runner}`, runner })
+      if (runner === 'external') await api.call('POST', '/subtasks/claim', { key, body: { worker_id: 'w' } })
+      else await claimRuns(api.deps, { workerId: 'w', queues: [`run.${runner}`], limit: 1, leaseSeconds: 30, withLeaseToken: false })
+      expect((await steer(id, { content: 'Now.', delivery: 'interrupt' })).body).toMatchObject({ status: 'queued', delivery })
     })
   })
 

@@ -38,6 +38,7 @@ export const steerSubtaskEndpoint = endpoint({
       content: body.content,
       delivery: body.delivery,
       steerable: (name) => deps.runners().some((runner) => runner.name === name && runner.steerable),
+      interruptible: (name) => deps.runners().some((runner) => runner.name === name && runner.interruptible),
     }),
   answer: (update) => ({ status: 202, headers: { location: `/subtasks/${update.subtaskId}/updates` }, body: presentUpdate(update) }),
 })

@@ -93,7 +93,7 @@ describe('a path', () => {
   })
 
   it('to a pipe or a folder is no file, and nothing waits for it', async () => {
-    execFileSync('mkfifo', [join(root, 'pipe')])
+    execFileSync('/bin/sh', ['-c', 'mkfifo pipe'], { cwd: root })
     await expect(read('pipe')).rejects.toThrow('is not a file')
     await expect(write('pipe')).rejects.toThrow('is not a file')
     await expect(read('inner')).rejects.toThrow('is not a file')

@@ -1,0 +1,161 @@
+import { type ModelRequest, type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EventStream } from './harness/event-stream.ts'
+import { type System, startSystem } from './harness/system.ts'
+import { until } from './harness/until.ts'
+import type { NewSubtask, Subtask, Update } from './harness/wire.ts'
+
+const ANTHROPIC_KEY = 'sk-ant-key-of-the-operator-7c1d'
+const OPENAI_KEY = 'sk-oai-key-of-the-operator-93ab'
+
+let models: ScriptedModels
+let system: System
+/** What each run is answered, by a word of its task. */
+const scripts = new Map<string, (request: ModelRequest, calls: number) => ScriptedTurn>()
+const calls = new Map<string, ModelRequest[]>()
+
+beforeAll(async () => {
+  models = await startScriptedModels()
+  models.answerBy((request) => {
+    const word = [...scripts.keys()].find((each) => request.text.includes(each)) ?? ''
+    const made = [...(calls.get(word) ?? []), request]
+    calls.set(word, made)
+    return scripts.get(word)?.(request, made.length) ?? { status: 400, error: 'no script' }
+  })
+  system = await startSystem({
+    env: {
+      ANTHROPIC_API_KEY: ANTHROPIC_KEY,
+      ANTHROPIC_BASE_URL: models.anthropicUrl,
+      OPENAI_API_KEY: OPENAI_KEY,
+      OPENAI_BASE_URL: models.openaiUrl,
+      BACKGROUND_MODEL: 'openai:local-model',
+      MODEL_ALIASES: JSON.stringify({ quick: 'anthropic:claude-test' }),
+      MODEL_PRICES: JSON.stringify({ 'local-model': { input: 1, output: 2 }, quick: { input: 3, output: 15 } }),
+      ENABLE_BASH_TOOL: 'true',
+    },
+  })
+  for (const key of [ANTHROPIC_KEY, OPENAI_KEY]) system.addSecret(key)
+})
+afterAll(async () => {
+  await system.close()
+  await models.close()
+})
+
+/** Spawns a subtask of the runner `ai`, whose model follows a script. */
+async function spawn(word: string, script: (request: ModelRequest, calls: number) => ScriptedTurn, more: Partial<NewSubtask> = {}): Promise<Subtask> {
+  scripts.set(word, script)
+  return await system.client.spawn({ task: `Do the thing that is called ${word}.`, runner: 'ai', ...more })
+}
+
+const stepsOf = async (id: string) => (await system.client.ok<{ items: { kind: string; content: unknown }[] }>('GET', `/subtasks/${id}/steps?limit=200`)).items
+const called = (word: string, count = 1) => until(`${word} was called`, () => (calls.get(word)?.length ?? 0) >= count)
+const steer = (id: string, content: string, delivery: string) => system.client.ok<Update>('POST', `/subtasks/${id}/updates`, { body: { content, delivery } })
+
+describe('the runner ai, in processes of its own', () => {
+  it('is offered by GET /runners', async () => {
+    const { items } = await system.client.ok<{ items: unknown[] }>('GET', '/runners')
+    expect(items).toContainEqual({ name: 'ai', available: true, default: false, missing: [], steerable: true })
+  })
+
+  it.each([
+    ['walnut', null, 'openai-chat', 0.00029],
+    ['hazel', 'quick', 'anthropic', 0.001275],
+  ])('runs a subtask over either dialect: %s', async (word, model, dialect, cost) => {
+    const { id } = await spawn(
+      word,
+      (_, nth) =>
+        nth === 1
+          ? { text: 'Writing.', toolCalls: [{ name: 'Write', input: { file_path: 'note.md', content: 'hello' } }], usage: { input: 100, output: 20 } }
+          : { text: 'It is written.', usage: { input: 100, output: 25 } },
+      { model },
+    )
+    const ended = await system.client.ended(id)
+
+    expect(ended).toMatchObject({ status: 'completed', result: 'It is written.', attempt: 1 })
+    expect(ended.usage).toEqual({
+      input_tokens: 200,
+      output_tokens: 45,
+      cost_usd: cost,
+      steps: 4,
+      tool_calls: 1,
+    })
+    expect((await stepsOf(id)).map(({ kind }) => kind)).toEqual(['message', 'tool_call', 'tool_result', 'message'])
+    expect(calls.get(word)?.map((request) => request.dialect)).toEqual([dialect, dialect])
+  })
+
+  it('lets no key and no credential out, whatever a model tries', async () => {
+    const { id } = await spawn('maple', (_, nth) =>
+      nth === 1
+        ? { toolCalls: [{ name: 'Bash', input: { command: 'env; tr "\\0" "\\n" < /proc/$PPID/environ; cat /proc/self/environ' } }] }
+        : nth === 2
+          ? { toolCalls: [{ name: 'Read', input: { file_path: '/proc/self/environ' } }] }
+          : { text: 'I have found nothing.' },
+    )
+    await system.client.ended(id)
+    const stream = await EventStream.open(system.client, `/subtasks/${id}/events`)
+    await stream.ended()
+    const seen = JSON.stringify([await stepsOf(id), stream.events, calls.get('maple')?.map(({ text }) => text), await system.client.get(id)])
+
+    expect(seen).toContain('MUSTER_WORKSPACE=')
+    expect(seen).toContain('outside of your workspace')
+    const password = decodeURIComponent(new URL(system.database.appUrl).password)
+    for (const secret of [ANTHROPIC_KEY, OPENAI_KEY, password]) expect(seen).not.toContain(secret)
+    expect(seen).not.toMatch(/MUSTER_TOKEN=|mst_[A-Za-z0-9_-]{20}/)
+  })
+
+  it('is told of an update between two steps, and says that it has taken it in', async () => {
+    const { id } = await spawn(
+      'cherry',
+      ({ text }) => (text.includes('also the second') ? { text: 'Both are done.' } : { toolCalls: [{ name: 'Bash', input: { command: 'sleep 0.05' } }] }),
+      { budget: { max_steps: 1_000 } },
+    )
+    await called('cherry')
+    const { update_id } = await steer(id, 'also the second', 'next_step')
+    expect(await system.client.ended(id)).toMatchObject({ status: 'completed', result: 'Both are done.' })
+    expect(await system.client.updates(id)).toEqual([expect.objectContaining({ update_id, status: 'acknowledged' })])
+  })
+
+  it('breaks its call off for an update that is not to wait', async () => {
+    const { id } = await spawn('poplar', ({ text }) =>
+      text.includes('the other way') ? { text: 'The other way it is.' } : { text: 'This w', ending: 'stall' },
+    )
+    await called('poplar')
+    await steer(id, 'the other way', 'interrupt')
+    expect(await system.client.ended(id)).toMatchObject({ status: 'completed', result: 'The other way it is.' })
+    expect(await system.client.updates(id)).toEqual([expect.objectContaining({ status: 'acknowledged' })])
+  })
+
+  it.each([
+    ['willow', { text: 'Thinking', ending: 'stall' }],
+    ['birch', { toolCalls: [{ name: 'Bash', input: { command: 'sleep 300' } }] }],
+  ] satisfies [string, ScriptedTurn][])('is cancelled in the middle: %s', async (word, turn) => {
+    const { id } = await spawn(word, () => turn)
+    await called(word)
+    expect((await system.client.cancel(id)).status).toBe(202)
+    expect(await system.client.ended(id)).toMatchObject({ status: 'cancelled', final_outcome: 'cancelled' })
+  })
+
+  it('ends with what it has when its budget is used up, over all its attempts', async () => {
+    // The first attempt delivers nothing at all, which is refused; what it has used counts for the second.
+    const { id } = await spawn('cedar', (_, nth) => ({ text: nth <= 3 ? '' : 'I will look.', usage: { input: 10, output: 5 } }), { budget: { max_tokens: 60 } })
+    const ended = await system.client.ended(id)
+    expect(ended).toMatchObject({
+      status: 'failed',
+      final_outcome: 'budget_exceeded',
+      attempt: 2,
+      result: 'I will look.',
+      error: expect.stringContaining('max_tokens'),
+    })
+    expect(ended.usage).toMatchObject({ input_tokens: 40, output_tokens: 20 })
+  })
+
+  it('fails at once, and says what to set, where the provider refuses the key', async () => {
+    const { id } = await spawn('larch', () => ({ status: 401, error: `Incorrect API key provided: ${OPENAI_KEY}` }))
+    expect(await system.client.ended(id)).toMatchObject({
+      status: 'failed',
+      final_outcome: 'errored',
+      attempt: 1,
+      error: expect.stringContaining('Set a valid OPENAI_API_KEY'),
+    })
+  })
+})
