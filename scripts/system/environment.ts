@@ -19,8 +19,9 @@ export function loadEnvFile(): void {
 }
 
 /**
- * Fills in what makes `npm start` work on a bare machine, and checks the whole: open on loopback, and the scout example as
- * the runner. The processes themselves have neither default: there, keys are needed and no program may be run.
+ * Fills in what makes `npm start` work on a bare machine, and checks the whole: open on loopback, the scout example as
+ * the runner, and the sub-agents of the project. The processes themselves have no such defaults: there, keys are needed, no program may be run,
+ * and no folder is read.
  *
  * @throws SettingsError listing every problem
  */
@@ -28,6 +29,7 @@ export function prepareEnvironment(given: Environment): SystemEnvironment {
   const environment: Environment = { ...given }
   if (isUnset(environment.AUTH) && isLoopback(isUnset(environment.HOST) ? '127.0.0.1' : environment.HOST)) environment.AUTH = 'open'
   if (isUnset(environment.COMMAND_RUNNERS)) environment.COMMAND_RUNNERS = JSON.stringify({ scout: scoutRunner() })
+  if (isUnset(environment.SUBAGENTS_DIRS)) environment.SUBAGENTS_DIRS = join(ROOT, 'subagents')
   const settings = parseSettings(environment)
   const dataDir = resolve(ROOT, settings.DATA_DIR)
   environment.DATA_DIR = dataDir

@@ -29,6 +29,7 @@ export const TAGS = [
   'Subtasks',
   'Tasks',
   'Schedules',
+  'Sub-agents',
   'Troubleshooting guides',
   'Outside workers',
   'Sessions',

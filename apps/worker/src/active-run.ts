@@ -125,6 +125,8 @@ export class ActiveRun {
           feedback: brief.feedback,
           model: claimed.model,
           metadata: claimed.metadata,
+          background: claimed.background,
+          subagent: brief.subagent,
         },
         budget: budgetOf(claimed),
         workspace,

@@ -36,6 +36,8 @@ export type { AttemptRef, EndingRow, ReturnRow, TerminalRow } from './queries/se
 export * as settle from './queries/settle.ts'
 export type { Step } from './queries/steps.ts'
 export * as steps from './queries/steps.ts'
+export type { StoredSubagent, SubagentSummary } from './queries/subagents.ts'
+export * as subagents from './queries/subagents.ts'
 export type { LockedSubtask, SubtaskFilter } from './queries/subtasks.ts'
 export * as subtasks from './queries/subtasks.ts'
 export * as taskDependencies from './queries/task-dependencies.ts'

@@ -18,7 +18,7 @@ export {
   type Scope,
   SUBTASK_SCOPES,
 } from './actor.ts'
-export { type BriefInput, renderBrief, renderUpdate, taskOfBrief } from './brief.ts'
+export { type BriefInput, type EarlierWork, renderBrief, renderUpdate, taskOfBrief } from './brief.ts'
 export type { ContextFields } from './brief-context.ts'
 export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './brief-diff.ts'
 export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withWarnings } from './brief-fields.ts'
@@ -117,6 +117,7 @@ export {
   checkTool,
   chooseModel,
   decideSpawn,
+  definitionOfRun,
   effectiveTools,
   isMcpAllowed,
   type SpawnDecision,

@@ -92,6 +92,14 @@ function applyPolicy(
   return { definition: { ...definition, tools, mcpServers: definition.mcpServers.filter((server) => server === MUSTER_MCP_SERVER) }, removed }
 }
 
+/**
+ * The definition as a run of it goes by: in the background without what it wants of MCP. Whether it may be run at all was decided when it was
+ * spawned; whatever has become of policies since then, nothing of MCP is within reach.
+ */
+export function definitionOfRun(definition: SubagentDefinition, background: boolean): SubagentDefinition {
+  return applyPolicy(definition, { background, policy: 'strip' }).definition
+}
+
 /** [S10] BackgroundMcpBlocked */
 function backgroundMcpBlocked({ name }: SubagentDefinition, tools: string[]): DomainError {
   const listed = tools.slice(0, 5).join(', ')

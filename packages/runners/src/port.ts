@@ -1,4 +1,4 @@
-import type { RequiredOutput, StepKind } from '@muster/domain'
+import type { RequiredOutput, StepKind, SubagentDefinition } from '@muster/domain'
 
 /**
  * The port between the worker and whatever executes a subtask. A runner gets one `Run`, does the work, and answers with one
@@ -35,6 +35,13 @@ export interface Brief {
   feedback: string | null
   model: string | null
   metadata: Record<string, unknown>
+  /** Nobody waits for it, and no MCP tool works in it but Muster's own for sub-agents. Absent counts as true. */
+  background?: boolean
+  /**
+   * The sub-agent that it is a run of, without what the background takes from it. `text` says its role and its instructions already; its tools
+   * are for the runner to keep to (`effectiveTools`, `checkTool` of the domain), as is `maxTurns`. `model` is decided, and not to be read here.
+   */
+  subagent?: SubagentDefinition | null
 }
 
 /** A change that reaches the run while it is under way. */

@@ -1,5 +1,31 @@
-import { checkpoints, type injections, type LockedTask, outbox, subtasks, type Tx, tasks, transaction, tsgNotices, type Update, updates } from '@muster/db'
-import { type NewEvent, renderAssignment, renderBrief, renderTaskUpdate, renderTsgNotice, renderUpdate, subtaskSessionId, taskOfBrief } from '@muster/domain'
+import {
+  checkpoints,
+  type injections,
+  type LockedTask,
+  outbox,
+  steps,
+  subagents,
+  subtasks,
+  type Tx,
+  tasks,
+  transaction,
+  tsgNotices,
+  type Update,
+  updates,
+} from '@muster/db'
+import {
+  definitionOfRun,
+  type EarlierWork,
+  type NewEvent,
+  renderAssignment,
+  renderBrief,
+  renderTaskUpdate,
+  renderTsgNotice,
+  renderUpdate,
+  type SubagentDefinition,
+  subtaskSessionId,
+  taskOfBrief,
+} from '@muster/domain'
 import { holderOf } from './checkpoint-run.ts'
 import type { ClaimedRun } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
@@ -15,6 +41,8 @@ export interface RunBrief {
   revision: number | null
   feedback: string | null
   sessionId: string
+  /** The sub-agent that it is a run of, without what the background takes from it. */
+  subagent: SubagentDefinition | null
   /** Whether it is the run of a dispatched brief, whose changes it is told. */
   runsTask: boolean
   /** Numbers of the last note, and of the last update of the task, that are part of it: neither comes again. */
@@ -23,17 +51,18 @@ export interface RunBrief {
 
 /** Renders the brief of a claimed run, with every note sent to it so far. Notes still queued count as delivered by it. */
 export async function briefRun(deps: Deps, run: ClaimedRun): Promise<RunBrief> {
-  if (isAllThereIs(run)) return compose(run, [], 0, null, [])
+  if (isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, [])
   return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
 }
 
 /** The same in a caller's transaction, which must hold no lock of the run's row. */
 export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunBrief> {
-  if (isAllThereIs(run)) return compose(run, [], 0, null, [])
+  if (isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, [])
+  const role = await roleOf(tx, run)
   const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
   // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue.
   const held = await checkpoints.lockRun(tx, { subtaskId: run.id, attempt: run.attempt })
-  if (held === null) return compose(run, [], 0, null, [])
+  if (held === null) return compose(run, role, [], 0, null, [])
   const fresh = await updates.takeQueuedUpdates(tx, run.projectId, run.id, holderOf(run.id, run.attempt))
   const notes = await updates.listNotesForBrief(tx, run.projectId, run.id, held.updateSeq)
   const actor = { kind: 'system', id: 'brief' }
@@ -44,11 +73,37 @@ export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): P
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
   // Of guides that know why the attempt before this one failed.
   const guides = run.attempt === 1 ? [] : await tsgNotices.takeTsgNotices(tx, run.projectId, subtaskSessionId(run.id))
-  return compose(run, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
+  return compose(run, role, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
 }
 
-/** Whether a run's row says everything: a first attempt that was sent nothing, and is about no task. */
-const isAllThereIs = (run: ClaimedRun) => run.attempt === 1 && run.updateSeq === 0 && run.taskId === null
+/** Whether a run's row says everything: a first attempt that was sent nothing, is about no task and of no sub-agent. */
+const isAllThereIs = (run: ClaimedRun) => run.attempt === 1 && run.updateSeq === 0 && run.taskId === null && run.subagentName === null
+
+/** Whom the agent is to be, and what it goes on from. */
+interface Role {
+  subagent: SubagentDefinition | null
+  earlier: EarlierWork | null
+}
+
+const NO_ROLE: Role = { subagent: null, earlier: null }
+/** More than the brief has room for, so that it is the brief that decides. */
+const EARLIER_STEPS_MAX = 50
+
+async function roleOf(tx: Tx, run: ClaimedRun): Promise<Role> {
+  if (run.subagentName === null) return NO_ROLE
+  const version = run.subagentVersion as number
+  const definition = await subagents.findSubagentVersion(tx, run.projectId, run.subagentName, version)
+  if (definition === null) throw new Error(`version ${version} of the sub-agent ${run.subagentName} is not stored`)
+  return { subagent: definitionOfRun(definition, run.background), earlier: run.resumeOf === null ? null : await earlierWork(tx, run.projectId, run.resumeOf) }
+}
+
+/** Null where it is not kept any more. */
+async function earlierWork(tx: Tx, projectId: string, subtaskId: string): Promise<EarlierWork | null> {
+  const earlier = await subtasks.findSubtask(tx, subtaskId)
+  if (earlier === null) return null
+  const { task, status, finalOutcome, result, error } = earlier
+  return { subtaskId, task, status, finalOutcome, result, error, steps: await steps.listLastSteps(tx, projectId, subtaskId, EARLIER_STEPS_MAX) }
+}
 
 /** What a brief that is run says now, and the record that its run has been told; null where the subtask only mentions the task. */
 async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
@@ -63,6 +118,7 @@ async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, 
 
 function compose(
   run: ClaimedRun,
+  { subagent, earlier }: Role,
   notes: { updateId: string; content: string }[],
   noteSeq: number,
   dispatched: Awaited<ReturnType<typeof introduce>>,
@@ -79,6 +135,8 @@ function compose(
         requiredOutputs,
         updates: notes,
         feedback: run.feedback,
+        subagent,
+        earlier,
       }),
       ...guides.map(({ tsgId, title, matchedPattern }) => renderTsgNotice({ tsgId, title, pattern: matchedPattern })),
     ].join('\n\n'),
@@ -89,6 +147,7 @@ function compose(
     revision: dispatched?.task.revision ?? run.taskRevision,
     feedback: run.feedback,
     sessionId: subtaskSessionId(run.id),
+    subagent,
     runsTask: dispatched !== null,
     told: { noteSeq, taskSeq: dispatched?.seq ?? 0 },
   }

@@ -1,7 +1,8 @@
-import { schedules } from '@muster/db'
+import { schedules, type Tx } from '@muster/db'
 import { type MissedPolicy, type Overlap, type Phrase, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { DEFAULT_AGENT, DEFAULT_MAX_STEPS, type NewSubtask } from './create-subtask.ts'
 import type { Ctx } from './ctx.ts'
+import { requireSpawnable } from './engage-subagent.ts'
 import { inProject } from './in-project.ts'
 import { announce, requireSchedulesEnabled, stateEvent } from './open-schedule.ts'
 import { readRule } from './read-rule.ts'
@@ -25,7 +26,7 @@ const DEFAULT_GRACE_SECONDS = 60
 /**
  * Stores a rule that creates subtasks, as it was read, and wakes whoever fires it. [011] schedule_task
  *
- * @throws DomainError `schedules_disabled`, `spawn_blocked`, `forbidden`, and what `readRule` refuses
+ * @throws DomainError `schedules_disabled`, `spawn_blocked`, `forbidden`, and what `readRule` and `requireSpawnable` refuse
  */
 export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Schedule> {
   requireSpawnAllowed(ctx.actor)
@@ -33,6 +34,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
   requireSchedulesEnabled(ctx)
   const { actor, settings } = ctx
   return await inProject(ctx, async (tx) => {
+    await requireSchedulable(ctx, tx, input)
     const schedule = await schedules.insertSchedule(tx, {
       ...(await readRule(ctx, tx, input.phrase, input.timezone ?? null)),
       id: ctx.newId(),
@@ -46,7 +48,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
       notify: input.notify ?? true,
       timeoutSeconds: input.timeoutSeconds ?? settings.SUBTASK_DEFAULT_TIMEOUT,
       priority: input.priority ?? 'normal',
-      subagent: null,
+      subagent: input.subagent ?? null,
       runner: input.runner,
       model: input.model ?? null,
       budget: toBudget(input.budget),
@@ -59,6 +61,12 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
     tx.afterCommit(() => ctx.bell.ring('schedule'))
     return schedule
   })
+}
+
+/** Refuses a sub-agent that could not be run now. Each run is of it as it is then. @throws DomainError as `requireSpawnable` does */
+export async function requireSchedulable(ctx: Ctx, tx: Tx, run: { subagent?: string | null | undefined; model?: string | null | undefined }): Promise<void> {
+  if (run.subagent == null) return
+  await requireSpawnable(ctx, tx, { name: run.subagent, model: run.model ?? null, runInBackground: true })
 }
 
 /** Fills in what was left out of a budget. */

@@ -1,7 +1,8 @@
 import { lanes, subtasks, type Tx, transaction } from '@muster/db'
-import { DomainError, type Priority, type RequiredOutput, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
+import { DomainError, type Priority, type RequiredOutput, requireScope, requireSpawnAllowed, type Scope, type Subtask } from '@muster/domain'
 import { type RunJobs, runQueue } from '@muster/jobs'
 import type { Ctx, Deps } from './ctx.ts'
+import { engageSubagent } from './engage-subagent.ts'
 import { subtaskEvent } from './event-data.ts'
 import { Gather } from './gather.ts'
 import { inProject } from './in-project.ts'
@@ -16,7 +17,10 @@ export interface NewSubtask {
   taskId?: string | undefined
   /** A runner that is available here: the door has checked. */
   runner: string
+  /** In place of that of the sub-agent, where there is one. */
   model?: string | undefined
+  /** The sub-agent that it is a run of, in the background. */
+  subagent?: string | undefined
   requiredOutputs?: RequiredOutput[] | undefined
   maxAttempts?: number | undefined
   budget?: { maxSteps?: number | undefined; maxTokens?: number | undefined; maxCostUsdMicros?: number | undefined } | undefined
@@ -30,19 +34,28 @@ export const DEFAULT_MAX_STEPS = 50
 /**
  * Accepts a subtask: row, event and, where its agent has a free slot, the job, in one commit. [011] spawn_task
  *
- * @throws DomainError `subtasks_disabled`, `spawn_blocked`, `forbidden`, `pending_limit_reached`
+ * @throws DomainError `subtasks_disabled`, `spawn_blocked`, `forbidden`, `pending_limit_reached`, and what `engageSubagent` refuses
  */
 export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtask> {
   const row = prepareSubtask(ctx, input)
-  // A stored answer commits with its effect, and needs a transaction of its own.
-  if (ctx.idempotency === undefined) return await lotsOf(ctx).add({ ctx, row })
-  return await inProject(ctx, async (tx) => unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0]))
+  // A stored answer commits with its effect, and the version of a sub-agent with its run: both need a transaction of their own.
+  if (ctx.idempotency === undefined && input.subagent === undefined) return await lotsOf(ctx).add({ ctx, row })
+  return await inProject(ctx, async (tx) => {
+    const engaged = await inBackground(ctx, tx, row, input.subagent)
+    return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row: engaged }]))[0])
+  })
 }
 
-/** Checks who asks, and fills in what was left out. */
-export function prepareSubtask(ctx: Ctx, input: NewSubtask): subtasks.NewSubtaskRow {
+/** Makes a prepared subtask a run of a sub-agent that nobody waits for, where one is named. @throws DomainError as `engageSubagent` does */
+export async function inBackground(ctx: Ctx, tx: Tx, row: subtasks.NewSubtaskRow, subagent: string | null | undefined): Promise<subtasks.NewSubtaskRow> {
+  if (subagent == null) return row
+  return await engageSubagent(ctx, tx, row, { name: subagent, model: row.model, runInBackground: true })
+}
+
+/** Checks who asks, and fills in what was left out. Its sub-agent is for `inBackground`, in the transaction that inserts it. */
+export function prepareSubtask(ctx: Ctx, input: NewSubtask, scope: Scope = 'subtasks:write'): subtasks.NewSubtaskRow {
   requireSpawnAllowed(ctx.actor)
-  requireScope(ctx.actor, 'subtasks:write')
+  requireScope(ctx.actor, scope)
   const { settings, actor } = ctx
   if (!settings.SUBTASK_ENABLED) throw new DomainError('subtasks_disabled', 'Subtasks are switched off on this server (SUBTASK_ENABLED=false).')
   return {
@@ -94,7 +107,11 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
   const queueOf = (row: subtasks.NewSubtaskRow) => ({ queue: runQueue(row.runner, projectId), subtaskId: row.id })
   const wanted = prepared.map(({ ctx, row }) => ({
     row,
-    created: subtaskEvent('subtask.created', row, ctx.actor, { priority: row.priority, runner: row.runner }),
+    created: subtaskEvent('subtask.created', row, ctx.actor, {
+      priority: row.priority,
+      runner: row.runner,
+      ...(row.subagentName === null ? {} : { subagent: { name: row.subagentName, version: row.subagentVersion } }),
+    }),
   }))
   // Statements in one packet: they run one after the other, and each sees what the one before it has waited for, or done.
   const [, inserted] = await Promise.all([

@@ -15,7 +15,7 @@ import { insertPrepared, laneDefaults, type Spawned } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { scheduleEvent } from './event-data.ts'
 import { stateEvent } from './open-schedule.ts'
-import { scheduledSubtask } from './scheduled-subtask.ts'
+import { type Engagement, engageForSchedules, scheduledSubtask } from './scheduled-subtask.ts'
 
 /** What one look takes on. The rest of what is due is found by the next, which follows at once. */
 const DUE_MAX = 2_000
@@ -153,7 +153,7 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
   const outcome: Outcome = { moved: 0, fired: 0, hasWaiting: false, faults: [] }
   if (locked.length === 0) return outcome
   const { now, facts } = await scheduleSlots.readDueFacts(tx, locked)
-  const plans: Plan[] = []
+  const planned: Plan[] = []
   let slotCount = 0
   for (const schedule of locked) {
     // The rest stays due.
@@ -161,12 +161,21 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
     try {
       const plan = planDue(schedule, facts.get(schedule.id) as DueFacts, now)
       slotCount += plan.decision.slots.length
-      plans.push(plan)
+      planned.push(plan)
     } catch (error) {
       outcome.faults.push({ scheduleId: schedule.id, error })
     }
   }
-  const spawned = await spawnSlots(deps, tx, projectId, plans)
+  const firing = planned.filter(({ decision }) => decision.slots.some((slot) => slot.outcome === 'fire'))
+  const { engaged, faults } = await engageForSchedules(
+    deps,
+    tx,
+    firing.map(({ schedule }) => schedule),
+  )
+  outcome.faults.push(...faults)
+  const unready = new Set(faults.map(({ scheduleId }) => scheduleId))
+  const plans = planned.filter(({ schedule }) => !unready.has(schedule.id))
+  const spawned = await spawnSlots(deps, tx, projectId, plans, engaged)
   const rows: NewSlotRow[] = []
   const advances: Advance[] = []
   const events: NewEvent[] = []
@@ -192,13 +201,13 @@ function planDue(schedule: Schedule, { hasRun, hasWaitingSlot, lastTakenAt }: Du
 }
 
 /** Makes the subtasks of what is to fire, where queues have room. What was due first gets what there is. Answers with those of each plan, in order. */
-async function spawnSlots(deps: Deps, tx: Tx, projectId: string, plans: readonly Plan[]): Promise<Subtask[][]> {
+async function spawnSlots(deps: Deps, tx: Tx, projectId: string, plans: readonly Plan[], engaged: ReadonlyMap<string, Engagement>): Promise<Subtask[][]> {
   const made: Subtask[][] = plans.map(() => [])
   const firing = plans
     .flatMap(({ schedule, decision }, place) => decision.slots.filter(({ outcome }) => outcome === 'fire').map(({ slot }) => ({ schedule, place, slot })))
     .toSorted((one, other) => one.slot.getTime() - other.slot.getTime())
   if (firing.length === 0) return made
-  const prepared = firing.map(({ schedule }) => scheduledSubtask(deps, schedule))
+  const prepared = firing.map(({ schedule }) => scheduledSubtask(deps, schedule, engaged.get(schedule.id)))
   const spawned = await insertPrepared(deps, tx, projectId, prepared)
   for (const [nth, { place }] of firing.entries()) {
     const answer = spawned[nth] as Spawned
@@ -250,13 +259,16 @@ async function fireWhatHasRoom(deps: Deps, projectId: string, except: readonly s
 const fireWaiting: Work = async (deps, tx, projectId, ids) => {
   const outcome: Outcome = { moved: 0, fired: 0, hasWaiting: true, faults: [] }
   const locked = new Map((await schedules.lockSchedules(tx, ids, { skipLocked: true })).map((schedule) => [schedule.id, schedule]))
+  const { engaged, faults } = await engageForSchedules(deps, tx, [...locked.values()])
+  for (const { scheduleId } of faults) locked.delete(scheduleId)
+  outcome.faults.push(...faults)
   const waiting = locked.size === 0 ? [] : await scheduleSlots.listWaitingSlots(tx, [...locked.keys()])
   if (waiting.length === 0) return outcome
   const spawned = await insertPrepared(
     deps,
     tx,
     projectId,
-    waiting.map((slot) => scheduledSubtask(deps, locked.get(slot.scheduleId) as Schedule)),
+    waiting.map((slot) => scheduledSubtask(deps, locked.get(slot.scheduleId) as Schedule, engaged.get(slot.scheduleId))),
   )
   const fired: { id: string; subtaskId: string; firedAt: Date }[] = []
   const advances: Advance[] = []

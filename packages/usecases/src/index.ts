@@ -3,7 +3,17 @@
  * call one of these, and answer. They never talk to the database themselves.
  */
 
-export { type ApiKey, type InboxItem, isDatabaseUnavailable, type Step, type TaskRevision, type TaskSummary, type TsgSummary, type Update } from '@muster/db'
+export {
+  type ApiKey,
+  type InboxItem,
+  isDatabaseUnavailable,
+  type Step,
+  type SubagentSummary,
+  type TaskRevision,
+  type TaskSummary,
+  type TsgSummary,
+  type Update,
+} from '@muster/db'
 export { createApiKey, listApiKeys, type NewApiKey, revokeApiKey } from './api-keys.ts'
 export { assignTask } from './assign-task.ts'
 export { authenticate, openActor } from './authenticate.ts'
@@ -20,6 +30,7 @@ export { createTask } from './create-task.ts'
 export { createTsg, type TsgContent } from './create-tsg.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAnswer } from './ctx.ts'
 export { deactivateSchedule } from './deactivate-schedule.ts'
+export { deleteSubagent } from './delete-subagent.ts'
 export { deleteTsg } from './delete-tsg.ts'
 export { dispatchTask, type TaskDispatch } from './dispatch-task.ts'
 export { cancelTask, failTask } from './end-task.ts'
@@ -45,10 +56,12 @@ export { pauseSchedule } from './pause-schedule.ts'
 export { type NewMessage, postMessage } from './post-message.ts'
 export { previewSchedule } from './preview-schedule.ts'
 export { createProject, getProject, updateProject } from './projects.ts'
+export { type PutSubagent, putSubagent } from './put-subagent.ts'
 export { type EventQuery, latestEventSeq, readEvents, readEventsAcrossProjects } from './read-events.ts'
 export { listMessages } from './read-messages.ts'
 export type { ScheduleRule } from './read-rule.ts'
 export { getSchedule, listScheduleRuns, listSchedules, type ScheduleQuery } from './read-schedules.ts'
+export { type BrokenSubagent, checkSubagentTool, getSubagent, listSubagents, type SubagentList } from './read-subagents.ts'
 export { getSubtask, listSteps, listSubtasks, listUpdates, type Page, type SubtaskQuery } from './read-subtasks.ts'
 export {
   confirmUpdate,
@@ -72,6 +85,7 @@ export { reviseSchedule, type ScheduleRevision } from './revise-schedule.ts'
 export { type BriefPatch, type ExpectedRevision, type RevisedTask, recordRevision, reviseTask } from './revise-task.ts'
 export { type ScannedTsg, scanTsgs, type TsgScan } from './scan-tsgs.ts'
 export { type RunEnd, type Settlement, settleRuns } from './settle-runs.ts'
+export { getSpawned, type SubagentSpawn, spawnSubagent } from './spawn-subagent.ts'
 export { type NewSubtaskUpdate, steerSubtask } from './steer-subtask.ts'
 export { surfaceTsgs, type TsgAudience } from './surface-tsgs.ts'
 export { SWEEPS, type Sweep } from './sweeps.ts'

@@ -1,4 +1,5 @@
 import { type Phrase, requireScope, requireSpawnAllowed } from '@muster/domain'
+import { type NewSchedule, requireSchedulable } from './create-schedule.ts'
 import { type Ctx, reading } from './ctx.ts'
 import { readRule, type ScheduleRule } from './read-rule.ts'
 
@@ -6,10 +7,20 @@ import { readRule, type ScheduleRule } from './read-rule.ts'
  * Reads a rule as creating a schedule would, and stores nothing. Also where schedules are switched off.
  *
  * @param from the instant to read it at; the present one unless told otherwise
- * @throws DomainError `spawn_blocked`, `forbidden`, and what `readRule` refuses
+ * @param run the sub-agent that its runs would be of, if any
+ * @throws DomainError `spawn_blocked`, `forbidden`, and what `readRule` and `requireSpawnable` refuse
  */
-export async function previewSchedule(ctx: Ctx, phrase: Phrase, timezone: string | null, from?: Date): Promise<ScheduleRule> {
+export async function previewSchedule(
+  ctx: Ctx,
+  phrase: Phrase,
+  timezone: string | null,
+  from?: Date,
+  run: Pick<NewSchedule, 'subagent' | 'model'> = {},
+): Promise<ScheduleRule> {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, 'schedules:write')
-  return await reading(ctx, (tx) => readRule(ctx, tx, phrase, timezone, from))
+  return await reading(ctx, async (tx) => {
+    await requireSchedulable(ctx, tx, run)
+    return await readRule(ctx, tx, phrase, timezone, from)
+  })
 }

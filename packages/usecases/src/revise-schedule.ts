@@ -1,6 +1,6 @@
 import { scheduleSlots, schedules, type Tx } from '@muster/db'
 import { nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
-import { type NewSchedule, toBudget } from './create-schedule.ts'
+import { type NewSchedule, requireSchedulable, toBudget } from './create-schedule.ts'
 import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
 import { announce, giveUpWaitingSlot, lockOpenSchedule, stateEvent } from './open-schedule.ts'
@@ -10,13 +10,13 @@ import { readRule } from './read-rule.ts'
 export type ScheduleRevision = { [Field in keyof Omit<NewSchedule, Clearable>]?: NewSchedule[Field] | undefined } & {
   [Field in Clearable]?: NewSchedule[Field] | null | undefined
 }
-type Clearable = 'timezone' | 'maxFires' | 'model' | 'parentSessionId'
+type Clearable = 'timezone' | 'maxFires' | 'model' | 'parentSessionId' | 'subagent'
 
 /**
  * Changes a schedule. With a new phrase or zone, the phrase is read again, from now on: slots that come later follow it. How often it has
  * fired stays.
  *
- * @throws DomainError `not_found`, `invalid_transition` once it has ended, `spawn_blocked`, and what `readRule` refuses
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended, `spawn_blocked`, and what `readRule` and `requireSpawnable` refuse
  */
 export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRevision): Promise<Schedule> {
   requireSpawnAllowed(ctx.actor)
@@ -31,6 +31,7 @@ export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRev
       ...(budget === undefined ? {} : { budget: toBudget(budget) }),
       ...(agentId === undefined ? {} : { agentId: ctx.actor.agentId ?? agentId }),
     }
+    if (fields.subagent !== undefined || fields.model !== undefined) await requireSchedulable(ctx, tx, { ...schedule, ...change })
     if (phrase !== undefined || timezone !== undefined) {
       const spoken = phrase ?? { kind: schedule.phraseKind, text: schedule.phrase }
       // A zone that is not given anew stays, wherever it came from.

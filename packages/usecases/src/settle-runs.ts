@@ -7,6 +7,7 @@ import {
   outbox,
   type ReturnRow,
   settle,
+  subagents,
   subtasks,
   type TerminalRow,
   type Tx,
@@ -80,6 +81,7 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   const terminal: TerminalRow[] = []
   const returned: (ReturnRow & { row: EndingRow })[] = []
   const events: NewEvent[] = []
+  const targets = await targetsOf(tx, rows)
   for (const row of rows) {
     const { end: told, usage: used } = byId.get(row.id) as RunEnd
     const end = storableEnd(row.timedOut && told.kind === 'lost' ? { kind: 'timed_out', partialResult: null } : told)
@@ -135,6 +137,8 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
         error: decision.error,
         task_id: row.taskId,
         schedule_id: row.scheduleId,
+        ...(row.subagentName === null ? {} : { subagent: { name: row.subagentName, version: row.subagentVersion } }),
+        ...targets.get(row.id),
       }),
     )
   }
@@ -162,6 +166,19 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   }
   tx.afterCommit(() => deps.bell.ring('outbox'))
   return settlements
+}
+
+/** What the ends of runs say whose sub-agent has a target: how long they took, and by how much that was too long. Nothing is ended for it. */
+async function targetsOf(tx: Tx, rows: readonly EndingRow[]): Promise<Map<string, Record<string, number>>> {
+  const ids = rows.filter((row) => row.subagentName !== null).map((row) => row.id)
+  if (ids.length === 0) return new Map()
+  const targets = await subagents.findTargets(tx, ids)
+  return new Map(
+    [...targets].map(([id, { targetMs, tookMs }]) => [
+      id,
+      { target_latency_ms: targetMs, took_ms: tookMs, ...(tookMs > targetMs ? { target_exceeded_by_ms: tookMs - targetMs } : {}) },
+    ]),
+  )
 }
 
 /** Locks the tasks that these subtasks are about, in their order, before any row of a subtask. */

@@ -1,6 +1,6 @@
 import { clock, scheduleSlots } from '@muster/db'
 import { requireScope, requireSpawnAllowed, type Schedule, type Subtask } from '@muster/domain'
-import { insertPrepared, unwrap } from './create-subtask.ts'
+import { inBackground, insertPrepared, unwrap } from './create-subtask.ts'
 import type { Ctx } from './ctx.ts'
 import { scheduleEvent } from './event-data.ts'
 import { inProject } from './in-project.ts'
@@ -12,7 +12,8 @@ import { scheduledSubtask } from './scheduled-subtask.ts'
  * for, not as a firing.
  *
  * @param check whether it can be run; asked, and so may refuse, only when there is something to run
- * @throws DomainError `not_found`, `invalid_transition` once it has ended, `schedules_disabled`, `spawn_blocked`, `pending_limit_reached`
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended, `schedules_disabled`, `spawn_blocked`, `pending_limit_reached`,
+ *   and what `engageSubagent` refuses
  */
 export async function triggerSchedule(ctx: Ctx, id: string, check: (schedule: Schedule) => void): Promise<Subtask> {
   requireSpawnAllowed(ctx.actor)
@@ -23,7 +24,8 @@ export async function triggerSchedule(ctx: Ctx, id: string, check: (schedule: Sc
     const schedule = await lockOpenSchedule(tx, id)
     check(schedule)
     const now = await clock.readClock(tx)
-    const { row } = scheduledSubtask(ctx, schedule)
+    const { row: prepared } = scheduledSubtask(ctx, schedule)
+    const row = await inBackground(ctx, tx, prepared, schedule.subagent)
     const { agentId } = schedule
     await scheduleSlots.insertSlots(tx, projectId, [
       { id: ctx.newId(), scheduleId: id, agentId, slot: now, manual: true, outcome: 'fired', firedAt: now, subtaskId: row.id },

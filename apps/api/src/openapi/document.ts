@@ -9,6 +9,7 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Subtasks: 'Spawn background work, follow it, steer it, cancel it.',
   Tasks: 'Briefs: structured work with criteria and outputs, revised, assigned, reported on and completed.',
   Schedules: 'Rules in natural language or cron that create subtasks at points in time, each exactly once.',
+  'Sub-agents': 'Definitions of roles that subtasks can be run in: what they are told, what they may use.',
   'Troubleshooting guides': 'What to do about failures that agents meet, brought up where they meet them.',
   'Outside workers': 'Run subtasks in a worker of your own, under a lease.',
   Sessions: 'What waits for a session of an agent.',

@@ -30,6 +30,12 @@ import { claimInboxEndpoint } from './sessions/claim-inbox.ts'
 import { injectSessionEndpoint } from './sessions/inject.ts'
 import { listMessagesEndpoint } from './sessions/list-messages.ts'
 import { postMessageEndpoint } from './sessions/post-message.ts'
+import { checkToolEndpoint } from './subagents/check-tool.ts'
+import { deleteSubagentEndpoint } from './subagents/delete.ts'
+import { getSubagentEndpoint } from './subagents/get.ts'
+import { listSubagentsEndpoint } from './subagents/list.ts'
+import { putSubagentEndpoint } from './subagents/put.ts'
+import { spawnSubagentEndpoint } from './subagents/spawn.ts'
 import { cancelSubtaskEndpoint } from './subtasks/cancel.ts'
 import { createSubtaskEndpoint } from './subtasks/create.ts'
 import { getSubtaskEndpoint } from './subtasks/get.ts'
@@ -110,6 +116,13 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   resumeScheduleEndpoint,
   triggerScheduleEndpoint,
   listScheduleRunsEndpoint,
+
+  listSubagentsEndpoint,
+  getSubagentEndpoint,
+  putSubagentEndpoint,
+  deleteSubagentEndpoint,
+  spawnSubagentEndpoint,
+  checkToolEndpoint,
 
   createTsgEndpoint,
   listTsgsEndpoint,

@@ -94,6 +94,20 @@ const leaseSchema = component(
 
 const criterionSchema = component('Criterion', z.object({ id: z.string(), text: z.string() }))
 
+const briefSubagentSchema = component(
+  'BriefSubagent',
+  z
+    .object({
+      name: z.string(),
+      version: z.int(),
+      instructions: z.string().describe('Part of the text already.'),
+      tools: z.array(z.string()).describe('What it may use; `*` is everything.'),
+      disallowed_tools: z.array(z.string()),
+      max_turns: z.int().nullable().describe('Model requests at most.'),
+    })
+    .describe('The sub-agent that it is a run of, without the MCP tools that the background takes from it. Its tools are for the worker to keep to.'),
+)
+
 const briefSchema = component(
   'Brief',
   z.object({
@@ -103,6 +117,7 @@ const briefSchema = component(
     required_outputs: z.array(requiredOutputSchema),
     revision: z.int().nullable(),
     feedback: z.string().nullable().describe('Why the last result was refused.'),
+    subagent: briefSubagentSchema.nullable(),
   }),
 )
 
@@ -140,8 +155,15 @@ export function presentClaim(claim: ClaimedSubtask): z.output<typeof claimedSubt
       required_outputs: presentRequiredOutputs(claim.brief.requiredOutputs),
       revision: claim.brief.revision,
       feedback: claim.brief.feedback,
+      subagent: presentBriefSubagent(claim.brief.subagent),
     },
   }
+}
+
+function presentBriefSubagent(subagent: ClaimedSubtask['brief']['subagent']): z.output<typeof briefSubagentSchema> | null {
+  if (subagent === null) return null
+  const { name, version, instructions, tools, disallowedTools, maxTurns } = subagent
+  return { name, version, instructions, tools, disallowed_tools: disallowedTools, max_turns: maxTurns }
 }
 
 /** Wire to use-case. */

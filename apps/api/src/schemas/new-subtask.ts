@@ -1,7 +1,7 @@
 import { checkOutputSchema, type RequiredOutput } from '@muster/domain'
 import { z } from 'zod'
 import { requestComponent } from './components.ts'
-import { metadata, printableId, storable, text } from './fields.ts'
+import { metadata, printableId, storable, subagentNameField, text } from './fields.ts'
 import { prioritySchema } from './subtask.ts'
 
 /** Longest time that all schemas of one request may take to compile. What is meant well takes milliseconds. */
@@ -77,8 +77,9 @@ export const newSubtaskSchema = requestComponent(
     notify: z.boolean().default(true).describe('Put the result into the inbox of the parent session.'),
     parent_session_id: printableId('The session that asks, and whose inbox gets the result.', 'research-1').nullish(),
     task_id: z.uuid().nullish().describe('The brief this is about.'),
+    subagent: subagentNameField.nullish().describe('The sub-agent that is to do it, in the background: what it is told, which model it is, what it may use.'),
     runner: text(64).nullish().describe('What executes it, one of `GET /runners`. Default: the one marked `default`.'),
-    model: text(256).nullish().describe('Model, where the runner lets one choose.'),
+    model: text(256).nullish().describe('Model, where the runner lets one choose; in place of that of the sub-agent, where there is one.'),
     required_outputs: requiredOutputs.default([]),
     max_attempts: z.int().min(1).max(10).default(2).describe('How many failed attempts end it.'),
     budget: newBudget.optional(),

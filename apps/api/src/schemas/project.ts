@@ -6,7 +6,7 @@ import { storable, text, time, toTime } from './fields.ts'
 const settingsSchema = component(
   'ProjectSettings',
   storable(projectSettingsSchema).describe(
-    'Limits of the project, and the time zone of its schedules that name none. Absent limits fall back to the settings of the server, the zone to UTC.',
+    'Limits of the project, the time zone of its schedules that name none, and what becomes of sub-agents with MCP tools in the background. What is absent falls back to the settings of the server, the zone to UTC.',
   ),
 )
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { requestComponent } from './components.ts'
 import { newSubtaskSchema } from './new-subtask.ts'
 
-const { agent_id, timeout_seconds, notify, parent_session_id, runner, model, max_attempts, budget, metadata } = newSubtaskSchema.shape
+const { agent_id, timeout_seconds, notify, parent_session_id, subagent, runner, model, max_attempts, budget, metadata } = newSubtaskSchema.shape
 
 export const taskDispatchSchema = requestComponent(
   'TaskDispatch',
@@ -12,6 +12,7 @@ export const taskDispatchSchema = requestComponent(
     timeout_seconds,
     notify,
     parent_session_id: parent_session_id.describe('The session whose inbox gets the result. Default: the parent session of the task.'),
+    subagent,
     runner,
     model,
     max_attempts,

@@ -12,6 +12,8 @@ export interface EndingRow {
   task: string
   taskId: string | null
   scheduleId: string | null
+  subagentName: string | null
+  subagentVersion: number | null
   runner: string
   jobId: string
   attempt: number
@@ -38,7 +40,8 @@ export interface AttemptRef {
 export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
   const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<(Omit<EndingRow, 'rankAt'> & { rankAt: string })[]>`
-    select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", schedule_id as "scheduleId", runner, job_id as "jobId",
+    select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", schedule_id as "scheduleId",
+      subagent_name as "subagentName", subagent_version as "subagentVersion", runner, job_id as "jobId",
       s.attempt, failures, max_attempts as "maxAttempts", timeout_seconds as "timeoutSeconds", cancel_requested_at is not null as "cancelRequested",
       required_outputs as "requiredOutputs", update_seq as "updateSeq", rank_at as "rankAt", worker_id as "workerId", notify,
       lease_expires_at < muster_now() as "leaseLapsed",

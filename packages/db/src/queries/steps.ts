@@ -1,5 +1,5 @@
 import type { StepKind } from '@muster/domain'
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, desc, eq, gt } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { steps } from '../schema/steps.ts'
 
@@ -19,4 +19,15 @@ export async function listSteps(tx: Tx, projectId: string, subtaskId: string, af
     .where(and(eq(steps.projectId, projectId), eq(steps.subtaskId, subtaskId), gt(steps.seq, afterSeq)))
     .orderBy(asc(steps.seq))
     .limit(limit)
+}
+
+/** The end of a transcript, oldest first. */
+export async function listLastSteps(tx: Tx, projectId: string, subtaskId: string, limit: number): Promise<Pick<Step, 'kind' | 'content'>[]> {
+  const rows = await tx.orm
+    .select({ kind: steps.kind, content: steps.content })
+    .from(steps)
+    .where(and(eq(steps.projectId, projectId), eq(steps.subtaskId, subtaskId)))
+    .orderBy(desc(steps.seq))
+    .limit(limit)
+  return rows.reverse()
 }

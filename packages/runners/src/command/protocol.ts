@@ -1,4 +1,4 @@
-import { toStorableJson } from '@muster/domain'
+import { type SubagentDefinition, toStorableJson } from '@muster/domain'
 import { z } from 'zod'
 import type { Run, RunUpdate } from '../port.ts'
 
@@ -11,8 +11,10 @@ import type { Run, RunUpdate } from '../port.ts'
  * ## What the program reads
  * - First, once: `{"type":"brief", "subtask_id", "session_id", "attempt", "agent_id", "parent_session_id", "task_id", "text",
  *   "task", "criteria":[{"id","text"}], "required_outputs":[{"name","description","schema"}], "revision", "feedback",
- *   "model", "metadata", "workspace"}`. `text` is complete and made to be shown to an agent; `task` is the task alone. What
- *   there is none of is `null` or an empty list.
+ *   "model", "background", "subagent", "metadata", "workspace"}`. `text` is complete and made to be shown to an agent; `task`
+ *   is the task alone. What there is none of is `null` or an empty list. `subagent` is `{"name", "version", "instructions",
+ *   "tools", "disallowed_tools", "max_turns"}` in a run of one: its instructions are in `text`, its tools are for the program
+ *   to keep to.
  * - Then, where the runner is configured as `steerable`, at any time:
  *   `{"type":"update", "update_id", "text", "delivery"}`, `delivery` being `next_step` or `interrupt`.
  * - The end of the input: nothing more will come. A program that is not steerable sees it right after the brief, any other
@@ -116,9 +118,16 @@ export function briefLine({ brief, workspace }: Pick<Run, 'brief' | 'workspace'>
     revision: brief.revision,
     feedback: brief.feedback,
     model: brief.model,
+    background: brief.background ?? true,
+    subagent: brief.subagent == null ? null : subagentOf(brief.subagent),
     metadata: brief.metadata,
     workspace,
   })
+}
+
+/** What a program has to know of the sub-agent that it runs, beside the text. */
+function subagentOf({ name, version, instructions, tools, disallowedTools, maxTurns }: SubagentDefinition): Record<string, unknown> {
+  return { name, version, instructions, tools, disallowed_tools: disallowedTools, max_turns: maxTurns }
 }
 
 /** The line that carries a change to a program under way. */

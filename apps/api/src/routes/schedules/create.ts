@@ -16,7 +16,17 @@ export const createScheduleEndpoint = endpoint({
   spawns: true,
   body: newScheduleSchema,
   answers: { 201: { description: 'Stored.', schema: scheduleSchema, headers: { Location: 'Where the schedule can be read.' } } },
-  errors: ['spawn_blocked', 'schedule_ambiguous', 'schedule_unparseable', 'schedule_in_past', 'runner_unavailable', 'schedules_disabled'],
+  errors: [
+    'spawn_blocked',
+    'subagent_not_found',
+    'subagent_invalid',
+    'background_mcp_blocked',
+    'schedule_ambiguous',
+    'schedule_unparseable',
+    'schedule_in_past',
+    'runner_unavailable',
+    'schedules_disabled',
+  ],
   handle: async ({ ctx, deps, body }) => createSchedule(ctx, { ...toScheduleOptions(deps, body), task: body.task }),
   answer: (schedule) => ({ status: 201, headers: { location: `/schedules/${schedule.id}` }, body: presentSchedule(schedule) }),
 })

@@ -15,10 +15,19 @@ export const previewScheduleEndpoint = endpoint({
   spawns: true,
   body: schedulePreviewRequestSchema,
   answers: { 200: { description: 'It would be read like this.', schema: schedulePreviewSchema } },
-  errors: ['spawn_blocked', 'schedule_ambiguous', 'schedule_unparseable', 'schedule_in_past', 'runner_unavailable'],
+  errors: [
+    'spawn_blocked',
+    'subagent_not_found',
+    'subagent_invalid',
+    'background_mcp_blocked',
+    'schedule_ambiguous',
+    'schedule_unparseable',
+    'schedule_in_past',
+    'runner_unavailable',
+  ],
   handle: async ({ ctx, deps, body }) => {
-    const { phrase, timezone, maxFires } = toScheduleOptions(deps, body)
-    const rule = await previewSchedule(ctx, phrase, timezone ?? null, body.from == null ? undefined : new Date(body.from))
+    const { phrase, timezone, maxFires, subagent, model } = toScheduleOptions(deps, body)
+    const rule = await previewSchedule(ctx, phrase, timezone ?? null, body.from == null ? undefined : new Date(body.from), { subagent, model })
     return { rule, maxFires }
   },
   answer: ({ rule, maxFires }) => ({ status: 200, body: presentRule(rule, maxFires) }),

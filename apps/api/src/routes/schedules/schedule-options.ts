@@ -33,6 +33,7 @@ export function toScheduleRevision(deps: ApiDeps, body: z.output<typeof schedule
     notify: body.notify,
     timeoutSeconds: body.timeout_seconds === null ? deps.settings.SUBTASK_DEFAULT_TIMEOUT : body.timeout_seconds,
     priority: body.priority,
+    subagent: body.subagent,
     runner: runner === undefined ? undefined : pickRunner(deps, runner),
     model: body.model,
     budget: budget === null ? {} : budget && toBudgetOptions(budget),

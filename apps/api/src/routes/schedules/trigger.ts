@@ -15,7 +15,17 @@ export const triggerScheduleEndpoint = endpoint({
   spawns: true,
   params: idParams('schedule'),
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: ['spawn_blocked', 'not_found', 'invalid_transition', 'runner_unavailable', 'pending_limit_reached', 'schedules_disabled'],
+  errors: [
+    'spawn_blocked',
+    'subagent_not_found',
+    'subagent_invalid',
+    'background_mcp_blocked',
+    'not_found',
+    'invalid_transition',
+    'runner_unavailable',
+    'pending_limit_reached',
+    'schedules_disabled',
+  ],
   handle: ({ ctx, deps, params }) => triggerSchedule(ctx, params.id, ({ runner }) => void pickRunner(deps, runner)),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
 })

@@ -16,7 +16,15 @@ export const createSubtaskEndpoint = endpoint({
   spawns: true,
   body: newSubtaskSchema,
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: ['spawn_blocked', 'runner_unavailable', 'pending_limit_reached', 'subtasks_disabled'],
+  errors: [
+    'spawn_blocked',
+    'subagent_not_found',
+    'subagent_invalid',
+    'background_mcp_blocked',
+    'runner_unavailable',
+    'pending_limit_reached',
+    'subtasks_disabled',
+  ],
   handle: async ({ ctx, deps, body }) =>
     createSubtask(ctx, {
       ...toSpawnOptions(deps, body),

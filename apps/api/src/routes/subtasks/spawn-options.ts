@@ -8,7 +8,7 @@ import { fieldProblem, validationFailed } from '../../validation.ts'
 
 type SpawnBody = Pick<
   z.output<typeof newSubtaskSchema>,
-  'agent_id' | 'timeout_seconds' | 'notify' | 'parent_session_id' | 'runner' | 'model' | 'budget' | 'metadata'
+  'agent_id' | 'timeout_seconds' | 'notify' | 'parent_session_id' | 'subagent' | 'runner' | 'model' | 'budget' | 'metadata'
 > & { max_attempts?: number | undefined }
 
 /**
@@ -23,6 +23,7 @@ export function toSpawnOptions(deps: ApiDeps, body: SpawnBody): Omit<NewSubtask,
     timeoutSeconds: body.timeout_seconds,
     notify: body.notify,
     parentSessionId: body.parent_session_id ?? undefined,
+    subagent: body.subagent ?? undefined,
     runner: pickRunner(deps, body.runner ?? null),
     model: body.model ?? undefined,
     maxAttempts: body.max_attempts,

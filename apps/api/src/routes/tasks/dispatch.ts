@@ -19,7 +19,17 @@ export const dispatchTaskEndpoint = endpoint({
   body: taskDispatchSchema,
   bodyOptional: true,
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: ['not_found', 'invalid_transition', 'spawn_blocked', 'runner_unavailable', 'pending_limit_reached', 'subtasks_disabled'],
+  errors: [
+    'not_found',
+    'invalid_transition',
+    'spawn_blocked',
+    'subagent_not_found',
+    'subagent_invalid',
+    'background_mcp_blocked',
+    'runner_unavailable',
+    'pending_limit_reached',
+    'subtasks_disabled',
+  ],
   handle: async ({ ctx, deps, params, body }) => dispatchTask(ctx, params.id, () => ({ ...toSpawnOptions(deps, body), priority: body.priority })),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
 })

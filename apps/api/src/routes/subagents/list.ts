@@ -1,0 +1,20 @@
+import { listSubagents } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { pageQuery } from '../../schemas/fields.ts'
+import { presentSubagentList, subagentListSchema } from '../../schemas/subagent.ts'
+
+export const listSubagentsEndpoint = endpoint({
+  operationId: 'listSubagents',
+  method: 'GET',
+  path: '/subagents',
+  tag: 'Sub-agents',
+  summary: 'List sub-agents',
+  description: 'By name, each once, without their instructions: those that were put, those of the folders in SUBAGENTS_DIRS, and those that Muster brings.',
+  access: 'subagents:read',
+  query: z.strictObject(pageQuery),
+  answers: { 200: { description: 'A page of sub-agents.', schema: subagentListSchema } },
+  errors: ['cursor_invalid'],
+  handle: ({ ctx, query }) => listSubagents(ctx, query),
+  answer: (list) => ({ status: 200, body: presentSubagentList(list) }),
+})

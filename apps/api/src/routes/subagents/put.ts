@@ -1,0 +1,24 @@
+import { putSubagent } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { presentPut, putSubagentSchema, subagentMarkdownSchema, subagentParams } from '../../schemas/subagent.ts'
+
+export const putSubagentEndpoint = endpoint({
+  operationId: 'putSubagent',
+  method: 'PUT',
+  path: '/subagents/{name}',
+  tag: 'Sub-agents',
+  summary: 'Define a sub-agent',
+  description:
+    'Takes a definition as Markdown, new or in place of the one that was put. It counts before a file or a built-in of this name, for runs that start from now on.',
+  access: 'subagents:write',
+  params: subagentParams,
+  markdown: subagentMarkdownSchema,
+  answers: {
+    200: { description: 'It took the place of the one that was put before.', schema: putSubagentSchema },
+    201: { description: 'Nothing was put under this name before.', schema: putSubagentSchema, headers: { Location: 'Where the definition can be read.' } },
+  },
+  errors: ['subagent_invalid'],
+  handle: ({ ctx, params, body }) => putSubagent(ctx, params.name, body),
+  answer: (put) =>
+    put.created ? { status: 201, headers: { location: `/subagents/${put.definition.name}` }, body: presentPut(put) } : { status: 200, body: presentPut(put) },
+})

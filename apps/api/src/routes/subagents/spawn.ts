@@ -1,0 +1,73 @@
+import { isTerminal, type Subtask } from '@muster/domain'
+import { getSpawned, Replay, spawnSubagent } from '@muster/usecases'
+import { type Answer, endpoint } from '../../endpoint.ts'
+import { presentSpawn, spawnResultSchema, subagentParams, subagentSpawnSchema } from '../../schemas/subagent.ts'
+import { pickRunner, requireTimeout } from '../subtasks/spawn-options.ts'
+import { inTimeForLook, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from '../subtasks/wait-for-end.ts'
+
+const toAnswer = (subtask: Subtask): Answer => ({
+  status: isTerminal(subtask.status) ? 200 : 202,
+  headers: { location: `/subtasks/${subtask.id}` },
+  body: presentSpawn(subtask),
+})
+
+const LOCATION = { Location: 'Where its subtask can be read.' }
+
+export const spawnSubagentEndpoint = endpoint({
+  operationId: 'spawnSubagent',
+  method: 'POST',
+  path: '/subagents/{name}/spawn',
+  tag: 'Sub-agents',
+  summary: 'Spawn a sub-agent',
+  description:
+    'Starts a sub-agent as a subtask in the version of its definition that counts now, and waits for its end as long as the caller likes. A repetition with the same `Idempotency-Key` waits for the same one.',
+  access: 'subagents:spawn',
+  spawns: true,
+  params: subagentParams,
+  body: subagentSpawnSchema,
+  answers: {
+    200: { description: 'It has ended, with what came of it.', schema: spawnResultSchema, headers: LOCATION },
+    202: { description: 'Accepted and stored; it has not ended yet.', schema: spawnResultSchema, headers: LOCATION },
+  },
+  errors: [
+    'spawn_blocked',
+    'subagent_not_found',
+    'subagent_invalid',
+    'background_mcp_blocked',
+    'not_found',
+    'invalid_transition',
+    'runner_unavailable',
+    'pending_limit_reached',
+    'subtasks_disabled',
+  ],
+  deadlineMs: WAIT_DEADLINE_MS,
+  async handle({ ctx, deps, params, body, gone }) {
+    const { wait_seconds } = body
+    const wait = async (subtask: Subtask): Promise<Subtask> => {
+      const waitMs = (wait_seconds ?? (subtask.background ? 0 : WAIT_SECONDS_MAX)) * 1_000
+      if (waitMs === 0 || isTerminal(subtask.status)) return subtask
+      return await waitForEnd(deps, subtask, () => inTimeForLook(getSpawned(ctx, subtask.id)), waitMs, gone())
+    }
+    requireTimeout(deps, body.timeout_seconds)
+    try {
+      const spawned = await spawnSubagent(ctx, params.name, {
+        prompt: body.prompt,
+        description: body.description,
+        model: body.model ?? undefined,
+        runInBackground: body.run_in_background,
+        resume: body.resume ?? undefined,
+        agentId: body.agent_id,
+        parentSessionId: body.parent_session_id ?? undefined,
+        timeoutSeconds: body.timeout_seconds,
+        runner: pickRunner(deps, body.runner ?? null),
+      })
+      return await wait(spawned)
+    } catch (error) {
+      if (!(error instanceof Replay)) throw error
+      const { subtask_id } = error.answer.body as { subtask_id: string }
+      const { status, headers = {}, body: replayed } = toAnswer(await wait(await getSpawned(ctx, subtask_id)))
+      throw new Replay({ status, headers, body: replayed })
+    }
+  },
+  answer: toAnswer,
+})

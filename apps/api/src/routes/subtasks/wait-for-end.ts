@@ -1,0 +1,39 @@
+import { isTerminal, isTerminalSubtaskEvent, type Subtask } from '@muster/domain'
+import type { ApiDeps } from '../../api-deps.ts'
+import { within } from '../../deadline.ts'
+import { createWaiters } from '../../waiters.ts'
+
+/** How long a caller may wait for the end of a subtask. */
+export const WAIT_SECONDS_MAX = 60
+/** Longest time a handler may take that waits so long. */
+export const WAIT_DEADLINE_MS = (WAIT_SECONDS_MAX + 10) * 1000
+/** The end of a subtask is heard of by its event. This is for events that are held up. */
+const LOOK_EVERY_MS = 1_000
+/** Longest time one look may take. */
+const LOOK_MS = 5_000
+
+/** @throws DomainError `unavailable` for a look that takes too long */
+export const inTimeForLook = <T>(look: Promise<T>): Promise<T> => within(LOOK_MS, look)
+
+/** Waits until a subtask has ended, the time is up, its caller has hung up or the process stops, and answers with what it is then. Holds no transaction. */
+export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Promise<Subtask>, waitMs: number, gone: AbortSignal): Promise<Subtask> {
+  const deadline = performance.now() + waitMs
+  const ending = createWaiters()
+  let hasEnded = false
+  const unsubscribe = deps.feed.subscribe({ projectId: subtask.projectId, subjectId: subtask.id }, (event) => {
+    if (!isTerminalSubtaskEvent(event.type)) return
+    hasEnded = true
+    ending.wake()
+  })
+  try {
+    let current = await look()
+    for (;;) {
+      const leftMs = deadline - performance.now()
+      if (isTerminal(current.status) || leftMs <= 0 || gone.aborted || deps.stopping.aborted) return current
+      if (!hasEnded) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
+      current = await look()
+    }
+  } finally {
+    unsubscribe()
+  }
+}
