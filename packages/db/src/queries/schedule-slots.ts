@@ -71,13 +71,16 @@ export interface DueFacts {
   lastTakenAt: Date | null
 }
 
-/** Reads what is known of locked schedules, and the time. A statement of its own, so that it sees what the locks have waited for. */
+/**
+ * Reads what is known of locked schedules, and the time. A statement of its own, so that it sees what the locks have waited for. Asked with
+ * EXISTS it would be planned as one read of all subtasks that have not ended, for as long as the tables are not known to be large.
+ */
 export async function readDueFacts(tx: Tx, locked: readonly Schedule[]): Promise<{ now: Date; facts: Map<string, DueFacts> }> {
   const rows = await tx.sql<{ id: string; now: string; has_run: boolean; has_waiting_slot: boolean; last_taken_at: string | null }[]>`
     with moment as materialized (select muster_now() as now)
     select d.id, moment.now,
-      exists (select from subtasks s where s.schedule_id = d.id and s.status in ('pending', 'running')) as has_run,
-      exists (select from schedule_slots l where l.schedule_id = d.id and l.outcome = 'waiting') as has_waiting_slot,
+      (select true from subtasks s where s.schedule_id = d.id and s.status in ('pending', 'running') limit 1) is true as has_run,
+      (select true from schedule_slots l where l.schedule_id = d.id and l.outcome = 'waiting' limit 1) is true as has_waiting_slot,
       (select max(l.slot) from schedule_slots l where l.schedule_id = d.id and not l.manual and l.slot >= d.next_fire_at) as last_taken_at
     from unnest(
       ${locked.map((schedule) => schedule.id)}::uuid[], ${locked.map((schedule) => schedule.nextFireAt?.toISOString() ?? null)}::text[]::timestamptz[]
@@ -126,9 +129,10 @@ export interface Advance {
 export async function advanceSchedules(tx: Tx, advances: readonly Advance[]): Promise<void> {
   if (advances.length === 0) return
   await tx.sql`
+    with moment as materialized (select muster_now() as now)
     update schedules s set next_fire_at = a."nextFireAt", fire_count = s.fire_count + a.fired, last_fired_at = coalesce(a."lastFiredAt", s.last_fired_at),
-      state = case when a."isFinished" then 'finished' else s.state end, updated_at = muster_now()
-    from jsonb_to_recordset(${JSON.stringify(advances)}::jsonb) as a(
+      state = case when a."isFinished" then 'finished' else s.state end, updated_at = moment.now
+    from moment, jsonb_to_recordset(${JSON.stringify(advances)}::jsonb) as a(
       "scheduleId" uuid, "nextFireAt" timestamptz, fired int, "lastFiredAt" timestamptz, "isFinished" boolean)
     where s.id = a."scheduleId" and s.id = any(${advances.map((advance) => advance.scheduleId)}::uuid[])`
 }
