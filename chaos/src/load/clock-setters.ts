@@ -47,7 +47,7 @@ async function live(scene: Scene, tenant: Tenant, random: Random, marker: string
     ...(random.chance(0.3) ? { when: `in ${random.whole(2, 6)} seconds` } : { every: `${random.whole(1, 4)} seconds` }),
     agent_id: random.pick(['wide', 'small', 'picky']),
     runner: random.weighted({ quick: 3, slow: 1 }),
-    parent_session_id: random.chance(0.5) ? `${tenant.name}-${random.pick(SESSIONS)}` : null,
+    parent_session_id: `${tenant.name}-${random.pick(SESSIONS)}`,
     overlap: random.pick(['skip', 'allow']),
     missed: random.pick(['skip', 'run_once']),
     grace_seconds: random.pick([1, 5, 60]),
