@@ -32,7 +32,7 @@ export interface TestApi {
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT'
 
-interface CallOptions {
+export interface CallOptions {
   key?: string | undefined
   body?: unknown
   /** Instead of `body`: sent as it is, as JSON unless `headers` say otherwise. */

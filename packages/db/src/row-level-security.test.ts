@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { advanceClock, drain, drainOutbox, type Harness, makeTask, spawn, startHarness } from '@muster/testing'
-import { assignTask, type Ctx, createApiKey, createSchedule, steerSubtask, triggerSchedule } from '@muster/usecases'
+import { assignTask, type Ctx, createApiKey, createSchedule, putSubagent, steerSubtask, triggerSchedule } from '@muster/usecases'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect, injections, maintenance, type Tx, transaction } from './index.ts'
@@ -18,6 +18,7 @@ beforeAll(async () => {
     await createApiKey(ctx, { name: 'key', scopes: ['subtasks:read'] })
     const schedule = await createSchedule(ctx, { task: 'x', phrase: { kind: 'every', text: '1 hour' }, runner: 'own' })
     await triggerSchedule(ctx, schedule.id, () => {})
+    await putSubagent(ctx, 'one', '---\ndescription: x\n---\n\nx')
   }
   await drain(harness.ctx)
   await drainOutbox(harness.deps)
@@ -88,6 +89,9 @@ async function visible(projectId: string | null): Promise<Record<string, string[
       'idempotency_keys',
       'schedules',
       'schedule_slots',
+      'subagents',
+      'subagent_versions',
+      'hook_reservations',
     ]) {
       const rows = await tx.sql.unsafe<{ project_id: string }[]>(`select distinct project_id from ${table}`)
       if (rows.length > 0) seen[table] = rows.map((row) => row.project_id)
@@ -110,7 +114,19 @@ describe('muster_app', () => {
 
   it('sees its own project and no other', async () => {
     const [own, others] = [await visible(DEFAULT_PROJECT_ID), await visible(other.actor.projectId)]
-    expect(Object.keys(own).sort()).toEqual(['api_keys', 'attempts', 'events', 'inbox', 'projects', 'schedule_slots', 'schedules', 'subtasks', 'updates'])
+    expect(Object.keys(own).sort()).toEqual([
+      'api_keys',
+      'attempts',
+      'events',
+      'inbox',
+      'projects',
+      'schedule_slots',
+      'schedules',
+      'subagent_versions',
+      'subagents',
+      'subtasks',
+      'updates',
+    ])
     expect(new Set(Object.values(own).flat())).toEqual(new Set([DEFAULT_PROJECT_ID]))
     expect(new Set(Object.values(others).flat())).toEqual(new Set([other.actor.projectId]))
   })
@@ -150,6 +166,11 @@ describe('muster_app', () => {
       expect(await tx.sql`update subtasks set task = 'mine' where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
       expect(await tx.sql`delete from api_keys where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
       expect(await tx.sql`update schedules set task = 'mine' where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
+      expect(await tx.sql`delete from subagents where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
+      await expect(savepoint(tx, (sql) => sql`update subagents set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
+      // What a run was given is rewritten by nobody.
+      for (const statement of ['delete from subagent_versions', 'update subagent_versions set version = 2'])
+        await expect(savepoint(tx, (sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
       for (const table of ['schedules', 'schedule_slots']) {
         await expect(savepoint(tx, (sql) => sql`update ${sql(table)} set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
         await expect(savepoint(tx, (sql) => sql`delete from ${sql(table)}`)).rejects.toThrow(/permission denied/)
@@ -203,7 +224,7 @@ describe('muster_dispatch', () => {
       expect((await sql<{ project_id: string }[]>`select distinct project_id from ${sql(table)}`).length).toBe(2)
     }
     for (const table of ['schedules', 'schedule_slots']) await expect(sql`update ${sql(table)} set agent_id = 'mine'`).rejects.toThrow(/permission denied/)
-    for (const table of ['api_keys', 'updates', 'inbox', 'steps', 'bodies', 'projects']) {
+    for (const table of ['api_keys', 'updates', 'inbox', 'steps', 'bodies', 'projects', 'subagents', 'subagent_versions']) {
       await expect(sql.unsafe(`select from ${table}`)).rejects.toThrow(/permission denied/)
     }
     await expect(sql`delete from subtasks`).rejects.toThrow(/permission denied/)

@@ -6,7 +6,7 @@ import { printableId, text } from './fields.ts'
 import { newSubtaskSchema } from './new-subtask.ts'
 
 const EXAMPLE_NAME = 'memory-specialist'
-/** More of a result is read at its subtask. */
+/** More of a result is read at its subtask. The last character says that there is more. */
 const SUMMARY_LENGTH_MAX = 4_000
 
 /** Whatever can stand in a path: what is no name of a sub-agent is one that there is none of, in whichever way it is spelt. */
@@ -206,7 +206,7 @@ export function presentSpawn(subtask: Subtask): z.output<typeof spawnResultSchem
   return {
     success: !hasEnded || status === 'completed',
     subagent_type: subtask.subagentName as string,
-    summary: hasEnded ? (summary ?? (result === null ? null : cutToCodePoints(result, SUMMARY_LENGTH_MAX))) : null,
+    summary: hasEnded ? (summary ?? (result === null ? null : cutToCodePoints(result, SUMMARY_LENGTH_MAX - 1))) : null,
     duration_ms: startedAt === null || completedAt === null ? 0 : completedAt.getTime() - startedAt.getTime(),
     background: subtask.background,
     error: subtask.error ?? (status === 'cancelled' ? 'It was cancelled.' : null),

@@ -39,13 +39,17 @@ export async function lockSubagent(tx: Tx, projectId: string, name: string, sour
   return await lockKnownSubagent(tx, projectId, name)
 }
 
-/** The same for one that there has to be already; null where there is none. */
+/**
+ * The same for one that there has to be already; null where there is none. Locked by a statement of its own: one that has waited for the lock
+ * would join the row as it is now with versions as they were before.
+ */
 export async function lockKnownSubagent(tx: Tx, projectId: string, name: string): Promise<StoredSubagent | null> {
+  await tx.sql`select from subagents where project_id = ${projectId} and name = ${name} for update`
   const [row] = await tx.sql<StoredRow[]>`
     select s.version, v.source, v.content_hash, case when s.source = 'api' and s.deleted_at is null then v.definition end as put
     from subagents s
     left join subagent_versions v on v.project_id = s.project_id and v.name = s.name and v.version = s.version
-    where s.project_id = ${projectId} and s.name = ${name} for update of s`
+    where s.project_id = ${projectId} and s.name = ${name}`
   return toStored(row)
 }
 
