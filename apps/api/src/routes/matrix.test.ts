@@ -50,15 +50,19 @@ describe('every endpoint that needs a key', () => {
     expect(answer.body).toMatchObject({ code: 'forbidden', required_scope: endpoint.access })
   })
 
-  /** A session, and a guide that is put, are there as soon as they are named. */
+  /** A session, and a guide or a sub-agent that is put, are there as soon as they are named. */
   const isNamedByCaller = ({ method, path }: (typeof guarded)[number]) =>
-    (path.startsWith('/sessions/') && !path.startsWith('/sessions/{id}/injections/{claim_id}')) || (method === 'PUT' && path === '/tsgs/{tsg_id}')
+    (path.startsWith('/sessions/') && !path.startsWith('/sessions/{id}/injections/{claim_id}')) ||
+    (method === 'PUT' && (path === '/tsgs/{tsg_id}' || path === '/subagents/{name}'))
 
-  it.each(rows.filter(({ endpoint }) => /\{(tsg_)?id\}/.test(endpoint.path) && !isNamedByCaller(endpoint)))(
+  it.each(rows.filter(({ endpoint }) => /\{(?:(?:tsg_)?id|name)\}/.test(endpoint.path) && !isNamedByCaller(endpoint)))(
     '404: $name knows nothing by an unknown id, in whichever project',
     async ({ endpoint, path }) => {
       for (const key of [admin, strange])
-        expect((await api.call(endpoint.method, path, { key, ...body(endpoint) })).body).toMatchObject({ status: 404, code: 'not_found' })
+        expect((await api.call(endpoint.method, path, { key, ...body(endpoint) })).body).toMatchObject({
+          status: 404,
+          code: path.startsWith('/subagents/') ? 'subagent_not_found' : 'not_found',
+        })
     },
   )
 
