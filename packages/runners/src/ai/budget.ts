@@ -17,7 +17,9 @@ export interface BudgetMeter {
   exceeded(): string | null
 }
 
-export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | null): BudgetMeter {
+/** @param turnsMax model calls that a definition allows of one run; null: any number */
+export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | null, turnsMax: number | null): BudgetMeter {
+  let turns = 0
   let steps = 0
   let tokens = 0
   let costUsdMicros = 0
@@ -29,6 +31,7 @@ export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | nul
       // Dollars per million tokens are millionths of a dollar per token.
       const priced = price === null ? 0 : inputTokens * price.input + outputTokens * price.output
       const micros = Math.round(costUsd === null ? priced : costUsd * 1_000_000)
+      turns += 1
       tokens += inputTokens + outputTokens
       costUsdMicros += micros
       return { inputTokens, outputTokens, costUsdMicros: micros }
@@ -37,6 +40,7 @@ export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | nul
       if (steps >= budget.steps) return 'The budget of steps (max_steps) is used up.'
       if (budget.tokens !== null && tokens >= budget.tokens) return 'The budget of tokens (max_tokens) is used up.'
       if (budget.costUsdMicros !== null && costUsdMicros >= budget.costUsdMicros) return 'The budget in dollars (max_cost_usd) is used up.'
+      if (turnsMax !== null && turns >= turnsMax) return `The sub-agent's ${turnsMax} turns (maxTurns) are used up.`
       return null
     },
   }

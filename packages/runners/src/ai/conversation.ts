@@ -187,10 +187,13 @@ export class Conversation {
   async #useTool(request: ToolRequest, finish: ModelAnswer['finish'], signal: AbortSignal): Promise<{ text: string; isError: boolean }> {
     const { run, toolbox } = this.#parts
     const tool = toolbox.tools.get(request.name)
-    if (tool === undefined) return { text: texts.unknownTool(request.name, toolbox.tools.keys()), isError: true }
-    if (request.problem !== null) {
-      const reason = finish === 'length' ? 'your answer was cut off at its limit; ask for less at once' : request.problem.detail
+    if (tool !== undefined && request.problem !== null) {
+      const reason = finish === 'length' ? 'your answer was cut off at its limit; ask for less at once' : request.problem
       return { text: `The arguments of ${request.name} were not accepted: ${reason}`, isError: true }
+    }
+    const refusal = toolbox.refusal(request.name, request.input)
+    if (tool === undefined || refusal !== null) {
+      return { text: texts.toolRefused(request.name, refusal ?? '', toolbox.tools.keys()), isError: true }
     }
     run.usage({ toolCalls: 1 })
     try {

@@ -2,12 +2,12 @@ import type { AssistantModelMessage, LanguageModel, ModelMessage, ToolSet } from
 import type { CallUsage } from './budget.ts'
 import { ModelSilent } from './failure.ts'
 
-/** A tool call of a model. `problem` says why it cannot be run: an unknown name, or arguments that are no JSON or do not fit. */
+/** A tool call of a model. `problem` says why it cannot be run as it is: nobody offered the tool, or its arguments are no JSON or do not fit. */
 export interface ToolRequest {
   id: string
   name: string
   input: unknown
-  problem: { kind: 'unknown_tool' | 'bad_input'; detail: string } | null
+  problem: string | null
 }
 
 export interface ModelAnswer {
@@ -39,7 +39,7 @@ const CHARACTERS_PER_TOKEN = 4
 
 /** Calls a model once, and reads its answer as it streams. Never throws. */
 export async function callModel({ model, instructions, messages, tools, signal, idleSeconds }: CallOptions): Promise<CallEnd> {
-  const { streamText, NoSuchToolError } = await loadSdk()
+  const { streamText } = await loadSdk()
   const ending = new AbortController()
   const timer = setTimeout(() => ending.abort(new ModelSilent(idleSeconds)), idleSeconds * 1_000)
   let text = ''
@@ -59,8 +59,7 @@ export async function callModel({ model, instructions, messages, tools, signal, 
           id: part.toolCallId,
           name: part.toolName,
           input: part.input,
-          problem:
-            part.invalid === true ? { kind: NoSuchToolError.isInstance(part.error) ? 'unknown_tool' : 'bad_input', detail: inputProblem(part.error) } : null,
+          problem: part.invalid === true ? inputProblem(part.error) : null,
         })
         break
       case 'error':

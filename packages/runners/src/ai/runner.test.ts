@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseSubagentMarkdown, requireDefinition } from '@muster/domain'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from '../command/guard.ts'
@@ -99,6 +100,37 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
     expect(outcome).toEqual({ kind: 'completed', result: 'Then without it.' })
     expect(steps[1]?.content).toMatchObject({ name: 'Bash', is_error: true, output: expect.stringContaining('The tool "Bash" was refused') })
     expect((await models.request(2)).text).toContain('was refused')
+  })
+
+  it('gives the run of a sub-agent the tools of its definition, asks about each use, and keeps to its turns', async () => {
+    const definition = requireDefinition(
+      parseSubagentMarkdown('---\nname: lister\ndescription: lists\ntools: Bash(ls:*), Glob\ndisallowedTools: Grep\nmaxTurns: 2\n---\nList.', {}),
+    )
+    const { outcome, steps } = await runOf(
+      dialect,
+      [
+        {
+          toolCalls: [
+            { name: 'Bash', input: { command: 'ls -a' } },
+            { name: 'Bash', input: { command: 'ls; id' } },
+            { name: 'Write', input: { file_path: 'x', content: 'y' } },
+            { name: 'Task', input: { prompt: 'help me' } },
+          ],
+        },
+        { text: 'Listed so far.', toolCalls: [{ name: 'Glob', input: { pattern: '*' } }] },
+      ],
+      { brief: { subagent: definition }, settings: { ENABLE_BASH_TOOL: 'true' } },
+    )
+    expect(outcome).toEqual({ kind: 'budget_exceeded', error: expect.stringContaining('2 turns (maxTurns)'), partialResult: 'Listed so far.' })
+    // Reading is always allowed in the background, unless it is denied.
+    expect((await models.request(1)).tools.toSorted()).toEqual(['Bash', 'Glob', 'Read'])
+    const results = steps.filter(({ kind }) => kind === 'tool_result').map(({ content }) => content)
+    expect(results.slice(0, 4)).toMatchObject([
+      { is_error: false },
+      { is_error: true, output: expect.stringContaining('The tool "Bash" was refused. lister lists Bash(ls:*), Glob.') },
+      { is_error: true, output: expect.stringContaining('The tool "Write" was refused. lister lists Bash(ls:*), Glob.') },
+      { is_error: true, output: expect.stringContaining('starts no further work') },
+    ])
   })
 
   it.each([

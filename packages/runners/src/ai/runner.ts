@@ -54,7 +54,7 @@ async function runModel(run: Run, settings: AiSettings, { guard, log, environmen
     OPENAI_API_KEY: settings.OPENAI_API_KEY,
     MUSTER_TOKEN: run.access.token,
   })
-  const meter = parts.createBudgetMeter(run.budget, choice.price)
+  const meter = parts.createBudgetMeter(run.budget, choice.price, run.brief.subagent?.maxTurns ?? null)
   const toolbox = await parts.assembleTools(run, {
     guard,
     environment,

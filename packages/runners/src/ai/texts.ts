@@ -30,8 +30,8 @@ export function outputsMissing(problems: readonly string[]): string {
   return `Required outputs are not there yet: ${problems.join('; ')}. Deliver each with deliver_output, then give your complete result.`
 }
 
-export function unknownTool(name: string, tools: Iterable<string>): string {
-  return `The tool "${name}" was refused: you were not given it. Your tools are: ${[...tools].join(', ')}.`
+export function toolRefused(name: string, reason: string, tools: Iterable<string>): string {
+  return `The tool "${name}" was refused. ${reason} Your tools are: ${[...tools].join(', ')}.`
 }
 
 export const NOT_RUN = 'Not run: an update has come that goes first.'

@@ -1,3 +1,4 @@
+import { checkTool } from '@muster/domain'
 import type { Run } from '../../port.ts'
 import { type BashOptions, bashTool } from './bash.ts'
 import { deliverOutputTool, type Outputs } from './deliver-output.ts'
@@ -13,6 +14,8 @@ import { writeTool } from './write.ts'
 export interface Toolbox {
   readonly tools: ReadonlyMap<string, AiTool>
   readonly outputs: Outputs
+  /** Why a tool, or one use of it, is not this run's; null where it is. */
+  refusal(name: string, input: unknown): string | null
   /** Leaves nothing behind of what the tools have started. */
   close(): Promise<void>
 }
@@ -24,24 +27,36 @@ export interface ToolboxOptions extends Pick<BashOptions, 'guard' | 'environment
 
 const NO_OUTPUTS: Outputs = { delivered: {}, problems: () => [] }
 
-/** The tools of one run: files of its workspace, the public web, commands where the operator allows them, and what its brief asks for. */
+/**
+ * The tools of one run: files of its workspace, the public web, commands where the operator allows them, and what its brief asks for. A
+ * run of a sub-agent has those that its definition allows, and each use of one is asked about again.
+ */
 export async function assembleTools(run: Pick<Run, 'brief' | 'workspace'>, options: ToolboxOptions): Promise<Toolbox> {
   const workspace = await openWorkspace(run.workspace)
   const { guard, environment } = options
   const marks = { MUSTER_SUBTASK_ID: run.brief.subtaskId, MUSTER_ATTEMPT: String(run.brief.attempt) }
   const bash = options.hasBash ? bashTool({ guard, environment, workspace: workspace.root, marks }) : null
   const delivery = run.brief.requiredOutputs.length === 0 ? null : deliverOutputTool(run.brief.requiredOutputs)
-  const tools = [
+  const { subagent = null, background = true } = run.brief
+  const answerOf = (toolName: string) => (subagent === null ? null : checkTool(subagent, { toolName, background }))
+  const offered = [
     readTool(workspace),
     grepTool(workspace),
     globTool(workspace),
     writeTool(workspace),
     webFetchTool(options.web),
     ...(bash === null ? [] : [bash]),
-    ...(delivery === null ? [] : [delivery.tool]),
-  ]
+  ].filter(({ name }) => answerOf(name)?.allowed ?? true)
+  // Whatever a definition lists: without it, a run could not deliver what it has to.
+  const tools = new Map([...offered, ...(delivery === null ? [] : [delivery.tool])].map((tool) => [tool.name, tool]))
   return {
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    tools,
+    refusal(name, input) {
+      const tool = tools.get(name)
+      if (tool === undefined) return answerOf(name)?.reason ?? 'You were not given it.'
+      const use = tool === delivery?.tool || tool.useOf === undefined ? null : answerOf(`${name}(${tool.useOf(input)})`)
+      return use === null || use.allowed ? null : use.reason
+    },
     outputs: delivery?.outputs ?? NO_OUTPUTS,
     close: async () => bash?.close(),
   }

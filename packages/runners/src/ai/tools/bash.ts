@@ -39,6 +39,7 @@ export function bashTool(options: BashOptions): AiTool & { close(): Promise<void
       timeout: z.number().min(1).max(TIMEOUT_MS_MAX).optional().describe(`milliseconds; ${TIMEOUT_MS_DEFAULT} unless told`),
       description: z.string().optional(),
     }),
+    useOf: ({ command }) => command,
     async run({ command, timeout = TIMEOUT_MS_DEFAULT }, { signal }) {
       if (command.includes('\0')) throw new ToolError('A command cannot contain the character U+0000.')
       wasUsed = true

@@ -11,6 +11,8 @@ export interface AiTool {
   name: string
   description: string
   inputSchema: z.ZodType
+  /** What one use is about, as rules of definitions name it: of `Bash(git status)`, the command. */
+  useOf?(input: unknown): string
   /** @throws ToolError what the model is told; anything else it throws is told without its details */
   run(input: unknown, context: ToolContext): Promise<string>
 }
@@ -28,9 +30,10 @@ export function defineTool<Schema extends z.ZodType>(tool: {
   name: string
   description: string
   inputSchema: Schema
+  useOf?(input: z.output<Schema>): string
   run(input: z.output<Schema>, context: ToolContext): Promise<string>
 }): AiTool {
-  return { ...tool, run: (input, context) => tool.run(input as z.output<Schema>, context) }
+  return tool as AiTool
 }
 
 /** What one tool may tell the model at once, in bytes. */
