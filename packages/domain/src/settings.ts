@@ -27,8 +27,8 @@ const commandRunner = z.strictObject({
 export type CommandRunnerSettings = z.infer<typeof commandRunner>
 
 const RUNNER_NAME = /^[a-z][a-z0-9-]{0,63}$/
-const BUILT_IN_RUNNER_NAMES = ['external', 'ai']
-const RESERVED_RUNNER_NAMES = [...BUILT_IN_RUNNER_NAMES, 'claude-code', 'command']
+const BUILT_IN_RUNNER_NAMES = ['external', 'ai', 'claude-code']
+const RESERVED_RUNNER_NAMES = [...BUILT_IN_RUNNER_NAMES, 'command']
 
 const json = z.string().transform((value, context): unknown => {
   try {
@@ -105,10 +105,15 @@ export const settingsSchema = z.object({
     .regex(RUNNER_NAME)
     .optional()
     .describe(
-      'Runner of a subtask that names none. Absent: the first of COMMAND_RUNNERS whose program is there, else ai where a provider is set, else external.',
+      'Runner of a subtask that names none. Absent: the first of COMMAND_RUNNERS whose program is there, else ai where a provider is set, else claude-code where it is there, else external.',
     ),
-  ANTHROPIC_API_KEY: text.optional().describe('Key of Anthropic for the runner ai. The API needs it too: it answers which runners are available.'),
+  ANTHROPIC_API_KEY: text
+    .optional()
+    .describe('Key of Anthropic for the runners ai and claude-code. The API needs it too: it answers which runners are available.'),
   ANTHROPIC_BASE_URL: baseUrl.optional().describe('Where Anthropic is reached, if not at https://api.anthropic.com.'),
+  CLAUDE_CODE_PATH: text
+    .optional()
+    .describe('The program of the runner claude-code: a path, or a name on the PATH. Absent: claude. The API looks for it too, to answer whether it is there.'),
   OPENAI_API_KEY: text.optional().describe('Key of OpenAI, or of the server at OPENAI_BASE_URL, for the runner ai.'),
   OPENAI_BASE_URL: baseUrl
     .optional()
@@ -130,7 +135,7 @@ export const settingsSchema = z.object({
   ENABLE_BASH_TOOL: flag
     .default(false)
     .describe(
-      'true: models of the runner ai may run commands, with the rights of the worker. Turn it on only where the worker lives in a container of its own.',
+      'true: models of the runners ai and claude-code may run commands, with the rights of the worker. Turn it on only where the worker lives in a container of its own.',
     ),
   SUBAGENTS_DIRS: folderList
     .default([])

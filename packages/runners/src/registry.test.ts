@@ -33,9 +33,9 @@ describe('describeRunners', () => {
         name: 'claude-code',
         available: false,
         default: false,
-        missing: [expect.stringContaining('not part of this release')],
+        missing: [expect.stringContaining('"claude" was not found on the PATH'), expect.stringContaining('Set ANTHROPIC_API_KEY')],
         steerable: true,
-        interruptible: false,
+        interruptible: true,
       },
     ])
   })

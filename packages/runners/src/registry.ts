@@ -1,6 +1,8 @@
 import type { Settings } from '@muster/domain'
 import { type AiSettings, missingForAi } from './ai/models.ts'
 import { createAiRunner } from './ai/runner.ts'
+import { createClaudeCodeRunner } from './claude-code/runner.ts'
+import { type ClaudeCodeSettings, locateClaude } from './claude-code/settings.ts'
 import type { Guard } from './command/guard.ts'
 import type { RunnerLog } from './command/log.ts'
 import { type Environment, locateProgram } from './command/program.ts'
@@ -8,7 +10,7 @@ import { createCommandRunner } from './command/runner.ts'
 import type { Runner } from './port.ts'
 
 /** The part of the settings that decides which runners there are. */
-export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'> & AiSettings
+export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'> & AiSettings & ClaudeCodeSettings
 
 /** Where to look for the programs of a configuration. */
 export interface RunnerSurroundings {
@@ -39,16 +41,19 @@ export interface RunnerDescription {
 /** Work handed to whoever claims it over HTTP. No worker of ours runs it. */
 const EXTERNAL = 'external'
 const AI = 'ai'
+const CLAUDE_CODE = 'claude-code'
+const INTERRUPTIBLE = new Set([AI, CLAUDE_CODE])
 
 /**
  * The runners that a worker can execute, by name. Programs that are missing at the moment are among them: they may be there
- * when the subtask is, and a run of one says what is missing. Models are there only where they are set up: that takes a restart,
- * and another worker may have what this one lacks. A runner with heavy dependencies imports them in its `run`.
+ * when the subtask is, and a run of one says what is missing. Models and Claude Code are there only where they are set up: that takes
+ * a restart, and another worker may have what this one lacks. A runner with heavy dependencies imports them in its `run`.
  */
 export function createRunners(settings: RunnerSettings, deps: RunnerDeps): Map<string, Runner> {
   const baseFolder = deps.baseFolder ?? process.cwd()
   const runners = Object.entries(settings.COMMAND_RUNNERS).map(([name, command]) => createCommandRunner(name, command, { ...deps, baseFolder }))
   if (missingForAi(settings).length === 0) runners.push(createAiRunner(settings, deps))
+  if (locateClaude(settings, deps.environment, baseFolder).missing.length === 0) runners.push(createClaudeCodeRunner(settings, { ...deps, baseFolder }))
   return new Map(runners.map((runner) => [runner.name, runner]))
 }
 
@@ -62,12 +67,13 @@ export function describeRunners(settings: RunnerSettings, surroundings: RunnerSu
     const { missing } = locateProgram(command, surroundings.environment, baseFolder)
     return { name, available: missing.length === 0, missing, steerable: command.steerable ?? false }
   })
+  const claudeMissing = locateClaude(settings, surroundings.environment, baseFolder).missing
   const items = [
     ...commands,
     { name: EXTERNAL, available: true, missing: [], steerable: true },
     { name: AI, available: missingForAi(settings).length === 0, missing: missingForAi(settings), steerable: true },
-    { name: 'claude-code', available: false, missing: ['The runner "claude-code" is not part of this release.'], steerable: true },
+    { name: CLAUDE_CODE, available: claudeMissing.length === 0, missing: claudeMissing, steerable: true },
   ]
   const defaultName = settings.DEFAULT_RUNNER ?? items.find(({ name, available }) => available && name !== EXTERNAL)?.name ?? EXTERNAL
-  return { items: items.map((item) => ({ ...item, default: item.name === defaultName, interruptible: item.name === AI })) }
+  return { items: items.map((item) => ({ ...item, default: item.name === defaultName, interruptible: INTERRUPTIBLE.has(item.name) })) }
 }

@@ -38,17 +38,19 @@ export function decideOutcome(ending: Ending, transcript: Pick<Transcript, 'clos
 }
 
 /** "The program exited with code 3", or "The program was ended by SIGSEGV (11)". */
-function describeEnding({ code, signal }: Pick<Ending, 'code' | 'signal'>): string {
+export function describeEnding({ code, signal }: Pick<Ending, 'code' | 'signal'>): string {
   if (signal === null) return `The program exited with code ${code}`
   const number = (constants.signals as Record<string, number | undefined>)[signal]
   return `The program was ended by ${signal}${number === undefined ? '' : ` (${number})`}`
 }
 
-function keptResult(text: string): { result: string; isCut: boolean } {
+/** What is kept of a result. */
+export function keptResult(text: string): { result: string; isCut: boolean } {
   const kept = cutToBytes(text, LIMITS.maxResultBytes)
   return { result: kept.text, isCut: kept.truncated }
 }
 
-function note(text: string): string {
+/** A text that stands in lists, cut. */
+export function note(text: string): string {
   return cutToBytes(text, LIMITS.maxNoteBytes).text
 }

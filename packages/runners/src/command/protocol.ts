@@ -85,7 +85,7 @@ export function parseProgramLine(text: string): ProgramLine | null {
   if (!text.startsWith('{')) return null
   try {
     const value: unknown = JSON.parse(text)
-    if (isDeeperThan(MAX_JSON_DEPTH, value)) return null
+    if (isTooDeep(value)) return null
     // "\u0000" is valid JSON, and jsonb refuses it.
     const parsed = programLine.safeParse(toStorableJson(value))
     if (!parsed.success) return null
@@ -94,6 +94,11 @@ export function parseProgramLine(text: string): ProgramLine | null {
   } catch {
     return null
   }
+}
+
+/** True for a value that would overflow the stack of whoever walks it. */
+export function isTooDeep(value: unknown): boolean {
+  return isDeeperThan(MAX_JSON_DEPTH, value)
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {

@@ -59,7 +59,8 @@ function cannotStart(name: string, problem: string, retryable: boolean): RunOutc
   return { kind: 'errored', error: `The runner "${name}" could not start its program. ${problem} Check "${name}" in COMMAND_RUNNERS.`, retryable }
 }
 
-function musterVariables({ brief, workspace, access }: Run): MusterVariables {
+/** How the program of a run reaches Muster. */
+export function musterVariables({ brief, workspace, access }: Run): MusterVariables {
   return {
     MUSTER_URL: access.url,
     MUSTER_TOKEN: access.token,

@@ -1,0 +1,75 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Run } from '../port.ts'
+import type { ToolRules } from './tool-rules.ts'
+
+/** What the program keeps of its own during one attempt: outside of the workspace, so that its model cannot change the rules it goes by. */
+export interface PrivateFolder {
+  readonly settings: string
+  readonly mcpConfig: string
+  readonly instructions: string
+  /** In place of the folders of the machine's user: no settings, no hooks, no login of a person are read. */
+  readonly home: string
+  readonly config: string
+  readonly temporary: string
+  /** What commands are run by, where there are any. */
+  readonly shell: string
+  remove(): Promise<void>
+}
+
+/** The events that bring something to Muster or from it. SessionStart is not among them: over HTTP the program does not send it. */
+const HOOK_EVENTS = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit', 'Stop']
+const HOOK_TIMEOUT_SECONDS = 5
+/** The variable by which the credential reaches the program: in no file, and in no argument. */
+const TOKEN = 'MUSTER_TOKEN'
+
+/** Secrets of the program that its commands must not see. */
+const SHELL = `#!/bin/sh
+unset ANTHROPIC_API_KEY ANTHROPIC_BASE_URL ${TOKEN}
+exec "\${SHELL:-/bin/sh}" -c "$1"
+`
+
+/** Makes the folder, for the eyes of this user alone. */
+export async function makePrivateFolder({ access, brief }: Pick<Run, 'access' | 'brief'>, rules: ToolRules): Promise<PrivateFolder> {
+  const root = await mkdtemp(join(tmpdir(), 'muster-claude-'))
+  const folder = {
+    settings: join(root, 'settings.json'),
+    mcpConfig: join(root, 'mcp.json'),
+    instructions: join(root, 'instructions.md'),
+    home: join(root, 'home'),
+    config: join(root, 'config'),
+    temporary: join(root, 'tmp'),
+    shell: join(root, 'shell'),
+    remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
+  }
+  const write = (path: string, text: string, mode = 0o600) => writeFile(path, text, { mode, flag: 'wx' })
+  await Promise.all([
+    ...[folder.home, folder.config, folder.temporary].map((path) => mkdir(path, { mode: 0o700 })),
+    write(folder.settings, JSON.stringify(settingsOf(access.url, rules))),
+    write(folder.mcpConfig, JSON.stringify(mcpConfigOf(access.url))),
+    write(folder.instructions, brief.text),
+    write(folder.shell, SHELL, 0o700),
+  ])
+  return folder
+}
+
+/** Rules about tools, and hooks that call Muster with the subtask's own credential. */
+function settingsOf(url: string, { allow, deny }: ToolRules): Record<string, unknown> {
+  const hook = {
+    type: 'http',
+    url: `${url}/hooks/claude-code`,
+    timeout: HOOK_TIMEOUT_SECONDS,
+    headers: { Authorization: `Bearer $${TOKEN}` },
+    allowedEnvVars: [TOKEN],
+  }
+  return {
+    permissions: { allow, deny, defaultMode: 'dontAsk', disableBypassPermissionsMode: 'disable' },
+    hooks: Object.fromEntries(HOOK_EVENTS.map((event) => [event, [{ hooks: [hook] }]])),
+  }
+}
+
+function mcpConfigOf(url: string): Record<string, unknown> {
+  // Its few tools are in the first prompt, and not behind a search.
+  return { mcpServers: { muster: { type: 'http', url: `${url}/mcp`, headers: { Authorization: `Bearer \${${TOKEN}}` }, alwaysLoad: true } } }
+}

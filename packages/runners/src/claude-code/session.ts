@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto'
+import type { BudgetMeter } from '../ai/budget.ts'
+import type { StepLog } from '../ai/step-log.ts'
+import type { Program } from '../command/process.ts'
+import { createKeptText } from '../command/text.ts'
+import { LIMITS } from '../command/transcript.ts'
+import type { Run } from '../port.ts'
+import { type ContentBlock, interruptRequest, type ProgramMessage, parseMessage, type ResultMessage, refusalOf, textOf, userMessage } from './messages.ts'
+import { createUpdateLedger } from './updates.ts'
+import { createUsageCounter } from './usage.ts'
+
+/** How long the program may take to break off what it does, before it is ended without. What it has cost is in its answer. */
+const INTERRUPT_MS = 400
+/** How long it may go on after its last answer. */
+const LINGER_MS = 10_000
+const TAKE_IN = 'Take this in. Your last answer is the result of the whole task: make it complete in itself.'
+/** The provider refuses the key: however often it is asked, the answer will be the same. */
+const KEY_REFUSED = new Set([401, 403])
+
+export interface SessionParts {
+  run: Run
+  program: Pick<Program, 'stdin' | 'end'>
+  meter: BudgetMeter
+  log: StepLog
+}
+
+/** One session with the program: what it is told, and what it says. The process itself is somebody else's business. */
+export class Session {
+  readonly #parts: SessionParts
+  readonly #ledger: ReturnType<typeof createUpdateLedger>
+  readonly #usage: ReturnType<typeof createUsageCounter>
+  readonly #said = createKeptText(LIMITS.maxResultBytes)
+  readonly #toolNames = new Map<string, string>()
+  readonly #over = Promise.withResolvers<null>()
+  #isOver = false
+  #timer: NodeJS.Timeout | undefined
+  #onBrokenOff: (() => void) | null = null
+  #result: ResultMessage | null = null
+  #exceeded: string | null = null
+  #refusedStatus: number | null = null
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    this.#ledger = createUpdateLedger(parts.run)
+    this.#usage = createUsageCounter(parts.run, parts.meter)
+    parts.program.stdin.once('close', () => this.#finish())
+  }
+
+  /** Gives the task, and from then on the updates as they come. */
+  begin(): void {
+    void this.#write(userMessage(randomUUID(), this.#parts.run.brief.task))
+    // A feed that fails has nothing more to say.
+    this.#passUpdates().catch(() => {})
+  }
+
+  /** Has the program break off what it does, and ends it: at once when it has said what that has cost, soon in any case. */
+  stop(): void {
+    this.#breakOff(() => this.#parts.program.end('stop'))
+  }
+
+  /** The process is gone. */
+  close(): void {
+    this.#finish()
+    clearTimeout(this.#timer)
+  }
+
+  /** Takes in a line of the program's output. What is none of its messages is passed over. */
+  take(line: string): void {
+    const message = parseMessage(line)
+    if (message === null) return
+    if (message.type === 'control_request') void this.#write(refusalOf(message.request_id))
+    else if (message.type === 'result') this.#takeResult(message)
+    else if (message.type === 'system') this.#takeNotice(message)
+    // What is of an agent inside of it is passed over: those are switched off.
+    else if (message.parent_tool_use_id != null) return
+    else if (message.type === 'stream_event') this.#takeEvent(message.event)
+    else if (message.type === 'assistant') this.#takeAnswer(message)
+    else this.#takeInput(message)
+  }
+
+  /** The program's last word, once there is one that nothing is to follow. */
+  get result(): ResultMessage | null {
+    return this.#result
+  }
+
+  /** Which budget was used up, in a sentence. */
+  get exceeded(): string | null {
+    return this.#exceeded
+  }
+
+  /** The status with which the provider has refused the key. */
+  get refusedStatus(): number | null {
+    return this.#refusedStatus
+  }
+
+  /** All that the model has said so far. */
+  get said(): string {
+    return this.#said.text
+  }
+
+  async #passUpdates(): Promise<void> {
+    const { run, meter } = this.#parts
+    const iterator = run.updates[Symbol.asyncIterator]()
+    try {
+      while (!this.#isOver) {
+        const next = await Promise.race([iterator.next(), this.#over.promise])
+        if (next === null || next.done || this.#isOver) return
+        const { updateId, text, delivery } = next.value
+        const messageId = randomUUID()
+        meter.addStep()
+        this.#ledger.sent(messageId, updateId)
+        // What it was about to say is broken off first; the message then begins a turn of its own.
+        if (delivery === 'interrupt') void this.#write(interruptRequest(randomUUID()))
+        await this.#write(userMessage(messageId, `${text}\n\n${TAKE_IN}`))
+      }
+    } finally {
+      // Not awaited: a generator that waits for its next update answers only after it.
+      void iterator.return?.()?.catch(() => {})
+    }
+  }
+
+  /** Resolves when the pipe has taken it, or never will. */
+  #write(message: object): Promise<void> {
+    const { stdin } = this.#parts.program
+    if (!stdin.writable) return Promise.resolve()
+    return new Promise((resolve) => stdin.write(`${JSON.stringify(message)}\n`, () => resolve()))
+  }
+
+  #takeEvent(event: Extract<ProgramMessage, { type: 'stream_event' }>['event']): void {
+    this.#usage.take(event)
+    if (event.type === 'message_start') this.#ledger.answered()
+    // Any other end of a call is the end of the turn: what it has cost is spent, and its answer is there.
+    const stop = event.type === 'message_delta' ? event.delta?.stop_reason : null
+    if (stop === 'tool_use' || stop === 'max_tokens' || stop === 'pause_turn') this.#checkBudget()
+  }
+
+  #takeAnswer({ message, aborted, is_api_error_message }: Extract<ProgramMessage, { type: 'assistant' }>): void {
+    // What went wrong is said in the result too.
+    if (is_api_error_message === true) return
+    const { log, run } = this.#parts
+    for (const block of message.content) {
+      if (block.type === 'text' && block.text !== undefined && block.text.trim() !== '') {
+        log.message(aborted === true ? `${block.text}\n[broken off]` : block.text)
+        this.#said.addLine(block.text, false)
+      } else if (block.type === 'tool_use' && block.id !== undefined && block.name !== undefined) {
+        this.#toolNames.set(block.id, block.name)
+        run.usage({ toolCalls: 1 })
+        log.toolCall(block.id, block.name, block.input)
+      }
+    }
+  }
+
+  #takeInput({ message, uuid, isReplay }: Extract<ProgramMessage, { type: 'user' }>): void {
+    if (isReplay === true && uuid !== undefined) this.#ledger.told(uuid)
+    if (isReplay === true || typeof message.content === 'string') return
+    const results = message.content.filter(({ type }) => type === 'tool_result')
+    for (const block of results) this.#takeToolResult(block)
+    if (results.length > 0) this.#checkBudget()
+  }
+
+  #takeToolResult({ tool_use_id: id = '', content, is_error }: ContentBlock): void {
+    this.#parts.log.toolResult(id, this.#toolNames.get(id) ?? 'unknown', textOf(content), is_error ?? false)
+    this.#toolNames.delete(id)
+  }
+
+  #takeNotice({ subtype, error_status, retry_delay_ms = 0 }: Extract<ProgramMessage, { type: 'system' }>): void {
+    if (subtype !== 'api_retry') return
+    if (error_status != null && KEY_REFUSED.has(error_status)) {
+      this.#refusedStatus = error_status
+      this.#finish()
+      this.#parts.program.end('lingering')
+      return
+    }
+    const problem = error_status == null ? 'Anthropic could not be reached, or broke its answer off.' : `Anthropic failed (${error_status}).`
+    this.#parts.log.error(`${problem} Trying again in ${(retry_delay_ms / 1_000).toFixed(1)} s.`)
+  }
+
+  #takeResult(result: ResultMessage): void {
+    this.#usage.settle(result)
+    this.#result = result
+    if (!result.is_error) this.#ledger.consumed(result.user_message_uuids ?? [])
+    // An update that no turn has begun with is answered by a further turn, which brings the result that counts.
+    if (!this.#isOver && (this.#ledger.hasUntold || (result.queued_turn_count ?? 0) > 0)) return
+    this.#onBrokenOff?.()
+    this.#finish()
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#parts.program.end('lingering'), LINGER_MS)
+  }
+
+  #checkBudget(): void {
+    if (this.#isOver) return
+    this.#exceeded = this.#parts.meter.exceeded()
+    if (this.#exceeded !== null) this.#breakOff(() => this.#parts.program.end('lingering'))
+  }
+
+  /** Nothing more is passed on. `end` is called when the program has answered, or has had its time to. */
+  #breakOff(end: () => void): void {
+    this.#onBrokenOff = end
+    if (this.#isOver) {
+      end()
+      return
+    }
+    void this.#write(interruptRequest(randomUUID()))
+    this.#setOver()
+    this.#timer = setTimeout(end, INTERRUPT_MS)
+  }
+
+  /** Nothing will be told any more: a program that reads its input to the end finds the end now. */
+  #finish(): void {
+    this.#setOver()
+    this.#parts.program.stdin.end()
+  }
+
+  #setOver(): void {
+    this.#isOver = true
+    this.#over.resolve(null)
+  }
+}

@@ -1,0 +1,42 @@
+import { checkTool, effectiveTools, SUBAGENT_MCP_TOOLS } from '@muster/domain'
+import type { Brief } from '../port.ts'
+
+/** What the program is told of tools. */
+export interface ToolRules {
+  /** Its own tools that are there at all. */
+  tools: string[]
+  /** Rules of what runs; everything else is denied, since nobody is there to be asked. */
+  allow: string[]
+  /** Rules that are stronger. */
+  deny: string[]
+}
+
+/** Its file tools stay within the workspace (`--restricted`), and searching the web is done by Anthropic. */
+const FILE_TOOLS = ['Read', 'Grep', 'Glob', 'Write', 'Edit', 'NotebookEdit', 'WebSearch']
+/** Commands; and fetching, where nobody looks whether a name leads into the network of the operator, as little as a command does. */
+const COMMAND_TOOLS = ['Bash', 'WebFetch']
+/** What starts an agent is not among the tools above; denied all the same, so that no version of the program brings it back. */
+const SPAWNING_TOOLS = ['Task', 'Agent']
+
+/**
+ * The tools of a run: those of its definition, where it has one, among those that are safe to have. Muster's own for sub-agents come with every
+ * run, unless its definition denies them.
+ */
+export function toolRulesOf({ subagent, background = true }: Pick<Brief, 'subagent' | 'background'>, hasCommands: boolean): ToolRules {
+  const available = hasCommands ? [...FILE_TOOLS, ...COMMAND_TOOLS] : FILE_TOOLS
+  if (subagent == null) return { tools: available, allow: [...available, ...SUBAGENT_MCP_TOOLS], deny: SPAWNING_TOOLS }
+  const tools = effectiveTools(subagent, available, { background, policy: 'strip' })
+  const mcpTools = SUBAGENT_MCP_TOOLS.filter((toolName) => checkTool(subagent, { toolName, background }).allowed)
+  return {
+    tools,
+    allow: [...tools.flatMap((tool) => usesOf(tool, subagent.tools)), ...mcpTools],
+    deny: [...subagent.disallowedTools, ...SPAWNING_TOOLS],
+  }
+}
+
+/** A tool, or the uses of it that a definition lists: `Bash(git:*)` allows no other command. */
+function usesOf(tool: string, rules: readonly string[]): string[] {
+  const uses = rules.filter((rule) => rule.startsWith(`${tool}(`))
+  const isListed = rules.some((rule) => rule === tool || (rule.endsWith('*') && tool.startsWith(rule.slice(0, -1))))
+  return isListed || uses.length === 0 ? [tool] : uses
+}

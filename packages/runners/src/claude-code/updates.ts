@@ -1,0 +1,40 @@
+import type { Run } from '../port.ts'
+
+/** Where the updates of a run are on their way: written to the program, then before its model, then in a call that was answered. */
+export interface UpdateLedger {
+  /** It has been written to the program as the message of this id. */
+  sent(messageId: string, updateId: string): void
+  /** The program has put the message before its model: the next call tells of it. */
+  told(messageId: string): void
+  /** A model call has been answered that was told of these. */
+  answered(): void
+  /** The program names the messages that an answer is to. */
+  consumed(messageIds: readonly string[]): void
+  /** Updates that no turn of the program has begun with yet: there is an answer to come. */
+  readonly hasUntold: boolean
+}
+
+export function createUpdateLedger(run: Pick<Run, 'acknowledge'>): UpdateLedger {
+  const untold = new Map<string, string>()
+  const unanswered = new Map<string, string>()
+  return {
+    sent: (messageId, updateId) => void untold.set(messageId, updateId),
+    told(messageId) {
+      const updateId = untold.get(messageId)
+      if (updateId === undefined) return
+      untold.delete(messageId)
+      unanswered.set(messageId, updateId)
+    },
+    answered() {
+      for (const updateId of unanswered.values()) run.acknowledge(updateId)
+      unanswered.clear()
+    },
+    consumed(messageIds) {
+      for (const messageId of messageIds) this.told(messageId)
+      this.answered()
+    },
+    get hasUntold() {
+      return untold.size > 0
+    },
+  }
+}
