@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { allowedMethods } from './allowed-methods.ts'
 import type { ApiDeps } from './api-deps.ts'
 import { answerBrokenRequest, noSuchPath, pathOf, sendError } from './errors.ts'
+import { addMcp } from './mcp/mount.ts'
 import { addAuth } from './plugins/auth.ts'
 import { addJsonBody } from './plugins/json-body.ts'
 import { addMarkdownBody } from './plugins/markdown-body.ts'
@@ -55,6 +56,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   app.register((api, _options, done) => {
     addAuth(api, deps)
     for (const endpoint of all) registerEndpoint(api, deps, endpoint)
+    addMcp(api, deps)
     done()
   })
   app.register((pages, _options, done) => {

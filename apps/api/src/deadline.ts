@@ -1,19 +1,17 @@
 import { DomainError } from '@muster/domain'
 
+const TOO_LATE = 'The database does not answer in time. What was asked may still take effect; repeat it with the same Idempotency-Key.'
+
 /**
  * Gives up waiting for work that takes longer than a caller should wait. The work itself goes on: a database that does not answer
  * cannot be told to stop.
  *
  * @throws DomainError `unavailable` when the time is up
  */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+export async function within<T>(ms: number, work: Promise<T>, message = TOO_LATE): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new DomainError('unavailable', 'The database does not answer in time. What was asked may still take effect; repeat it with the same Idempotency-Key.'),
-      )
-    }, ms)
+    timer = setTimeout(() => reject(new DomainError('unavailable', message)), ms)
   })
   try {
     return await Promise.race([work, late])

@@ -54,6 +54,11 @@ interface Description {
   errors?: ErrorCode[]
   /** Longest time the handler may take, in milliseconds, where it is not the usual. */
   deadlineMs?: number
+  /**
+   * Set where the caller is never to be held up or told of an error: the time in milliseconds after which it gets an empty 200, as it does instead of
+   * every error but that it may not call at all.
+   */
+  yieldsAfterMs?: number
   /** Largest body, in bytes, where it is not the usual. */
   bodyBytesMax?: number
   /** True where text comes from an agent: invalid UTF-8 becomes U+FFFD instead of a refusal. */
@@ -78,6 +83,8 @@ export interface Call<Params, Query, Body> {
   query: Query
   body: Body
   headers: RawCall['headers']
+  /** Time since the request began, in milliseconds. */
+  elapsedMs(): number
   /** Aborted when the caller has hung up. Asked for only by what waits. */
   gone(): AbortSignal
 }
@@ -90,6 +97,7 @@ export interface RawCall {
   query: unknown
   body: unknown
   headers: Record<string, string | string[] | undefined>
+  elapsedMs(): number
   gone(): AbortSignal
 }
 

@@ -97,9 +97,16 @@ export function toProblem(error: DomainError, request: { path: string; requestId
   return { ...problem, ...extensions, ...problem }
 }
 
+/** What even a caller is told who is never to hear of an error: that it may not call at all. */
+const REFUSALS: readonly ErrorCode[] = ['unauthenticated', 'forbidden']
+
 /** Sends an error. The only place that does, so that all of them look alike. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: ApiDeps): FastifyReply {
   const domainError = toDomainError(error, request, deps)
+  if (request.routeOptions.config.yields === true && !REFUSALS.includes(domainError.code)) {
+    deps.log.warn({ err: error, request_id: request.id, path: pathOf(request) }, 'a request that must not fail was answered with nothing')
+    return reply.status(200).send()
+  }
   if (domainError.code === 'internal') deps.log.error({ err: error, request_id: request.id, method: request.method, path: pathOf(request) }, 'request failed')
   for (const [name, value] of Object.entries(headersOf(domainError))) reply.header(name, value)
   const body = toProblem(domainError, { path: pathOf(request), requestId: request.id, docsUrl: errorDocsUrl(deps, request) })

@@ -17,6 +17,8 @@ declare module 'fastify' {
     access?: Endpoint['access']
     repairsText?: boolean
     spawns?: boolean
+    /** Whether errors are answered with an empty 200. */
+    yields?: boolean
     /** What a body may be, best first. */
     bodyTypes?: readonly string[]
   }
@@ -32,9 +34,10 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
       access: isPublic ? 'public' : endpoint.access,
       repairsText: endpoint.repairsText ?? false,
       spawns: endpoint.spawns ?? false,
+      yields: endpoint.yieldsAfterMs !== undefined,
       bodyTypes: bodyTypesOf(endpoint),
     },
-    handlerTimeout: endpoint.deadlineMs ?? DEADLINE_MS,
+    handlerTimeout: endpoint.yieldsAfterMs ?? endpoint.deadlineMs ?? DEADLINE_MS,
     ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),
     // A stream cannot be asked for its headers alone without being opened.
     exposeHeadRoute: endpoint.method === 'GET' && endpoint.open === undefined,
@@ -85,7 +88,7 @@ function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, repl
   // Public endpoints have no actor, and call no use-case that would ask for one.
   const ctx: Ctx = { ...deps, actor: request.actor as Actor, ...(idempotency === undefined ? {} : { idempotency }) }
   const { params, query, body, headers } = request
-  return { ctx, deps, params, query, body, headers, gone: () => goneSignal(reply.raw) }
+  return { ctx, deps, params, query, body, headers, elapsedMs: () => reply.elapsedTime, gone: () => goneSignal(reply.raw) }
 }
 
 function goneSignal(response: ServerResponse): AbortSignal {

@@ -74,6 +74,7 @@ export {
 } from './evaluation-settings.ts'
 export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluation-text.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
+export { type HookCall, type HookEvent, hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './hook.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'
 export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'

@@ -17,29 +17,34 @@ import { takeAway } from './take-away-task.ts'
 export async function assignTask(ctx: Ctx, id: string, sessionId: string): Promise<{ task: Task; credential: string }> {
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
-  const { projectId } = ctx.actor
   const secret = newAssignmentCredential(id)
   return await inProject(ctx, async (tx) => {
     const task = await tasks.lockTask(tx, id)
     if (task === null) throw notFound('task')
     requireOpen(task)
     await requireUnblocked(tx, task)
-    const current = await assignments.findActiveAssignment(tx, id)
-    if (current?.sessionId === sessionId) {
-      await assignments.replaceCredential(tx, id, secret.hash)
-    } else {
-      await cancelSubtaskOf(ctx, tx, task, ctx.actor)
-      const superseded = current === null ? [] : await takeAway(tx, task, ctx.actor)
-      await assignments.openAssignment(tx, projectId, { taskId: id, sessionId, credentialHash: secret.hash })
-      await tasks.writeTransition(tx, id, { status: 'assigned', subagentSessionId: sessionId, subtaskId: null })
-      await outbox.publish(tx, projectId, [
-        ...superseded,
-        taskEvent('task.assigned', { ...task, status: 'assigned', subagentSessionId: sessionId }, ctx.actor, { previous_session: current?.sessionId ?? null }),
-      ])
-      tx.afterCommit(() => ctx.bell.ring('outbox'))
-    }
+    await assignLockedTask(ctx, tx, task, sessionId, secret.hash)
     return { task: (await tasks.findTask(tx, id)) as Task, credential: secret.token }
   })
+}
+
+/** The same in a caller's transaction, of a task that is locked, open and waits for nothing. Without a hash, the session gets no credential. */
+export async function assignLockedTask(ctx: Ctx, tx: Tx, task: LockedTask, sessionId: string, credentialHash: Buffer | null): Promise<void> {
+  const { id, projectId } = task
+  const current = await assignments.findActiveAssignment(tx, id)
+  if (current?.sessionId === sessionId) {
+    if (credentialHash !== null) await assignments.replaceCredential(tx, id, credentialHash)
+    return
+  }
+  await cancelSubtaskOf(ctx, tx, task, ctx.actor)
+  const superseded = current === null ? [] : await takeAway(tx, task, ctx.actor)
+  await assignments.openAssignment(tx, projectId, { taskId: id, sessionId, credentialHash })
+  await tasks.writeTransition(tx, id, { status: 'assigned', subagentSessionId: sessionId, subtaskId: null })
+  await outbox.publish(tx, projectId, [
+    ...superseded,
+    taskEvent('task.assigned', { ...task, status: 'assigned', subagentSessionId: sessionId }, ctx.actor, { previous_session: current?.sessionId ?? null }),
+  ])
+  tx.afterCommit(() => ctx.bell.ring('outbox'))
 }
 
 /** @throws DomainError `invalid_transition` while a task waits for others, naming them */

@@ -31,7 +31,11 @@ export interface CheckedIn {
  *
  * @throws DomainError `not_found`, `validation_failed` without a check-in of this task in the text, `invalid_transition` once it has ended
  */
-export async function checkIn(ctx: Ctx, taskId: string, input: { content: string; sessionId?: string | undefined }): Promise<CheckedIn> {
+export async function checkIn(
+  ctx: Ctx,
+  taskId: string,
+  input: { content: string; sessionId?: string | undefined; revision?: number | undefined },
+): Promise<CheckedIn> {
   requireScope(ctx.actor, 'tasks:write')
   const blocks = parseCheckIns(input.content).filter((block) => isAbout(taskId, block))
   return await inProject(ctx, async (tx) => {
@@ -43,6 +47,7 @@ export async function checkIn(ctx: Ctx, taskId: string, input: { content: string
     return await takeCheckIn(ctx, tx, task, blocks, {
       content: input.content,
       sessionId: ctx.actor.lineage?.sessionId ?? input.sessionId ?? task.subagentSessionId,
+      revision: input.revision,
     })
   })
 }
@@ -62,9 +67,9 @@ export async function takeCheckIn(
   tx: Tx,
   task: LockedTask,
   blocks: readonly CheckIn[],
-  from: { content: string; sessionId: string | null },
+  from: { content: string; sessionId: string | null; revision?: number | undefined },
 ): Promise<CheckedIn> {
-  const said = asOne(blocks)
+  const said = asOne(blocks, from.revision)
   const { revision, criteria } = await revisionOf(tx, task.id, said.revision, task)
   const { criteria: reports, unmatched } = matchCriteria(said, criteria)
   const checkInId = ctx.newId()
@@ -106,9 +111,9 @@ function withoutCheckIn(taskId: string): DomainError {
   return new DomainError('validation_failed', `The request has a problem: content ${reason}.`, { errors: [{ pointer: '/content', field: 'content', reason }] })
 }
 
-/** All check-ins of a text that are about one task, as one: the newest line about a criterion counts, and the last next steps. */
-function asOne(blocks: readonly CheckIn[]): Pick<CheckIn, 'lines' | 'revision' | 'nextSteps'> {
-  const revisions = blocks.flatMap((block) => block.revision ?? [])
+/** All check-ins of a text that are about one task, as one: the newest line about a criterion counts, the last next steps, and of revisions the highest. */
+function asOne(blocks: readonly CheckIn[], named?: number): Pick<CheckIn, 'lines' | 'revision' | 'nextSteps'> {
+  const revisions = [...blocks.flatMap((block) => block.revision ?? []), ...(named === undefined ? [] : [named])]
   return {
     lines: blocks.flatMap((block) => block.lines),
     revision: revisions.length === 0 ? null : Math.max(...revisions),

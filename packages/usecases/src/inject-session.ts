@@ -32,6 +32,10 @@ export interface InjectionRequest {
   ack: 'auto' | 'manual'
   /** The last of what was said in the session, to be scanned for failures that guides know. */
   messages: readonly string[]
+  /** Leaves what is new of tasks alone, where it reaches the session another way. */
+  leavesTasks?: boolean
+  /** Asked last, before the commit: where it answers false nobody waits for this any more, and everything is as before. */
+  isAwaited?: () => boolean
 }
 
 const MANUAL_LEASE_SECONDS = 60
@@ -47,11 +51,11 @@ export async function injectSession(ctx: Ctx, sessionId: string, request: Inject
   requireOwnSession(ctx.actor, sessionId)
   // With a key, the answer is stored in the transaction that finds it, also where it is that there is nothing.
   if (ctx.idempotency !== undefined) {
-    return await inProject(ctx, async (tx) => await inject(ctx, tx, sessionId, request.ack, await look(ctx, sessionId, request.messages, tx)))
+    return await inProject(ctx, async (tx) => await inject(ctx, tx, sessionId, request, await look(ctx, sessionId, request, tx)))
   }
   // Most requests end here, without a transaction and without a lock: what is written after this look is for the next one.
-  const seen = await look(ctx, sessionId, request.messages)
-  return seen.isNothing ? NOTHING : await inProject(ctx, (tx) => inject(ctx, tx, sessionId, request.ack, seen))
+  const seen = await look(ctx, sessionId, request)
+  return seen.isNothing ? NOTHING : await inProject(ctx, (tx) => inject(ctx, tx, sessionId, request, seen))
 }
 
 /** What a look has seen, to be taken under the lock of the session: only for what was there is anything asked again. */
@@ -60,15 +64,16 @@ interface Seen extends injections.Waiting {
   isNothing: boolean
 }
 
-async function look(ctx: Ctx, sessionId: string, messages: readonly string[], tx?: Tx): Promise<Seen> {
+async function look(ctx: Ctx, sessionId: string, { messages, leavesTasks = false }: InjectionRequest, tx?: Tx): Promise<Seen> {
   const { projectId } = ctx.actor
-  const waiting = await injections.findWaiting(tx ?? ctx.db, projectId, sessionId)
+  const found = await injections.findWaiting(tx ?? ctx.db, projectId, sessionId)
+  const waiting = { ...found, taskNews: found.taskNews && !leavesTasks }
   const list = (within: Tx) => tsgs.listTsgsToMatch(within, projectId)
   const hits = await matchTsgsAt(ctx, projectId, waiting.tsgRevision, messages, () => (tx === undefined ? reading(ctx, list) : list(tx)))
   return { ...waiting, hits, isNothing: hits.length === 0 && !waiting.taskNews && !waiting.tsgNotices && !waiting.results }
 }
 
-async function inject(ctx: Ctx, tx: Tx, sessionId: string, ack: InjectionRequest['ack'], seen: Seen): Promise<Injection> {
+async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: InjectionRequest, seen: Seen): Promise<Injection> {
   if (seen.isNothing) return NOTHING
   const { projectId } = ctx.actor
   // One packet, in this order: what comes after the locks is read under them.
@@ -84,7 +89,10 @@ async function inject(ctx: Ctx, tx: Tx, sessionId: string, ack: InjectionRequest
   await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, seen.hits)
   if (isLent) return NOTHING
   const news = await wordTaskNews(tx, projectId, found)
-  return ack === 'manual' ? await lend(ctx, tx, sessionId, news, seen) : await handOver(ctx, tx, sessionId, news, seen)
+  const injection = ack === 'manual' ? await lend(ctx, tx, sessionId, news, seen) : await handOver(ctx, tx, sessionId, news, seen)
+  if (isAwaited?.() === false)
+    throw new DomainError('unavailable', 'The injection took longer than its caller waits. What it would have told is told by the next one.')
+  return injection
 }
 
 async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen): Promise<Injection> {

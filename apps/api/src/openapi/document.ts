@@ -95,7 +95,7 @@ function describeOperation(endpoint: Endpoint, errorResponses: Record<string, un
   const parameters = [
     ...parametersOf('path', endpoint),
     ...parametersOf('query', endpoint),
-    ...(endpoint.method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(endpoint.method === 'POST' && endpoint.yieldsAfterMs === undefined ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ...(endpoint.takesIfMatch === true ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
     ...(endpoint.open === undefined ? [] : [{ $ref: '#/components/parameters/LastEventId' }]),
   ]
@@ -194,6 +194,7 @@ muster_event_subscriptions 3
 
 /** The errors that an endpoint can give, whether of its own or because of what it is. */
 function errorsOf(endpoint: Endpoint): ErrorCode[] {
+  if (endpoint.yieldsAfterMs !== undefined) return ['unauthenticated', 'forbidden']
   const codes: ErrorCode[] = [...(endpoint.errors ?? []), 'validation_failed', 'rate_limited', 'internal', 'unavailable']
   if (endpoint.access !== 'public') codes.push('unauthenticated', 'forbidden')
   if (endpoint.body !== undefined || endpoint.markdown !== undefined) codes.push('payload_too_large', 'unsupported_media_type')

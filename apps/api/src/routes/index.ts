@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { Endpoint } from '../endpoint.ts'
+import { claudeCodeHookEndpoint } from '../hooks/claude-code.ts'
 import { createApiKeyEndpoint } from './api-keys/create.ts'
 import { listApiKeysEndpoint } from './api-keys/list.ts'
 import { revokeApiKeyEndpoint } from './api-keys/revoke.ts'
@@ -146,6 +147,7 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   listMessagesEndpoint,
   claimInboxEndpoint,
   acknowledgeInboxEndpoint,
+  claudeCodeHookEndpoint,
 
   streamEventsEndpoint,
 

@@ -66,7 +66,10 @@ describe('every endpoint that needs a key', () => {
     },
   )
 
-  it.each(rows.filter(({ endpoint }) => endpoint.body !== undefined))('400: $name refuses a body that it cannot read', async ({ endpoint, path }) => {
+  /** One that must not fail answers with nothing, as its own tests say. */
+  const telling = rows.filter(({ endpoint }) => endpoint.yieldsAfterMs === undefined)
+
+  it.each(telling.filter(({ endpoint }) => endpoint.body !== undefined))('400: $name refuses a body that it cannot read', async ({ endpoint, path }) => {
     for (const raw of ['{', '"text"', '[1]', '{"no_such_field": 1}']) {
       const answer = await api.call(endpoint.method, path, { key: admin, raw })
       expect(answer.status).toBe(400)
@@ -74,7 +77,7 @@ describe('every endpoint that needs a key', () => {
     }
   })
 
-  it.each(rows)('400: $name refuses a parameter that it does not know', async ({ endpoint, path }) => {
+  it.each(telling)('400: $name refuses a parameter that it does not know', async ({ endpoint, path }) => {
     const answer = await api.call(endpoint.method, `${path}?no_such_parameter=1`, { key: admin, ...body(endpoint) })
     expect(answer.status).toBe(400)
     expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer: '?no_such_parameter' }))

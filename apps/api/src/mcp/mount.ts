@@ -1,0 +1,43 @@
+import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
+import type { Actor } from '@muster/domain'
+import type { FastifyInstance } from 'fastify'
+import type { ApiDeps } from '../api-deps.ts'
+import { pathOf } from '../errors.ts'
+import { createMcpServer, type McpCall } from './server.ts'
+
+const PATH = '/mcp'
+/** Longest time until a request has been read, in milliseconds. */
+const READ_MS = 5_000
+
+/**
+ * The door for agents: the Model Context Protocol over Streamable HTTP, in both of its eras (with `initialize`, up to 2025-11-25, and since 2026-07-28
+ * without). Nothing is kept between two requests, so any process answers any of them. Credentials, limits and the log are those of REST; what
+ * is not a call of a tool, such as a wrong key or a body that is no JSON, is answered as REST answers it. Not in `openapi.yaml`: clients ask the
+ * server itself what it can do.
+ */
+export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
+  const handler = createMcpHandler(({ authInfo }) => createMcpServer(deps, (authInfo as AuthInfo).extra as unknown as McpCall), {
+    // Nothing that could be subscribed to ever changes, and a stream would hold up the end of the process.
+    maxSubscriptions: 0,
+    onerror: (error) => deps.log.debug({ err: error }, 'a request to /mcp was refused'),
+  })
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: PATH,
+    config: { access: 'key', bodyTypes: ['application/json'] },
+    handlerTimeout: READ_MS,
+    exposeHeadRoute: false,
+    async handler(request, reply) {
+      const actor = request.actor as Actor
+      const headers = new Headers()
+      for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value)
+      const { body: parsedBody, method } = request
+      const call: McpCall = { request, ctx: { ...deps, actor } }
+      // The key itself goes no further.
+      const authInfo: AuthInfo = { token: '', clientId: actor.id, scopes: [...actor.scopes], extra: { ...call } }
+      const response = await handler.fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers }), { parsedBody, authInfo })
+      return reply.send(response)
+    },
+  })
+  app.addHook('preClose', () => handler.close())
+}

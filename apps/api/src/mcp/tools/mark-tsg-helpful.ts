@@ -1,0 +1,14 @@
+import { recordTsgFeedback } from '@muster/usecases'
+import { z } from 'zod'
+import { presentTsgUsage, tsgId, tsgUsageSchema } from '../../schemas/tsg.ts'
+import { mcpTool } from '../tool.ts'
+
+export const markTsgHelpfulTool = mcpTool({
+  name: 'mark_tsg_helpful',
+  title: 'Say whether a guide helped',
+  description: 'Call it once after following a troubleshooting guide: it is the reader who knows.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  input: z.strictObject({ tsg_id: tsgId, resolved: z.boolean().describe('Whether the failure is gone.') }),
+  output: tsgUsageSchema,
+  handle: async ({ ctx, sessionId }, { tsg_id: id, resolved }) => presentTsgUsage(id, await recordTsgFeedback(ctx, id, { resolved, sessionId })),
+})
