@@ -81,18 +81,22 @@ function daysOfRule(span: CalendarSpan, parts: Partial<Parts>): Draft {
   return { rule, missing: missingDays(rule) }
 }
 
-/** Of which periods the days are counted. */
-function unitOf(span: CalendarSpan, { weekdays, months }: Partial<Parts>, hasMonthDays: boolean): CalendarSpan['unit'] {
-  const contradiction = refused(`Days of the month and days of the week, or every ${span.unit} and other days, do not go together. Make two schedules.`)
-  if (weekdays && hasMonthDays) throw contradiction
+/** Of which periods the days are counted. Throws where several are named that do not go together. */
+function unitOf(span: CalendarSpan, { spans, weekdays, monthDays, nths, months }: Partial<Parts>, hasMonthDays: boolean): CalendarSpan['unit'] {
+  const period = span.count === 1 ? `every ${span.unit}` : `every ${span.count} ${span.unit}s`
+  if ((weekdays && hasMonthDays) || (monthDays && nths)) throw contradiction('days of the week and days of the month')
   if (weekdays) {
-    const isOfWeeks = span.unit === 'week' || (span.unit === 'day' && span.count === 1) || (span.unit === 'year' && span.count === 1 && months)
-    if (isOfWeeks) return 'week'
-    throw contradiction
+    const isAllButWeekend = span.unit === 'day' && span.count === 1 && weekdays.length > 4
+    if (isAllButWeekend || span.unit === 'week' || (span.unit === 'year' && span.count === 1 && months)) return 'week'
+    throw contradiction(`"${period}" and days of the week`)
   }
-  if (!hasMonthDays) return span.unit === 'year' || span.unit === 'month' || !months ? span.unit : span.unit
-  if (span.unit === 'day' || span.unit === 'week') throw contradiction
-  return months && span.count === 1 ? 'year' : span.unit
+  if (hasMonthDays && (span.unit === 'day' || span.unit === 'week')) throw contradiction(`"${period}" and days of the month`)
+  if (spans && span.unit === 'month' && months) throw contradiction(`"${period}" and the name of a month`)
+  return hasMonthDays && months && span.count === 1 ? 'year' : span.unit
+}
+
+function contradiction(what: string): Error {
+  return refused(`The phrase has ${what}, which do not go together. Say one of them, or make two schedules.`)
 }
 
 function missingDays({ every, weekdays, monthDays, nths, months }: Omit<CalendarRule, 'times'>): string | null {

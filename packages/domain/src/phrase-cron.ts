@@ -38,7 +38,7 @@ export function looksLikeCron(text: string): boolean {
  */
 export function readCron(text: string): ReadCron {
   const fields = (MACROS[text.toLowerCase()] ?? text).toUpperCase().split(' ')
-  if (text.startsWith('@') && fields.length === 1) throw refused(`"${text}" is not supported. Macros: ${Object.keys(MACROS).join(', ')}.`)
+  if (fields[0]?.startsWith('@')) throw refused(`"${text}" is not supported. Macros: ${Object.keys(MACROS).join(', ')}.`)
   if (fields.length !== 5 && fields.length !== 6) {
     throw refused(
       `A cron expression has five fields (minute, hour, day of month, month, day of week), or six with seconds first; this one has ${fields.length}.`,
@@ -50,7 +50,13 @@ export function readCron(text: string): ReadCron {
   const cron = all.join(' ')
   const times = timesOf(cron, text)
   const phrase = all[0] === '0' ? all.slice(1).join(' ') : cron
-  return { cron, phrase, reading: cronstrue.toString(phrase, { use24HourTimeFormat: true, verbose: true }), warnings: cronWarnings(times) }
+  return { cron, phrase, reading: readingOf(phrase), warnings: cronWarnings(times) }
+}
+
+/** "every day" is said only where nothing else says how often. */
+function readingOf(phrase: string): string {
+  const [short, long] = [false, true].map((verbose) => cronstrue.toString(phrase, { use24HourTimeFormat: true, verbose }))
+  return (short?.startsWith('At ') ? long : short) ?? phrase
 }
 
 function timesOf(cron: string, text: string): CronTimes {

@@ -24,6 +24,7 @@ const REFERENCE = { instant: new Date(Date.UTC(2000, 0, 1)), timezone: 0 }
  * time and which year is meant are none of its business.
  */
 export function readNamedDate(tokens: Token[], position: number): Read<WrittenDate> | null {
+  refuseImpossible(tokens, position)
   let end = position
   while (end < tokens.length && end - position < DATE_TOKENS_MAX && isPieceOfDate(tokens, end)) end += 1
   for (let next = end; next > position + 1; next -= 1) {
@@ -31,7 +32,6 @@ export function readNamedDate(tokens: Token[], position: number): Read<WrittenDa
     const value = hasFormOfDate(pieces) ? readByChrono(pieces) : null
     if (value) return { value, next }
   }
-  refuseImpossible(tokens, position)
   return null
 }
 
@@ -41,7 +41,10 @@ function refuseImpossible(tokens: Token[], position: number): void {
   const month = readMonth(tokens, position)?.value ?? readMonth(tokens, position + 1)?.value
   const number = readMonth(tokens, position) ? second : first
   if (month === undefined || !number || !['number', 'ordinal'].includes(number.kind) || number.value > 99) return
-  if (!isDate({ year: 2000, month, day: number.value })) throw refused(`There is no such date as ${first?.text} ${second?.text}.`)
+  const [third, fourth] = tokens.slice(position + 2, position + 4)
+  const year = third?.text === ',' ? fourth : third
+  if (!isDate({ year: year && /^\d{4}$/.test(year.text) ? year.value : 2000, month, day: number.value }))
+    throw refused(`There is no such date as ${first?.text} ${second?.text}.`)
 }
 
 /** One month, a day and perhaps a year, so that chrono-node is asked for little. */

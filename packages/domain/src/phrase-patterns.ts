@@ -53,7 +53,7 @@ export function readClauses<Slots extends object, Parts extends object>(
   let position = 0
   while (position < tokens.length) {
     const longest = longestClause(clauses, { slots, tokens, reach }, position)
-    if (!longest) return { parts: null, stuckAt: tokens[Math.max(position, reach.furthest)] ?? null }
+    if (!longest) return { parts: null, stuckAt: stuckToken(tokens, position, reach.furthest) }
     const double = (Object.keys(longest.value) as (keyof Parts)[]).find((name) => name in parts)
     if (double !== undefined) throw refuseDouble(double)
     Object.assign(parts, longest.value)
@@ -61,6 +61,12 @@ export function readClauses<Slots extends object, Parts extends object>(
     if (tokens[position]?.text === ',' && position < tokens.length - 1) position += 1
   }
   return { parts }
+}
+
+/** The last place that was looked at, or a number that looks like a time and is none, or null for the end. */
+function stuckToken(tokens: Token[], position: number, furthest: number): Token | null {
+  const token = tokens[position]
+  return tokens[Math.max(position, furthest)] ?? (token?.kind === 'number' ? token : null)
 }
 
 interface Row {

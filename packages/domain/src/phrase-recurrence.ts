@@ -8,7 +8,9 @@ import {
   type Nth,
   type Rank,
   readAdverb,
+  readCounted,
   readDates,
+  readDayNumber,
   readDayPart,
   readDuration,
   readMonthDays,
@@ -28,6 +30,7 @@ interface Slots {
   CLOCKS: WrittenTime[]
   PART: DayPart
   DURATION: Span[]
+  COUNTED: Span[]
   UNIT: Span
   ADVERB: Span
   RANK: Rank
@@ -35,6 +38,7 @@ interface Slots {
   DAYS: Rank[]
   NTHS: Nth[]
   DATES: Rank[]
+  NUMBER: number
   MONTHS: number[]
   RATE: number
 }
@@ -50,6 +54,7 @@ const SLOTS: Record<keyof Slots, SlotReader> = {
   CLOCKS: readClocks,
   PART: readDayPart,
   DURATION: readDuration,
+  COUNTED: readCounted,
   UNIT: readUnit,
   ADVERB: readAdverb,
   RANK: readRank,
@@ -57,12 +62,14 @@ const SLOTS: Record<keyof Slots, SlotReader> = {
   DAYS: readMonthDays,
   NTHS: readNths,
   DATES: readDates,
+  NUMBER: readDayNumber,
   MONTHS: readMonths,
   RATE: readRate,
 }
 
 const DAILY: Span[] = [{ count: 1, unit: 'day', isImplied: true }]
 const YEARLY: Span[] = [{ count: 1, unit: 'year', isImplied: true }]
+const MONTHLY: Span[] = [{ count: 1, unit: 'month', isImplied: true }]
 const FORTNIGHTLY: Span[] = [{ count: 2, unit: 'week', isImplied: true }]
 
 /** All that a recurrence can consist of, in any order. A word that stands in none of these patterns is not understood, wherever it stands. */
@@ -75,7 +82,7 @@ const TABLE: Clause<Slots, Partial<Parts>>[] = [
   { pattern: 'every|each PART', part: ({ PART }) => ({ spans: DAILY, dayPart: PART }) },
 
   { pattern: 'DURATION', part: ({ DURATION }) => ({ spans: DURATION }) },
-  { pattern: 'every|each DURATION', part: ({ DURATION }) => ({ spans: DURATION }) },
+  { pattern: 'every|each COUNTED', part: ({ COUNTED }) => ({ spans: COUNTED }) },
   { pattern: 'every|each UNIT', part: ({ UNIT }) => ({ spans: [UNIT] }) },
   { pattern: 'every|each UNIT and a half', part: ({ UNIT }) => ({ spans: [{ ...UNIT, count: UNIT.count + 0.5, isImplied: false }] }) },
   { pattern: 'every|each other UNIT', part: ({ UNIT }) => ({ spans: [{ ...UNIT, count: UNIT.count * 2 }] }) },
@@ -92,13 +99,18 @@ const TABLE: Clause<Slots, Partial<Parts>>[] = [
   { pattern: 'on? every|each RANK WEEKDAYS', part: ({ RANK, WEEKDAYS }) => ({ open: { rank: RANK, weekdays: WEEKDAYS } }) },
 
   { pattern: 'on? the? NTHS', part: ({ NTHS }) => ({ nths: NTHS }) },
-  { pattern: 'on? every|each NTHS of|in the|every|each|a month', part: ({ NTHS }) => ({ nths: NTHS, ofMonth: true }) },
+  { pattern: 'on? every|each NTHS of|in the|a month', part: ({ NTHS }) => ({ nths: NTHS, ofMonth: true }) },
+  { pattern: 'on? every|each NTHS of|in every|each month', part: ({ NTHS }) => ({ nths: NTHS, spans: MONTHLY }) },
   { pattern: 'on? every|each NTHS of|in every|each? MONTHS', part: ({ NTHS, MONTHS }) => ({ nths: NTHS, months: MONTHS, spans: YEARLY }) },
   { pattern: 'on? every|each DAYS', part: ({ DAYS }) => ({ monthDays: DAYS }) },
   { pattern: 'on? the? DAYS', part: ({ DAYS }) => ({ monthDays: DAYS }) },
-  { pattern: 'on? every|each DAYS of|in the|every|each|a month', part: ({ DAYS }) => ({ monthDays: DAYS, ofMonth: true }) },
-  { pattern: 'of|in the|every|each|a month', part: () => ({ ofMonth: true }) },
-  { pattern: 'of|in every|each DURATION', part: ({ DURATION }) => (DURATION[0]?.unit === 'month' ? { spans: DURATION } : null) },
+  { pattern: 'on? every|each DAYS of|in the|a month', part: ({ DAYS }) => ({ monthDays: DAYS, ofMonth: true }) },
+  { pattern: 'on the? day NUMBER', part: ({ NUMBER }) => ({ monthDays: [NUMBER] }) },
+  { pattern: 'day NUMBER of|in the|a month', part: ({ NUMBER }) => ({ monthDays: [NUMBER], ofMonth: true }) },
+  { pattern: 'day NUMBER of|in every|each month', part: ({ NUMBER }) => ({ monthDays: [NUMBER], spans: MONTHLY }) },
+  { pattern: 'of|in the|a month', part: () => ({ ofMonth: true }) },
+  { pattern: 'of|in every|each month', part: () => ({ spans: MONTHLY }) },
+  { pattern: 'of|in every|each COUNTED', part: ({ COUNTED }) => (COUNTED[0]?.unit === 'month' ? { spans: COUNTED } : null) },
 
   { pattern: 'on? the? DATES of? MONTHS', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS }) },
   { pattern: 'on? MONTHS the? DATES', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS }) },
@@ -174,8 +186,8 @@ function impliedSpans({ weekdays, monthDays, nths, ofMonth, months }: Partial<Pa
 
 function intervalOf(spans: Span[]): Recurrence {
   const seconds = spans.reduce((sum, { count, unit }) => sum + count * (UNIT_SECONDS[unit] ?? 0), 0)
-  if (!Number.isSafeInteger(seconds)) throw refused('An interval has to be a whole number of seconds.')
   if (seconds > 10 * 366 * 86_400) throw tooLong()
+  if (!Number.isInteger(seconds)) throw refused('An interval has to be a whole number of seconds.')
   return { kind: 'interval', seconds, phrase: `every ${lengthWords(seconds)}` }
 }
 

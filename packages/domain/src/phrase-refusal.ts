@@ -49,9 +49,13 @@ const HINTS: [words: string[], hint: string][] = [
 export function notUnderstood(kind: PhraseKind, token: Token | null, text: string): DomainError {
   if (!token) return unparseable(kind, `"${text}" ends where more is needed.`)
   const written = text.slice(token.start).split(' ')[0] || token.text
-  const isDotted = /^\d{1,2}\.\d{2}$/.test(token.text)
-  const hint = isDotted ? `Write times with a colon, ${token.text.replace('.', ':')}.` : HINTS.find(([words]) => words.includes(token.text))?.[1]
+  const hint = timeHint(token.text) ?? HINTS.find(([words]) => words.includes(token.text))?.[1]
   const isLetters = /^[A-Z]{2,5}$/.test(written) && text.endsWith(written)
   const zone = isLetters ? `If "${written}" is to be a time zone, write its IANA name, such as Europe/Berlin.` : null
   return unparseable(kind, [`"${written}" is not understood here.`, hint ?? zone].filter((part) => part != null).join(' '))
+}
+
+function timeHint(text: string): string | null {
+  if (/^\d{1,2}\.\d{2}$/.test(text)) return `Write times with a colon, ${text.replace('.', ':')}.`
+  return /^\d{1,2}$/.test(text) ? `Write times as "at ${text}", "${text}:00" or with am or pm.` : null
 }

@@ -79,9 +79,9 @@ export const readDayPart = reader(PART_WORDS)
 const readWeekdayGroup = reader(WEEKDAY_GROUPS)
 const readUnitWord = reader(UNIT_WORDS)
 
-/** `week`, as one that nobody has counted. */
+/** `week`, as one that nobody has counted, and so not `weeks`. */
 export function readUnit(tokens: Token[], position: number): Read<Span> | null {
-  const unit = readUnitWord(tokens, position)
+  const unit = tokens[position]?.text.endsWith('s') ? null : readUnitWord(tokens, position)
   return unit && { value: { count: unit.value.times, unit: unit.value.unit, isImplied: true }, next: unit.next }
 }
 
@@ -124,15 +124,13 @@ export function readRank(tokens: Token[], position: number): Read<Rank> | null {
   return token?.kind === 'ordinal' ? { value: token.value, next: position + 1 } : null
 }
 
-/** Days of a month: "1st and 15th", "the last day", "day 15". */
+/** Days of a month: "1st and 15th", "the last day". */
 export function readMonthDays(tokens: Token[], position: number): Read<Rank[]> | null {
   return readList(tokens, position, readMonthDay)
 }
 
 function readMonthDay(tokens: Token[], position: number): Read<Rank> | null {
   const start = tokens[position]?.text === 'the' ? position + 1 : position
-  const named = tokens[start]?.text === 'day' ? tokens[start + 1] : undefined
-  if (named?.kind === 'number') return { value: named.value, next: start + 2 }
   const rank = readRank(tokens, start)
   return rank && { value: rank.value, next: tokens[rank.next]?.text === 'day' ? rank.next + 1 : rank.next }
 }
@@ -141,10 +139,15 @@ function readMonthDay(tokens: Token[], position: number): Read<Rank> | null {
 export function readDates(tokens: Token[], position: number): Read<Rank[]> | null {
   return readList(tokens, position, (_, from) => {
     const token = tokens[from]
-    const isTime = ['am', 'pm', 'h', "o'clock"].includes(tokens[from + 1]?.text ?? '')
-    if (token?.kind !== 'number') return readMonthDay(tokens, from)
-    return /^\d{1,2}$/.test(token.text) && !isTime ? { value: token.value, next: from + 1 } : null
+    return token?.kind === 'number' ? readDayNumber(tokens, from) : readMonthDay(tokens, from)
   })
+}
+
+/** A number that is no time. */
+export function readDayNumber(tokens: Token[], position: number): Read<number> | null {
+  const token = tokens[position]
+  const isTime = ['am', 'pm', 'h', "o'clock"].includes(tokens[position + 1]?.text ?? '')
+  return token?.kind === 'number' && /^\d{1,2}$/.test(token.text) && !isTime ? { value: token.value, next: position + 1 } : null
 }
 
 /** One weekday of a month: the third Friday, the last Monday. */
@@ -166,6 +169,12 @@ export function readNths(tokens: Token[], position: number): Read<Nth[]> | null 
 
 function noWorkingDays(): Error {
   return refused('Working days and weekends of a month cannot be counted. Name a weekday, as in "first monday of the month at 9".')
+}
+
+/** A duration that begins with its number, or with `half`. */
+export function readCounted(tokens: Token[], position: number): Read<Span[]> | null {
+  const text = tokens[position]?.text
+  return text === 'a' || text === 'an' ? null : readDuration(tokens, position)
 }
 
 /** How long: "2 hours", "1h30m", "an hour and a half", "half an hour", "1.5 hours". Each unit once, the largest first. */

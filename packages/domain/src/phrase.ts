@@ -128,7 +128,7 @@ function recurrenceReading(text: string, zone: PhraseZone, at: PhraseContext): P
     if (!attempt.recurrence) throw notUnderstood('every', attempt.stuckAt, text)
     return attempt.recurrence.kind === 'interval' ? intervalReading(attempt.recurrence, zone, at) : calendarReading(attempt.recurrence, zone, at)
   } catch (error) {
-    if (comesAgain(tokens) || !isMoment(tokens)) throw error
+    if (comesAgain(tokens) || !(isMoment(tokens) || readIso(text, zone))) throw error
     throw unparseable('every', 'That is a single point in time: send it as `when`.')
   }
 }
