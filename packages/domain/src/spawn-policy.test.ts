@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest'
 import type { Actor } from './actor.ts'
 import { BUILTIN_SUBAGENTS } from './builtin-subagents.ts'
 import { DomainError, ERROR_CODES } from './errors.ts'
-import { BACKGROUND_ALLOWED_TOOLS, checkTool, chooseModel, decideSpawn, effectiveTools, isMcpAllowed, type SpawnQuestion } from './spawn-policy.ts'
+import {
+  BACKGROUND_ALLOWED_TOOLS,
+  checkTool,
+  chooseModel,
+  decideSpawn,
+  definitionOfRun,
+  effectiveTools,
+  isMcpAllowed,
+  type SpawnQuestion,
+} from './spawn-policy.ts'
 import { isSubagentName, type SubagentDefinition, type SubagentReading, subagentFileName } from './subagent.ts'
 import { parseSubagentMarkdown } from './subagent-markdown.ts'
 import { SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
@@ -364,6 +373,14 @@ describe('the tools that a run gets', () => {
         expect(kept.filter((tool) => tool !== 'Read' && !SUBAGENT_MCP_TOOLS.includes(tool))).toEqual([])
       }),
     )
+  })
+})
+
+describe('the definition of a run', () => {
+  it("is without MCP in the background, but for what is Muster's own, and whole in the foreground", () => {
+    const given = definition({ tools: ['Read', 'mcp__a__b', SUBAGENT_MCP_TOOLS[0] as string], mcpServers: ['a', 'muster'] })
+    expect(definitionOfRun(given, false)).toEqual(given)
+    expect(definitionOfRun(given, true)).toEqual({ ...given, tools: ['Read', SUBAGENT_MCP_TOOLS[0]], mcpServers: ['muster'] })
   })
 })
 

@@ -11,8 +11,8 @@ beforeAll(() => {
 afterAll(() => guard.close())
 
 /** Runs a program to its end. */
-async function runOf(argv: string[], settings: Parameters<typeof testRunner>[2] = {}) {
-  using test = createTestRun()
+async function runOf(argv: string[], settings: Parameters<typeof testRunner>[2] = {}, brief: Parameters<typeof createTestRun>[0] = {}) {
+  using test = createTestRun(brief)
   const outcome = await testRunner(guard, argv, settings).run(test.run)
   return { outcome, steps: test.steps, usage: test.usage, acknowledged: test.acknowledged, workspace: test.run.workspace, brief: test.run.brief }
 }
@@ -40,8 +40,21 @@ describe('what a program is told', () => {
       revision: 2,
       feedback: null,
       model: null,
+      background: true,
+      subagent: null,
       metadata: { origin: 'test' },
       workspace,
+    })
+  })
+
+  it('is told of the sub-agent that it runs, and that somebody waits for it', async () => {
+    const fields = { description: 'x', model: 'haiku', definitionPath: '/x.md', source: 'file', targetLatencyMs: null, background: false } as const
+    const lists = { mcpServers: [], skills: [], unknownKeys: ['color'], unknownValues: { color: 'red' } }
+    const subagent = { ...fields, ...lists, name: 'reader', version: 3, instructions: 'Read.', tools: ['Read'], disallowedTools: ['Bash'], maxTurns: 5 }
+    const { outcome } = await runOf(['cat'], {}, { subagent, background: false })
+    expect(JSON.parse((outcome as { result: string }).result)).toMatchObject({
+      background: false,
+      subagent: { name: 'reader', version: 3, instructions: 'Read.', tools: ['Read'], disallowed_tools: ['Bash'], max_turns: 5 },
     })
   })
 

@@ -182,12 +182,12 @@ describe('POST /schedules', () => {
         grace_seconds: -1,
         overlap: 'queue',
         missed: 'all',
-        subagent: 'explore',
+        sub_agent: 'explore',
         when: 'in 1 hour',
         every: '1 hour',
       })
       expect(named.map((problem: string) => problem.split(' ')[0]).sort()).toEqual(
-        ['every', 'grace_seconds', 'max_fires', 'missed', 'overlap', 'priority', 'subagent', 'task', 'timezone', 'when'].sort(),
+        ['every', 'grace_seconds', 'max_fires', 'missed', 'overlap', 'priority', 'sub_agent', 'task', 'timezone', 'when'].sort(),
       )
     })
 

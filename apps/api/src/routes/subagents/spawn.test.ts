@@ -68,7 +68,7 @@ describe('POST /subagents/{name}/spawn', () => {
   it('200: says why one did not complete', async () => {
     const spawned = spawn('reader', { wait_seconds: 30 })
     const claimed = await claim()
-    await post(`/subtasks/${claimed.subtask.id}/fail`, { lease_token: claimed.lease.token, error: 'No files here.' })
+    await post(`/subtasks/${claimed.subtask.id}/fail`, { lease_token: claimed.lease.token, error: 'No files here.', retryable: false })
     expect(await spawned).toMatchObject({ status: 200, body: { success: false, error: 'No files here.', summary: null } })
     const cancelled = spawn('reader', { wait_seconds: 30 })
     const held = await claim()
