@@ -34,7 +34,7 @@ export interface CheckInMatches {
 const STATUS_LENGTH_MAX = 64
 /** As many of its lines as are kept, the newest, and as many next steps, the first: a text may have millions, and nobody means them. */
 export const CHECK_IN_LINES_MAX = 10_000
-export const NEXT_STEPS_MAX = 1_000
+const NEXT_STEPS_MAX = 1_000
 
 /** Every check-in of a text, in order. Takes time in proportion to the text, and never throws. */
 export function parseCheckIns(text: string): CheckIn[] {

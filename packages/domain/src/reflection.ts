@@ -45,8 +45,8 @@ export interface Reflection {
 }
 
 /** An evaluation is stored and sent around, and a text may have millions of items. */
-export const ITEMS_KEPT_EACH_MAX = 200
-export const ITEM_LENGTH_MAX = 500
+const ITEMS_KEPT_EACH_MAX = 200
+const ITEM_LENGTH_MAX = 500
 
 /** Reads all reflections of a text. Takes time in proportion to the text, and never throws. */
 export function parseReflection(text: string, weights: Weights = DEFAULT_WEIGHTS): Reflection {
