@@ -24,9 +24,9 @@ const block = z.object({
   text: text.optional(),
   id: text.optional(),
   name: text.optional(),
-  input: z.unknown(),
+  input: z.unknown().optional(),
   tool_use_id: text.optional(),
-  content: z.unknown(),
+  content: z.unknown().optional(),
   is_error: z.boolean().nullish(),
 })
 /** Set where it is of an agent inside of this one. */
@@ -71,7 +71,7 @@ const message = z.discriminatedUnion('type', [
     subtype: text,
     is_error: z.boolean(),
     result: text.optional(),
-    structured_output: z.unknown(),
+    structured_output: z.unknown().optional(),
     errors: z.array(text).optional(),
     stop_reason: text.nullish(),
     api_error_status: z.number().nullish(),
