@@ -60,6 +60,7 @@ import {
   scanTsgs,
   settleRuns,
   steerSubtask,
+  takeHookEvent,
   triggerSchedule,
   unlinkTsgFromTask,
   updateProject,
@@ -132,6 +133,12 @@ async function fill(): Promise<void> {
     select case when n % 2 = 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 50)::text, 12, '0'))::uuid end,
       gen_random_uuid(), 'title ' || n, 'instructions of ' || n, 'completed', 'session-' || n % 500, 'session-' || n % 400, 'P' || n % 4, now()
     from generate_series(1, ${ROWS}) as n`
+  await admin`
+    insert into hook_reservations (project_id, id, session_id, subagent_type, task_id, bound_session_id, bound_at)
+    select project_id, gen_random_uuid(), subagent_session_id, 'writer', id, 'x', now() from tasks`
+  await admin`
+    insert into subagent_versions (project_id, name, version, source, definition, content_hash)
+    select project_id, 'agent-' || n % 40, n, 'api', '{}', '' from (select distinct project_id from subtasks) as p, generate_series(1, ${ROWS / 20}) as n`
   await admin`insert into task_revisions (project_id, task_id, revision, fields, criteria, required_outputs, author_kind, author_id) select project_id, id, 1, '{}', '[]', '[]', 'key', 'k' from tasks`
   await admin`insert into task_dependencies (project_id, task_id, depends_on_id) select project_id, id, gen_random_uuid() from tasks`
   await admin`insert into task_tsgs (project_id, task_id, tsg_id) select project_id, id, 'guide-' || substr(id::text, 1, 4) from tasks`
@@ -289,6 +296,22 @@ async function everythingOfTasks(): Promise<void> {
   })
 }
 
+/** What hooks of Claude Code ask, each time that an agent uses a tool. */
+async function everythingOfHooks(): Promise<void> {
+  const hook = (event: string, fields: Partial<Parameters<typeof takeHookEvent>[1]>, as = ctx) => {
+    const call = { event, sessionId: 'claude', agentId: null, agentType: null, toolName: null, toolInput: null, error: null, lastAssistantMessage: null }
+    return takeHookEvent(as, { ...call, ...fields }, () => true)
+  }
+  const { id } = await makeTask(ctx)
+  await hook('PreToolUse', { toolName: 'Agent', toolInput: { subagent_type: 'writer', prompt: `muster-task: ${id}` } })
+  await hook('SubagentStart', { agentId: 'a1', agentType: 'writer' })
+  await hook('SubagentStop', { agentId: 'a1', agentType: 'writer', lastAssistantMessage: 'Done.' })
+  await hook('Stop', {})
+  await spawn(ctx, { agentId: 'hooked', subagent: 'Explore' })
+  const run = await claimOne(ctx)
+  await hook('PreToolUse', { toolName: 'Write' }, { ...ctx, actor: await authenticate(ctx, run.credential) })
+}
+
 /** Every use-case once or twice, so that every statement has been asked. */
 async function everything(): Promise<void> {
   const projectId = ctx.actor.projectId
@@ -359,6 +382,7 @@ beforeAll(async () => {
   await everythingOfTsgs()
   await everythingOfSessions()
   await everythingOfSchedules()
+  await everythingOfHooks()
 })
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { advanceClock, drain, drainOutbox, type Harness, makeTask, spawn, startHarness } from '@muster/testing'
-import { assignTask, type Ctx, createApiKey, createSchedule, putSubagent, steerSubtask, triggerSchedule } from '@muster/usecases'
+import { assignTask, type Ctx, createApiKey, createSchedule, putSubagent, steerSubtask, takeHookEvent, triggerSchedule } from '@muster/usecases'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect, injections, maintenance, type Tx, transaction } from './index.ts'
@@ -19,12 +19,29 @@ beforeAll(async () => {
     const schedule = await createSchedule(ctx, { task: 'x', phrase: { kind: 'every', text: '1 hour' }, runner: 'own' })
     await triggerSchedule(ctx, schedule.id, () => {})
     await putSubagent(ctx, 'one', '---\ndescription: x\n---\n\nx')
+    await reserveTask(ctx)
   }
   await drain(harness.ctx)
   await drainOutbox(harness.deps)
 })
 
 afterAll(() => harness.close())
+
+/** What a call of Claude Code's Agent tool leaves, that names a task. */
+async function reserveTask(ctx: Ctx): Promise<void> {
+  const toolInput = { prompt: `muster-task: ${(await makeTask(ctx)).id}` }
+  const call = {
+    event: 'PreToolUse',
+    sessionId: 'claude',
+    agentId: null,
+    agentType: null,
+    toolName: 'Agent',
+    toolInput,
+    error: null,
+    lastAssistantMessage: null,
+  }
+  await takeHookEvent(ctx, call, () => true)
+}
 
 const TABLES = `
   select c.oid::regclass::text as name, c.relrowsecurity as enabled, c.relforcerowsecurity as forced, c.relispartition as is_partition,
@@ -118,6 +135,7 @@ describe('muster_app', () => {
       'api_keys',
       'attempts',
       'events',
+      'hook_reservations',
       'inbox',
       'projects',
       'schedule_slots',

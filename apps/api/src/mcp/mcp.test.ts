@@ -1,0 +1,245 @@
+import { createHash } from 'node:crypto'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { ERROR_CODES } from '@muster/domain'
+import { testDatabase } from '@muster/testing'
+import { assignTask, claimSubtask, createSchedule, createTask, createTsg, dispatchTask, getTsgUsage, noteTask } from '@muster/usecases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { spawnExternal, startApi, type TestApi } from '../testing.ts'
+import { MCP_HINTS } from './hints.ts'
+
+const TOOLS = ['get_task', 'check_in', 'confirm_update', 'read_tsg', 'mark_tsg_helpful']
+const UNKNOWN = '01990000-0000-7000-8000-000000000000'
+
+let api: TestApi
+let url: string
+let key: string
+const clients: Client[] = []
+
+beforeAll(async () => {
+  api = await startApi(await testDatabase())
+  url = `${await api.app.listen({ host: '127.0.0.1', port: 0 })}/mcp`
+  key = await api.key(['admin'])
+  await createTsg(api.ctx, { tsgId: 'port-taken', title: 'Taken', content: 'Take another.', patterns: ['EADDRINUSE'] })
+})
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()))
+  await api.close()
+})
+
+type Era = 'legacy' | 'modern'
+
+async function connect(as: string, { era = 'legacy', headers = {}, query = '' }: { era?: Era; headers?: Record<string, string>; query?: string } = {}) {
+  const client = new Client({ name: 'test', version: '1' }, era === 'legacy' ? {} : { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+  clients.push(client)
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}${query}`), { requestInit: { headers: { authorization: `Bearer ${as}`, ...headers } } }),
+  )
+  return client
+}
+
+/** Calls a tool: its structured result, or its error. */
+async function call(client: Client, name: string, input: Record<string, unknown>, meta: Record<string, unknown> = {}) {
+  const { isError, content, structuredContent } = await client.callTool({ name, arguments: input, _meta: meta })
+  const [first] = content as { type: string; text: string }[]
+  const text = JSON.parse(first?.text ?? 'null')
+  if (isError !== true) expect(text).toEqual(structuredContent)
+  else expect(structuredContent).toBeUndefined()
+  return isError === true ? { error: text } : structuredContent
+}
+
+const make = () => createTask(api.ctx, { title: 'Write the guide', instructions: 'Write it.', acceptance_criteria: ['All steps work'] })
+async function assigned(session: string) {
+  const { id } = await make()
+  return { id, credential: (await assignTask(api.ctx, id, session)).credential }
+}
+
+/** A task that is run by a subtask, with the subtask's own credential. */
+async function dispatched() {
+  const { id } = await make()
+  const subtask = await dispatchTask(api.ctx, id, () => ({ runner: 'external', agentId: id }))
+  const claimed = await claimSubtask(api.ctx, { runner: 'external', workerId: 'w', leaseSeconds: 60 })
+  if (claimed?.subtask.id !== subtask.id) throw new Error('another subtask was claimed')
+  return { id, subtaskId: subtask.id, credential: claimed.credential }
+}
+const blockOf = (id: string, revision = '') => `<npl-block type="check-in" task-id="${id}"${revision}>\n- ✅ All steps work\n</npl-block>`
+
+describe.each(['legacy', 'modern'] as const)('/mcp, as clients of the %s era speak to it', (era) => {
+  it('says what it is, and what its tools take and answer', async () => {
+    const client = await connect(key, { era })
+    expect(client.getServerVersion()).toMatchObject({ name: 'muster' })
+    expect(client.getInstructions()).toContain('confirm_update')
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS)
+    for (const tool of tools) {
+      expect(tool).toMatchObject({
+        title: expect.any(String),
+        description: expect.any(String),
+        inputSchema: { type: 'object', additionalProperties: false },
+        outputSchema: { type: 'object' },
+        annotations: { readOnlyHint: expect.any(Boolean), destructiveHint: false, idempotentHint: expect.any(Boolean), openWorldHint: false },
+      })
+    }
+  })
+
+  it('serves a subtask with its own credential', async () => {
+    const { id, subtaskId, credential } = await dispatched()
+    const client = await connect(credential, { era })
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TOOLS)
+    expect(await call(client, 'get_task', { task_id: id })).toMatchObject({
+      kind: 'task',
+      task: { id, status: 'in_progress', subagent_session_id: `subtask-${subtaskId}` },
+    })
+    expect(await call(client, 'get_task', { task_id: subtaskId })).toMatchObject({ kind: 'subtask', subtask: { id: subtaskId, status: 'running' } })
+    expect(await call(client, 'check_in', { task_id: id, content: blockOf(id), revision: 1 })).toMatchObject({ revision: 1, criteria: [{ state: 'met' }] })
+    const { updateId } = await noteTask(api.ctx, id, 'Größe zählt.')
+    expect(await call(client, 'confirm_update', { update_id: updateId })).toMatchObject({
+      genuine: true,
+      task_id: id,
+      content: 'Größe zählt.',
+      content_sha256: createHash('sha256').update('Größe zählt.').digest('hex'),
+    })
+    expect(await call(client, 'read_tsg', { tsg_id: 'port-taken' })).toMatchObject({ title: 'Taken', content: 'Take another.' })
+    expect(await call(client, 'mark_tsg_helpful', { tsg_id: 'port-taken', resolved: true })).toMatchObject({
+      tsg_id: 'port-taken',
+      resolved: expect.any(Number),
+    })
+  })
+
+  it('serves whoever has a key, and the holder of a task', async () => {
+    const { id, credential } = await assigned(`holder-${era}`)
+    for (const as of [key, credential]) {
+      const client = await connect(as, { era })
+      expect(await call(client, 'get_task', { task_id: id })).toMatchObject({ kind: 'task', task: { id } })
+      expect(await call(client, 'check_in', { task_id: id, content: blockOf(id) })).toMatchObject({ criteria: [{ state: 'met' }] })
+    }
+  })
+
+  it('answers errors as tool errors, with the code of REST and what to do next', async () => {
+    const { credential } = await assigned(`errors-${era}`)
+    const { id: others } = await make()
+    const client = await connect(credential, { era })
+    const notFound = { error: { code: 'not_found', hint: MCP_HINTS.not_found, retryable: false, request_id: expect.any(String) } }
+    for (const id of [others, UNKNOWN]) expect(await call(client, 'get_task', { task_id: id })).toMatchObject(notFound)
+    expect(await call(client, 'confirm_update', { update_id: UNKNOWN })).toMatchObject(notFound)
+    expect(await call(client, 'read_tsg', { tsg_id: 'unknown' })).toMatchObject(notFound)
+    expect(await call(client, 'mark_tsg_helpful', { tsg_id: 'unknown', resolved: true })).toMatchObject(notFound)
+    expect(await call(client, 'check_in', { task_id: others, content: blockOf(others) })).toMatchObject(notFound)
+  })
+})
+
+describe('a tool', () => {
+  it('names everything that is wrong with what it is given', async () => {
+    const client = await connect(key)
+    const problem = (pointer: string) => expect.objectContaining({ pointer, reason: expect.any(String) })
+    expect(await call(client, 'check_in', { task_id: 'x', content: ' ', more: 1 })).toMatchObject({
+      error: { code: 'validation_failed', hint: MCP_HINTS.validation_failed, errors: [problem('/task_id'), problem('/content'), problem('/more')] },
+    })
+    expect(await call(client, 'get_task', {})).toMatchObject({ error: { code: 'validation_failed', errors: [problem('/task_id')] } })
+    expect(await call(client, 'check_in', { task_id: (await make()).id, content: 'All is well.' })).toMatchObject({
+      error: { code: 'validation_failed', errors: [problem('/content')] },
+    })
+  })
+
+  it('needs the scope that REST needs', async () => {
+    const client = await connect(await api.key(['memory:read']))
+    for (const [name, input] of [
+      ['get_task', { task_id: UNKNOWN }],
+      ['check_in', { task_id: UNKNOWN, content: 'x' }],
+      ['confirm_update', { update_id: UNKNOWN }],
+      ['read_tsg', { tsg_id: 'x' }],
+      ['mark_tsg_helpful', { tsg_id: 'x', resolved: true }],
+    ] as const) {
+      expect(await call(client, name, input)).toMatchObject({ error: { code: 'forbidden', required_scope: expect.any(String), hint: MCP_HINTS.forbidden } })
+    }
+  })
+
+  it('sees nothing of other projects', async () => {
+    const client = await connect(await api.key(['admin'], await api.stranger()))
+    expect(await call(client, 'get_task', { task_id: (await make()).id })).toMatchObject({ error: { code: 'not_found' } })
+    expect(await call(client, 'read_tsg', { tsg_id: 'port-taken' })).toMatchObject({ error: { code: 'not_found' } })
+  })
+
+  it('reads tasks, subtasks and schedules by whatever id fits', async () => {
+    const client = await connect(key)
+    const schedule = await createSchedule(api.ctx, { task: 'x', phrase: { kind: 'every', text: '1 hour' }, runner: 'external' })
+    const subtask = await spawnExternal(api.ctx, { agentId: 'kinds' })
+    expect(await call(client, 'get_task', { task_id: schedule.id })).toMatchObject({ kind: 'schedule', schedule: { id: schedule.id } })
+    expect(await call(client, 'get_task', { task_id: subtask.id })).toMatchObject({ kind: 'subtask', subtask: { id: subtask.id } })
+    await api.call('DELETE', `/subtasks/${subtask.id}`, { key })
+  })
+
+  it('counts a reading for the session that is named in the request, in a header or in the address', async () => {
+    const reads = async () => (await getTsgUsage(api.ctx, 'port-taken')).read
+    const before = await reads()
+    await call(await connect(key), 'read_tsg', { tsg_id: 'port-taken' })
+    expect(await reads()).toBe(before)
+    await call(await connect(key), 'read_tsg', { tsg_id: 'port-taken' }, { 'muster/session_id': 'by meta' })
+    await call(await connect(key, { headers: { 'muster-session-id': 'by header' } }), 'read_tsg', { tsg_id: 'port-taken' })
+    await call(await connect(key, { query: '?session=by+address' }), 'read_tsg', { tsg_id: 'port-taken' })
+    expect(await reads()).toBe(before + 3)
+    expect(await call(await connect(key), 'read_tsg', { tsg_id: 'port-taken' }, { 'muster/session_id': 'two\nlines' })).toMatchObject({
+      error: { code: 'validation_failed' },
+    })
+  })
+
+  it('acknowledges the updates up to the revision that is named beside the block', async () => {
+    const { id, credential } = await assigned('acknowledging')
+    await api.call('POST', '/sessions/acknowledging/injections', { key })
+    const patched = await api.call('PATCH', `/tasks/${id}`, { key, body: { instructions: 'Write it well.' }, headers: { 'if-match': '"1"' } })
+    await api.call('POST', '/sessions/acknowledging/injections', { key })
+    const client = await connect(credential)
+    expect(await call(client, 'check_in', { task_id: id, content: blockOf(id), revision: 2 })).toMatchObject({
+      revision: 2,
+      acknowledged_update_ids: [patched.body.update_id],
+    })
+  })
+
+  it('that starts work is not there, and is refused to a sub-agent by name', async () => {
+    const { credential } = await assigned('spawning')
+    const client = await connect(credential)
+    for (const name of ['spawn_task', 'schedule_task', 'spawn_subagent', 'create_task']) {
+      expect(await call(client, name, { task: 'x' })).toMatchObject({ error: { code: 'spawn_blocked', title: 'SpawnBlocked', hint: MCP_HINTS.spawn_blocked } })
+    }
+    for (const as of [client, await connect(key)]) await expect(as.callTool({ name: 'no_such_tool', arguments: {} })).rejects.toThrow(/no tool no_such_tool/)
+    await expect((await connect(key)).callTool({ name: 'spawn_task', arguments: {} })).rejects.toThrow(/no tool spawn_task/)
+  })
+})
+
+describe('the door', () => {
+  const post = (options: { key?: string; raw?: string; headers?: Record<string, string> }) =>
+    api.call('POST', '/mcp', {
+      raw: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+      ...options,
+      headers: { accept: 'application/json, text/event-stream', ...options.headers },
+    })
+
+  it('401: needs a credential that is still good', async () => {
+    for (const wrong of [undefined, 'mst_key_wrong']) {
+      const answer = await post(wrong === undefined ? {} : { key: wrong })
+      expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
+      expect(answer.headers['www-authenticate']).toContain('Bearer')
+    }
+  })
+
+  it('405: keeps no streams open and no sessions', async () => {
+    for (const method of ['GET', 'DELETE'] as const) {
+      expect((await api.call(method, '/mcp', { key, headers: { accept: 'text/event-stream' } })).status).toBe(405)
+    }
+  })
+
+  it('400, 413, 415: refuses what it cannot read as REST does', async () => {
+    expect(await post({ key, raw: '{' })).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    expect(await post({ key, raw: JSON.stringify({ x: 'x'.repeat(1_048_576) }) })).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+    expect(await post({ key, headers: { 'content-type': 'text/plain' } })).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+  })
+
+  it('answers a client that never said hello', async () => {
+    const answer = await post({ key })
+    expect(answer.status).toBe(200)
+    expect(answer.text).toContain('mark_tsg_helpful')
+  })
+
+  it('has a hint for every error', () => {
+    expect(Object.keys(MCP_HINTS).sort()).toEqual(Object.keys(ERROR_CODES).sort())
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './hook.ts'
+
+const TASK = '0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31'
+
+describe('the session of a hook', () => {
+  const lineage = { subtaskId: TASK, taskId: null, sessionId: `subtask-${TASK}`, depth: 1 } as const
+
+  it.each([
+    [null, null, 'main'],
+    [null, 'a1', 'main:a1'],
+    [lineage, null, `subtask-${TASK}`],
+    [lineage, 'a1', `subtask-${TASK}`],
+  ])('of lineage %j and agent %j is %s', (given, agentId, session) => {
+    expect(hookSessionOf({ lineage: given }, { sessionId: 'main', agentId })).toBe(session)
+  })
+})
+
+it('names of events count as they are written', () => {
+  expect(['PreToolUse', 'SubagentStop', 'pretooluse', 'Notification', 'constructor', ''].map(isHookEvent)).toEqual([true, true, false, false, false, false])
+})
+
+describe('the task that a call of the Agent tool hands over', () => {
+  const call = (prompt: unknown, more: object = {}, toolName: string | null = 'Agent') =>
+    taskHandedOver({ toolName, toolInput: { prompt, subagent_type: 'writer', ...more } })
+  const found = { taskId: TASK, subagentType: 'writer' }
+
+  it.each([
+    [`muster-task: ${TASK}`, found],
+    [`Do it.\nmuster-task: ${TASK}\nThen stop.`, found],
+    [`Do it.\r\n\t Muster-Task:${TASK} \r\nThen stop.`, found],
+    [`muster-task: ${TASK.toUpperCase()}`, found],
+    [`muster-task: ${TASK}\nmuster-task: 0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e32`, found],
+    [`see muster-task: ${TASK}`, null],
+    [`muster-task: ${TASK} and more`, null],
+    [`muster-task:\n${TASK}`, null],
+    ['muster-task: 17', null],
+    ['', null],
+    [17, null],
+    [undefined, null],
+  ])('is found in %j', (prompt, expected) => {
+    expect(call(prompt)).toEqual(expected)
+  })
+
+  it('is found under both names of the tool, and in no other', () => {
+    const prompt = `muster-task: ${TASK}`
+    expect(call(prompt, {}, 'Task')).toEqual(found)
+    for (const toolName of ['Bash', 'agent', 'mcp__x__Agent', null]) expect(call(prompt, {}, toolName)).toBeNull()
+    for (const toolInput of [null, undefined, 'muster-task', []]) expect(taskHandedOver({ toolName: 'Agent', toolInput })).toBeNull()
+  })
+
+  it('is for what Claude Code starts when it is not told a type', () => {
+    for (const type of [undefined, '', 7]) {
+      expect(call(`muster-task: ${TASK}`, { subagent_type: type })).toEqual({ taskId: TASK, subagentType: 'general-purpose' })
+    }
+  })
+})
+
+describe('one use of a tool', () => {
+  it.each([
+    ['Bash', { command: 'git status && ls' }, 'Bash(git status && ls)'],
+    ['PowerShell', { command: 'Get-Item x' }, 'PowerShell(Get-Item x)'],
+    ['WebFetch', { url: 'https://example.com:8443/a?b' }, 'WebFetch(domain:example.com)'],
+    ['Skill', { skill: 'pdf' }, 'Skill(pdf)'],
+    ['Bash', {}, 'Bash'],
+    ['Bash', null, 'Bash'],
+    ['Bash', { command: ['rm'] }, 'Bash'],
+    ['WebFetch', { url: 'nonsense' }, 'WebFetch'],
+    ['Read', { file_path: '/etc/passwd' }, 'Read'],
+    ['toString', { command: 'x' }, 'toString'],
+  ])('%s with %j is %s', (toolName, toolInput, use) => {
+    expect(toolUseOf({ toolName, toolInput })).toBe(use)
+  })
+})
