@@ -53,7 +53,10 @@ describe('what is due', () => {
     ['ten, the last within grace, run once', { graceSeconds: 59, missed: 'run_once' }, '09:09:30', [...minutes(0, 9, 'skipped_missed'), '09:09 fire', '09:10']],
     ['ten, all missed', { graceSeconds: 10 }, '09:09:30', [...minutes(0, 10, 'skipped_missed'), '09:10']],
     ['ten, all missed, run once', { graceSeconds: 10, missed: 'run_once' }, '09:09:30', [...minutes(0, 9, 'skipped_missed'), '09:09 fire', '09:10']],
+    ['one without grace, as late as it is found', { graceSeconds: 0 }, '09:00:01', ['09:00 fire', '09:01']],
     ['ten without grace', { graceSeconds: 0, missed: 'run_once' }, '09:09', [...minutes(0, 9, 'skipped_missed'), '09:09 fire', '09:10']],
+
+    ['what has no row yet', { takenMs: new Set([at('09:01').getTime()]), graceSeconds: 600, overlap: 'allow' }, '09:02', ['09:00 fire', '09:02 fire', '09:03']],
 
     // Overlap.
     ['one while another runs', { hasRun: true }, '09:00', ['09:00 skipped_overlap', '09:01']],

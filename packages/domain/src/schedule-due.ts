@@ -12,6 +12,11 @@ export interface DueSchedule extends Pick<Schedule, 'timing' | 'timezone' | 'nex
   /** A slot of it waits for room in its agent's queue. */
   hasWaitingSlot: boolean
   /**
+   * Slots that have their rows, in milliseconds. When the clock goes back and the schedule is read anew, a slot of it may be one that has been: that keeps
+   * its row.
+   */
+  takenMs?: ReadonlySet<number>
+  /**
    * How many more subtasks its agent's queue takes, if that is known. It is known only after the attempt: decide without, insert what is to fire, and if not all
    * of it found room, decide again with the number that did. What fires then is what was inserted, and what did not find room is waiting.
    */
@@ -44,6 +49,10 @@ export function decideDue(due: DueSchedule, now: Date, most: number = DUE_SLOTS_
   let left = (due.maxFires ?? Number.POSITIVE_INFINITY) - due.fireCount - (isWaiting ? 1 : 0)
   while (slot !== null && slot <= now && left > 0 && slots.length < most) {
     const next: Date | null = nextFiring(due.timing, due.timezone, slot)
+    if (due.takenMs?.has(slot.getTime())) {
+      slot = next
+      continue
+    }
     const isLastDue: boolean = next === null || next > now
     const kept = keptFrom(due, { isMissed: isMissed(due, slot, now) && !(isLastDue && due.missed === 'run_once'), isWaiting, isBusy })
     if (kept !== null) slots.push({ slot, outcome: kept })
@@ -63,8 +72,11 @@ export function decideDue(due: DueSchedule, now: Date, most: number = DUE_SLOTS_
   return { slots, nextFireAt: left > 0 ? slot : null }
 }
 
+/** No slot is looked at before it has come. Without this one that has no grace would always be missed. */
+const ON_TIME_MS = 1_000
+
 function isMissed({ graceSeconds }: DueSchedule, slot: Date, now: Date): boolean {
-  return now.getTime() - slot.getTime() > graceSeconds * 1_000
+  return now.getTime() - slot.getTime() > Math.max(graceSeconds * 1_000, ON_TIME_MS)
 }
 
 /** Why a slot is not to fire, or null. */

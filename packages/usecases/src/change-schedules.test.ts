@@ -155,6 +155,88 @@ describe('a slot that waits for room', () => {
   })
 })
 
+describe('a slot that has come, and that nobody has looked at', () => {
+  const MINUTELY: StoredSchedule = { timing: { kind: 'interval', seconds: 60, anchorAt: '' }, dueInMs: -150_000 }
+  const late = (id: string) => harness.admin`select from schedules where id = ${id} and next_fire_at <= muster_now()`
+
+  it('fires by the rule that its schedule had when it came', async () => {
+    const id = await storeOne({ ...HOURLY, dueInMs: -5 })
+    const { nextFireAt } = await reviseSchedule(harness.ctx, id, { phrase: { kind: 'every', text: '2 hours' } })
+    expect(await outcomes(id)).toEqual(['waiting'])
+    expect((await fire()).fired).toBe(1)
+    expect(await outcomes(id)).toEqual(['fired'])
+    expect((await readScheduleRow(harness.admin, id)).next_fire_at).toEqual(nextFireAt)
+    expect(await eventsOf(id)).toEqual(['schedule.fired'])
+  })
+
+  it('counts towards what its schedule may fire', async () => {
+    const id = await storeOne({ ...HOURLY, maxFires: 1 })
+    expect((await reviseSchedule(harness.ctx, id, { phrase: { kind: 'every', text: '2 hours' } })).nextFireAt).toBeNull()
+    expect((await fire()).fired).toBe(1)
+    expect(await readScheduleRow(harness.admin, id)).toMatchObject({ state: 'finished', fire_count: 1 })
+  })
+
+  it('was missed, and its row says so, when its schedule is read anew', async () => {
+    const id = await storeOne({ ...MINUTELY, dueInMs: -250_000, missed: 'skip', graceSeconds: 30 })
+    await reviseSchedule(harness.ctx, id, { phrase: { kind: 'every', text: '2 hours' } })
+    expect(await outcomes(id)).toEqual([...Array(4).fill('skipped_missed'), 'waiting'])
+    expect((await fire()).fired).toBe(1)
+  })
+
+  it('has passed when its schedule was paused then, and is resumed', async () => {
+    const id = await storeOne({ ...MINUTELY, state: 'paused', graceSeconds: 3_600 })
+    await resumeSchedule(harness.ctx, id)
+    expect(await outcomes(id)).toEqual(Array(3).fill('skipped_paused'))
+    expect((await fire()).fired).toBe(0)
+    expect(await eventsOf(id)).toEqual(Array(3).fill('schedule.skipped skipped_paused'))
+  })
+
+  it('was the last one of a paused schedule, which cannot be resumed', async () => {
+    const id = await storeOne({ state: 'paused', dueInMs: -5 })
+    await expect(resumeSchedule(harness.ctx, id)).rejects.toMatchObject({ code: 'invalid_transition' })
+    expect((await fire()).fired).toBe(0)
+    expect(await readScheduleRow(harness.admin, id)).toMatchObject({ state: 'finished' })
+    expect(await outcomes(id)).toEqual(['skipped_paused'])
+  })
+
+  it('passes at the end of its schedule', async () => {
+    const id = await storeOne({ ...HOURLY, dueInMs: -5 })
+    await deactivateSchedule(harness.ctx, id)
+    expect(await outcomes(id)).toEqual(['skipped_paused'])
+    expect(await eventsOf(id)).toEqual(['schedule.skipped skipped_paused', 'schedule.deactivated'])
+  })
+
+  it('is one of so many that not all are written down: what comes next is to come', async () => {
+    const id = await storeOne({ timing: { kind: 'interval', seconds: 10, anchorAt: '' }, state: 'paused', dueInMs: -25_000_000 })
+    await resumeSchedule(harness.ctx, id)
+    expect(await outcomes(id)).toHaveLength(2_000)
+    expect(await late(id)).toHaveLength(0)
+  })
+})
+
+describe('a clock that has been far ahead', () => {
+  it('leaves a schedule that is read anew with its next slot', async () => {
+    const id = await storeOne({ timing: { kind: 'interval', seconds: 60, anchorAt: '' }, missed: 'skip', overlap: 'allow' })
+    await advanceClock(harness.admin, '1 hour')
+    await fire()
+    await resetClock(harness.admin)
+    await reviseSchedule(harness.ctx, id, { phrase: { kind: 'every', text: '7 minutes' }, graceSeconds: 600 })
+    await advanceClock(harness.admin, '8 minutes')
+    expect((await fire()).fired).toBe(1)
+    await deactivateSchedule(harness.ctx, id)
+  })
+})
+
+describe('a phrase that is written anew', () => {
+  it('has no quarrel with a zone that nobody has given', async () => {
+    const { id } = await create('every day at 9am Europe/Berlin')
+    const { timezone, warnings } = await reviseSchedule(harness.ctx, id, { phrase: { kind: 'every', text: 'every day at 9am America/New_York' } })
+    expect([timezone, warnings]).toEqual(['America/New_York', []])
+    const given = await reviseSchedule(harness.ctx, id, { timezone: 'Europe/Berlin' })
+    expect(given.warnings.map(({ code }) => code)).toEqual(['zone_conflict'])
+  })
+})
+
 describe('a change of how often a schedule may fire', () => {
   it('finishes it when it has fired so often, and is shown as what it has fired', async () => {
     const id = await storeOne({ timing: { kind: 'interval', seconds: 10, anchorAt: '' }, overlap: 'allow' })
@@ -226,7 +308,7 @@ describe('a triggered run', () => {
     const [slot] = await readSlots(harness.admin, id)
     expect(fired).toMatchObject({
       type: 'schedule.fired',
-      data: { schedule_id: id, subtask_id: subtaskId, manual: true, slot: slot?.slot.toISOString() },
+      data: { schedule_id: id, agent_id: 'default', subtask_id: subtaskId, manual: true, slot: slot?.slot.toISOString() },
       actor: { kind: harness.ctx.actor.kind, id: harness.ctx.actor.id },
     })
     expect(await getSchedule(harness.ctx, id)).toMatchObject({ fireCount: 0, lastFiredAt: null })

@@ -3,6 +3,7 @@ import { notFound, requireScope, type Schedule } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
 import { announce, giveUpWaitingSlot, stateEvent } from './open-schedule.ts'
+import { settleSlots } from './settle-slots.ts'
 
 /**
  * Ends a schedule for good; its row and its runs stay, and runs that have begun go on. What has ended already stays as it is. [011]
@@ -15,7 +16,8 @@ export async function deactivateSchedule(ctx: Ctx, id: string): Promise<Schedule
     const schedule = await schedules.lockSchedule(tx, id)
     if (schedule === null) throw notFound('schedule')
     if (schedule.state === 'finished' || schedule.state === 'deactivated') return schedule
-    const skipped = await giveUpWaitingSlot(tx, schedule, ctx.actor)
+    const { events } = await settleSlots(ctx, tx, { ...schedule, state: 'paused' }, ctx.actor)
+    const skipped = [...(await giveUpWaitingSlot(tx, schedule, ctx.actor)), ...events]
     const ended = await schedules.changeSchedule(tx, id, { state: 'deactivated', nextFireAt: null })
     await announce(ctx, tx, ended, [...skipped, stateEvent('schedule.deactivated', ended, ctx.actor)])
     return ended

@@ -1,4 +1,4 @@
-import { cutToCodePoints, type NewEvent, type TaskStatus } from '@muster/domain'
+import { cutToCodePoints, type NewEvent, type Schedule, type SlotOutcome, type TaskStatus } from '@muster/domain'
 
 const TASK_SHOWN_POINTS = 500
 const RESULT_SHOWN_POINTS = 4_000
@@ -69,4 +69,17 @@ export function taskUpdateEvent(
 /** The data that every event of a schedule carries. */
 export function scheduleEvent(type: NewEvent['type'], scheduleId: string, actor: NewEvent['actor'], more: Record<string, unknown> = {}): NewEvent {
   return { type, subject: { kind: 'schedule', id: scheduleId }, data: { schedule_id: scheduleId, ...more }, actor }
+}
+
+/** What became of a slot of a schedule: the subtask that came of it, or why none did. */
+export function slotEvent(
+  { id, agentId }: Pick<Schedule, 'id' | 'agentId'>,
+  slot: Date,
+  became: { subtaskId: string; manual: boolean } | { outcome: SlotOutcome },
+  actor: NewEvent['actor'],
+): NewEvent {
+  const data = { agent_id: agentId, slot: slot.toISOString() }
+  return 'outcome' in became
+    ? scheduleEvent('schedule.skipped', id, actor, { ...data, outcome: became.outcome })
+    : scheduleEvent('schedule.fired', id, actor, { ...data, subtask_id: became.subtaskId, manual: became.manual })
 }

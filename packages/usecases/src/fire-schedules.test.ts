@@ -99,7 +99,7 @@ describe('a slot that is due', () => {
         type: 'schedule.fired',
         subject: { kind: 'schedule', id },
         actor: { kind: 'schedule', id },
-        data: { schedule_id: id, slot: before.next_fire_at?.toISOString(), subtask_id: subtask.id },
+        data: { schedule_id: id, agent_id: subtask.agentId, slot: before.next_fire_at?.toISOString(), subtask_id: subtask.id, manual: false },
       },
     ])
     expect((await allEvents(harness.ctx, subtask.id))[0]).toMatchObject({ type: 'subtask.created', actor: { kind: 'schedule', id } })
@@ -432,6 +432,19 @@ describe('a paused schedule', () => {
     expect(await outcomes(id)).toEqual(['skipped_paused'])
     expect(await readScheduleRow(harness.admin, id)).toMatchObject({ state: 'finished', next_fire_at: null })
     expect(await eventsOf(id)).toEqual(['schedule.skipped skipped_paused', 'schedule.finished'])
+  })
+})
+
+describe('many schedules with thousands of slots to tell of', () => {
+  it('do not hold up one that is due now', async () => {
+    const silent = Array.from({ length: 40 }, (): StoredSchedule => ({ timing: SECONDS(10), dueInMs: -10_000_000, missed: 'skip', agentId: 'silent' }))
+    await storeSchedules(harness.admin, silent)
+    const id = await storeOne({ agentId: 'silent' })
+    const { fired } = await fire()
+    expect(fired).toBe(1)
+    expect(await outcomes(id)).toEqual(['fired'])
+    await harness.admin`truncate schedules, schedule_slots, outbox`
+    await harness.admin`truncate subtasks, attempts`
   })
 })
 

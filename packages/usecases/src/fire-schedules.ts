@@ -10,12 +10,13 @@ import {
   type Tx,
   transaction,
 } from '@muster/db'
-import { type DueDecision, type DueSchedule, decideDue, type NewEvent, nextFiring, type Schedule, type Subtask } from '@muster/domain'
+import { type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
 import { insertPrepared, laneDefaults, type Spawned } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
-import { scheduleEvent } from './event-data.ts'
+import { slotEvent } from './event-data.ts'
 import { stateEvent } from './open-schedule.ts'
 import { type Engagement, engageForSchedules, scheduledSubtask } from './scheduled-subtask.ts'
+import { dueOf } from './settle-slots.ts'
 
 /** What one look takes on. The rest of what is due is found by the next, which follows at once. */
 const DUE_MAX = 2_000
@@ -155,7 +156,8 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
   const { now, facts } = await scheduleSlots.readDueFacts(tx, locked)
   const planned: Plan[] = []
   let slotCount = 0
-  for (const schedule of locked) {
+  // Those that are late by one slot come before those that are late by thousands, which would hold them up pass by pass.
+  for (const schedule of locked.toSorted((one, other) => (other.nextFireAt?.getTime() ?? 0) - (one.nextFireAt?.getTime() ?? 0))) {
     // The rest stays due.
     if (slotCount >= SLOTS_MAX) break
     try {
@@ -193,10 +195,8 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
   return outcome
 }
 
-function planDue(schedule: Schedule, { hasRun, hasWaitingSlot, lastTakenAt }: DueFacts, now: Date): Plan {
-  // When the clock goes back and the schedule is read anew, its next slot may be one that has been: that has its row, and keeps it.
-  const nextFireAt = lastTakenAt === null ? schedule.nextFireAt : nextFiring(schedule.timing, schedule.timezone, lastTakenAt)
-  const due: DueSchedule = { ...schedule, state: schedule.state as 'active' | 'paused', nextFireAt, hasRun, hasWaitingSlot }
+function planDue(schedule: Schedule, facts: DueFacts, now: Date): Plan {
+  const due = dueOf(schedule, facts)
   return { schedule, due, decision: decideDue(due, now) }
 }
 
@@ -230,11 +230,11 @@ function writeDown(deps: Deps, { schedule, due, decision }: Plan, made: readonly
     if (outcome === 'fire') {
       const subtask = left.shift() as Subtask
       rows.push({ ...row, outcome: 'fired', firedAt: subtask.createdAt, subtaskId: subtask.id })
-      events.push(scheduleEvent('schedule.fired', id, actor, { agent_id: agentId, slot: slot.toISOString(), subtask_id: subtask.id }))
+      events.push(slotEvent(schedule, slot, { subtaskId: subtask.id, manual: false }, actor))
     } else {
       rows.push({ ...row, outcome, firedAt: null, subtaskId: null })
       // What becomes of a slot that waits is said when it is known.
-      if (outcome !== 'waiting') events.push(scheduleEvent('schedule.skipped', id, actor, { agent_id: agentId, slot: slot.toISOString(), outcome }))
+      if (outcome !== 'waiting') events.push(slotEvent(schedule, slot, { outcome }, actor))
     }
   }
   const isWaiting = due.hasWaitingSlot || rows.some(({ outcome }) => outcome === 'waiting')
@@ -279,11 +279,11 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
     const { id: subtaskId, createdAt } = answer.answer
     const actor = { kind: 'schedule', id: scheduleId }
     const schedule = locked.get(scheduleId) as Schedule
-    const { nextFireAt, agentId } = schedule
+    const { nextFireAt } = schedule
     const isFinished = nextFireAt === null
     fired.push({ id, subtaskId, firedAt: createdAt })
     advances.push({ scheduleId, nextFireAt, fired: 1, lastFiredAt: createdAt, isFinished })
-    events.push(scheduleEvent('schedule.fired', scheduleId, actor, { agent_id: agentId, slot: slot.toISOString(), subtask_id: subtaskId }))
+    events.push(slotEvent(schedule, slot, { subtaskId, manual: false }, actor))
     if (isFinished) events.push(stateEvent('schedule.finished', { ...schedule, state: 'finished' }, actor))
   }
   await Promise.all([scheduleSlots.writeFired(tx, fired), scheduleSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])

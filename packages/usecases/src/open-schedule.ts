@@ -1,7 +1,7 @@
 import { outbox, scheduleSlots, schedules, type Tx } from '@muster/db'
 import { DomainError, type EventType, type NewEvent, notFound, type Schedule } from '@muster/domain'
 import type { Deps } from './ctx.ts'
-import { scheduleEvent } from './event-data.ts'
+import { scheduleEvent, slotEvent } from './event-data.ts'
 
 /**
  * Refuses what would make a schedule fire while none does.
@@ -33,7 +33,7 @@ export async function lockOpenSchedule(tx: Tx, id: string): Promise<Schedule> {
 export async function giveUpWaitingSlot(tx: Tx, schedule: Schedule, actor: NewEvent['actor']): Promise<NewEvent[]> {
   const slot = await scheduleSlots.skipWaitingSlot(tx, schedule.id)
   if (slot === null) return []
-  return [scheduleEvent('schedule.skipped', schedule.id, actor, { slot: slot.toISOString(), outcome: 'skipped_paused' })]
+  return [slotEvent(schedule, slot, { outcome: 'skipped_paused' }, actor)]
 }
 
 /** What happened to a schedule as a whole. */

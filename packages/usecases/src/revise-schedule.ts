@@ -5,6 +5,7 @@ import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
 import { announce, giveUpWaitingSlot, lockOpenSchedule, stateEvent } from './open-schedule.ts'
 import { readRule } from './read-rule.ts'
+import { type Settled, settleSlots } from './settle-slots.ts'
 
 /** What is given of a schedule is changed; null takes away, or back to the default. */
 export type ScheduleRevision = { [Field in keyof Omit<NewSchedule, Clearable>]?: NewSchedule[Field] | undefined } & {
@@ -13,8 +14,8 @@ export type ScheduleRevision = { [Field in keyof Omit<NewSchedule, Clearable>]?:
 type Clearable = 'timezone' | 'maxFires' | 'model' | 'parentSessionId' | 'subagent'
 
 /**
- * Changes a schedule. With a new phrase or zone, the phrase is read again, from now on: slots that come later follow it. How often it has
- * fired stays.
+ * Changes a schedule. With a new phrase or zone, the phrase is read again, from now on: slots that come later follow it, and those that have come by
+ * then the old one. How often it has fired stays.
  *
  * @throws DomainError `not_found`, `invalid_transition` once it has ended, `spawn_blocked`, and what `readRule` and `requireSpawnable` refuse
  */
@@ -35,28 +36,34 @@ export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRev
     if (phrase !== undefined || timezone !== undefined) {
       const spoken = phrase ?? { kind: schedule.phraseKind, text: schedule.phrase }
       // A zone that is not given anew stays, wherever it came from.
-      Object.assign(change, await readRule(ctx, tx, spoken, timezone === undefined ? schedule.timezone : timezone))
+      const { warnings, ...rule } = await readRule(ctx, tx, spoken, timezone === undefined ? schedule.timezone : timezone)
+      const isGiven = (code: string) => timezone !== undefined || code !== 'zone_conflict'
+      Object.assign(change, rule, { warnings: warnings.filter(({ code }) => isGiven(code)) })
+      return await writeRevision(ctx, tx, schedule, change, await settleSlots(ctx, tx, schedule, ctx.actor))
     }
-    return await writeRevision(ctx, tx, schedule, change)
+    const { now, facts } = await scheduleSlots.readDueFacts(tx, [schedule])
+    const hasWaitingSlot = facts.get(id)?.hasWaitingSlot === true
+    return await writeRevision(ctx, tx, schedule, change, { now, nextFireAt: schedule.nextFireAt, hasWaitingSlot, events: [] })
   })
 }
 
 /** Writes a change of a locked schedule, and what follows from it for the slots that are to come. */
-async function writeRevision(ctx: Ctx, tx: Tx, schedule: Schedule, change: Partial<Schedule>): Promise<Schedule> {
+async function writeRevision(ctx: Ctx, tx: Tx, schedule: Schedule, change: Partial<Schedule>, settled: Settled): Promise<Schedule> {
   const { id, projectId } = schedule
   const { timing, timezone, maxFires, fireCount, nextFireAt, agentId } = { ...schedule, ...change }
   if (maxFires !== null && maxFires <= fireCount) {
     const skipped = await giveUpWaitingSlot(tx, schedule, ctx.actor)
     // Nothing has fired more often than it says it may.
     const finished = await schedules.changeSchedule(tx, id, { ...change, maxFires: fireCount, state: 'finished', nextFireAt: null })
-    await announce(ctx, tx, finished, [...skipped, stateEvent('schedule.finished', finished, ctx.actor)])
+    await announce(ctx, tx, finished, [...settled.events, ...skipped, stateEvent('schedule.finished', finished, ctx.actor)])
     return finished
   }
-  const { now, facts } = await scheduleSlots.readDueFacts(tx, [schedule])
-  const hasWaiting = facts.get(id)?.hasWaitingSlot === true
-  if (hasWaiting && agentId !== schedule.agentId) await scheduleSlots.moveWaitingSlot(tx, projectId, id, agentId)
+  const { now, hasWaitingSlot, events } = settled
+  if (hasWaitingSlot && agentId !== schedule.agentId) await scheduleSlots.moveWaitingSlot(tx, projectId, id, agentId)
   // The one that waits counts. Without more to come, a schedule is open only because one waits.
-  const isUsedUp = maxFires !== null && fireCount + (hasWaiting ? 1 : 0) >= maxFires
+  const isUsedUp = maxFires !== null && fireCount + (hasWaitingSlot ? 1 : 0) >= maxFires
   tx.afterCommit(() => ctx.bell.ring('schedule'))
-  return await schedules.changeSchedule(tx, id, { ...change, nextFireAt: isUsedUp ? null : (nextFireAt ?? nextFiring(timing, timezone, now)) })
+  const changed = await schedules.changeSchedule(tx, id, { ...change, nextFireAt: isUsedUp ? null : (nextFireAt ?? nextFiring(timing, timezone, now)) })
+  await announce(ctx, tx, changed, events)
+  return changed
 }

@@ -2,7 +2,7 @@ import { clock, scheduleSlots } from '@muster/db'
 import { requireScope, requireSpawnAllowed, type Schedule, type Subtask } from '@muster/domain'
 import { inBackground, insertPrepared, unwrap } from './create-subtask.ts'
 import type { Ctx } from './ctx.ts'
-import { scheduleEvent } from './event-data.ts'
+import { slotEvent } from './event-data.ts'
 import { inProject } from './in-project.ts'
 import { announce, lockOpenSchedule, requireSchedulesEnabled } from './open-schedule.ts'
 import { scheduledSubtask } from './scheduled-subtask.ts'
@@ -30,8 +30,7 @@ export async function triggerSchedule(ctx: Ctx, id: string, check: (schedule: Sc
     await scheduleSlots.insertSlots(tx, projectId, [
       { id: ctx.newId(), scheduleId: id, agentId, slot: now, manual: true, outcome: 'fired', firedAt: now, subtaskId: row.id },
     ])
-    const slot = now.toISOString()
-    await announce(ctx, tx, schedule, [scheduleEvent('schedule.fired', id, ctx.actor, { slot, subtask_id: row.id, manual: true })])
+    await announce(ctx, tx, schedule, [slotEvent(schedule, now, { subtaskId: row.id, manual: true }, ctx.actor)])
     // Last, since it takes the lane's lock. A refusal takes everything back.
     return unwrap((await insertPrepared(ctx, tx, projectId, [{ ctx, row }]))[0])
   })

@@ -67,8 +67,8 @@ export interface DueFacts {
   hasRun: boolean
   /** A slot of it waits for room. */
   hasWaitingSlot: boolean
-  /** The last slot at or after its next one that has a row already: the clock has gone back, and it was read anew. */
-  lastTakenAt: Date | null
+  /** Slots from its next one until now that have a row already, in milliseconds: the clock has gone back, and it was read anew. */
+  takenMs: ReadonlySet<number>
 }
 
 /**
@@ -76,21 +76,19 @@ export interface DueFacts {
  * EXISTS it would be planned as one read of all subtasks that have not ended, for as long as the tables are not known to be large.
  */
 export async function readDueFacts(tx: Tx, locked: readonly Schedule[]): Promise<{ now: Date; facts: Map<string, DueFacts> }> {
-  const rows = await tx.sql<{ id: string; now: string; has_run: boolean; has_waiting_slot: boolean; last_taken_at: string | null }[]>`
+  const rows = await tx.sql<{ id: string; now: string; has_run: boolean; has_waiting_slot: boolean; taken_ms: number[] }[]>`
     with moment as materialized (select muster_now() as now)
     select d.id, moment.now,
       (select true from subtasks s where s.schedule_id = d.id and s.status in ('pending', 'running') limit 1) is true as has_run,
       (select true from schedule_slots l where l.schedule_id = d.id and l.outcome = 'waiting' limit 1) is true as has_waiting_slot,
-      (select max(l.slot) from schedule_slots l where l.schedule_id = d.id and not l.manual and l.slot >= d.next_fire_at) as last_taken_at
+      array(
+        select (extract(epoch from l.slot) * 1000)::float8 from schedule_slots l
+        where l.schedule_id = d.id and not l.manual and l.slot >= d.next_fire_at and l.slot <= moment.now
+      ) as taken_ms
     from unnest(
       ${locked.map((schedule) => schedule.id)}::uuid[], ${locked.map((schedule) => schedule.nextFireAt?.toISOString() ?? null)}::text[]::timestamptz[]
     ) as d(id, next_fire_at) cross join moment`
-  const facts = new Map(
-    rows.map((row) => [
-      row.id,
-      { hasRun: row.has_run, hasWaitingSlot: row.has_waiting_slot, lastTakenAt: row.last_taken_at === null ? null : new Date(row.last_taken_at) },
-    ]),
-  )
+  const facts = new Map(rows.map((row) => [row.id, { hasRun: row.has_run, hasWaitingSlot: row.has_waiting_slot, takenMs: new Set(row.taken_ms) }]))
   return { now: new Date(rows[0]?.now as string), facts }
 }
 
