@@ -29,6 +29,8 @@ export interface CalendarTiming {
 }
 
 const SAMPLE = 100
+/** What comes seldom is not searched for through the centuries: the days of a calendar have come in every order by then. */
+const SAMPLE_MS = 30 * 366 * 86_400_000
 
 /**
  * The first instant strictly after `after` at which it is due, or null when none is within a hundred years, which counts as never. Wall-clock rules keep
@@ -70,10 +72,11 @@ export function shortestGapSeconds(timing: Timing, timezone: string, after: Date
   if (timing.kind === 'once') return null
   if (timing.kind === 'interval') return timing.seconds
   const gaps = timing.crons.map((cron) => shortestGapOfDay(cron))
-  let last = nextWall(timing, latestWallUpTo(after.getTime(), timezone))
+  const first = nextWall(timing, latestWallUpTo(after.getTime(), timezone))
   // That it is due at all is not sure, and the gap of a day that never comes is none.
-  if (last === null) return null
-  for (let each = 0; each < SAMPLE; each += 1) {
+  if (first === null) return null
+  let last = first
+  for (let each = 0; each < SAMPLE && last - first < SAMPLE_MS; each += 1) {
     const wall = nextWall(timing, last)
     if (wall === null) break
     gaps.push((wall - last) / 1_000)
