@@ -86,13 +86,23 @@ const create = {
 
 export const newScheduleSchema = requestComponent('NewSchedule', onePhrase(z.strictObject(create), 1), EXAMPLE)
 
+/** Before, the clocks of no zone are of use to anybody; long after, no calendar of four digits has room for what comes. */
+function isOfTheseAges(instant: string): boolean {
+  const year = new Date(instant).getUTCFullYear()
+  return year >= 1970 && year < 3_000
+}
+
 export const schedulePreviewRequestSchema = requestComponent(
   'SchedulePreviewRequest',
   onePhrase(
     z.strictObject({
       ...create,
       task: spawn.task.optional(),
-      from: z.iso.datetime({ offset: true }).nullish().describe('The instant to read the phrase at. Default: now.'),
+      from: z.iso
+        .datetime({ offset: true })
+        .refine(isOfTheseAges, 'has to lie between the years 1970 and 3000')
+        .nullish()
+        .describe('The instant to read the phrase at. Default: now.'),
     }),
     1,
   ).describe('What creating takes, and when it is to be read.'),

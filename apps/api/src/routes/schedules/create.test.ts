@@ -279,7 +279,9 @@ describe('POST /schedules/preview', () => {
 
   it('400: takes exactly one phrase, and an instant with an offset', async () => {
     expect((await preview({})).body.errors).toHaveLength(1)
-    expect((await preview({ every: '1 hour', from: '2026-03-28' })).body.errors).toEqual([expect.objectContaining({ pointer: '/from' })])
+    for (const from of ['2026-03-28', '0099-12-31T00:00:00Z', '1969-12-31T23:59:59Z', '9999-12-31T23:59:59Z']) {
+      expect((await preview({ every: 'every 2 weeks on friday at 4pm', from })).body.errors).toEqual([expect.objectContaining({ pointer: '/from' })])
+    }
   })
 
   it('422: refuses what creating would', async () => {
