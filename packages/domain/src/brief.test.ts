@@ -38,7 +38,7 @@ describe('a brief', () => {
       renderBrief({ ...input, subagent })
         .split('\n\n')
         .slice(1),
-    ).toEqual(['You are the sub-agent reader. Role: Reads and tells', 'Instructions:\n# Steps', '1. Read.\n', 'Task: Count the files.'])
+    ).toEqual(['You are the sub-agent reader. Role: Reads and tells', 'Instructions:\n# Steps', '1. Read.', 'Task: Count the files.'])
     expect(renderBrief({ ...input, subagent: { name: 'bare', description: '', instructions: ' ' } })).toContain('\n\nYou are the sub-agent bare.\n\nTask:')
   })
 

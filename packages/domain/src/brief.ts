@@ -58,7 +58,8 @@ export function renderBrief(input: BriefInput): string {
 /** Whom the agent is to be: what its definition says of it, in the definition's own words. */
 function renderSubagent({ name, description, instructions }: NonNullable<BriefInput['subagent']>): string {
   const role = description === '' ? '' : ` Role: ${oneLine(description)}`
-  return [`You are the sub-agent ${name}.${role}`, ...(instructions.trim() === '' ? [] : [`Instructions:\n${instructions}`])].join('\n\n')
+  const told = instructions.trim()
+  return [`You are the sub-agent ${name}.${role}`, ...(told === '' ? [] : [`Instructions:\n${told}`])].join('\n\n')
 }
 
 /** Code points of what is told of earlier work. */

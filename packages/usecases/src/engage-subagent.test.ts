@@ -193,7 +193,7 @@ describe('a run of a sub-agent', () => {
     const brief = await briefRun(ctx, await claimOne(ctx))
     expect(brief.text).toMatch(
       new RegExp(
-        `^You are executing a subtask\\.\\nParent session: none\\nDeliver a clear, complete result\\. Do not ask questions\\.\\n\\nYou are the sub-agent ${name}\\. Role: A test\\n\\nInstructions:\\nBe brief\\.\\n*Task: Count\\.$`,
+        `^You are executing a subtask\\.\\nParent session: none\\nDeliver a clear, complete result\\. Do not ask questions\\.\\n\\nYou are the sub-agent ${name}\\. Role: A test\\n\\nInstructions:\\nBe brief\\.\\n\nTask: Count\\.$`,
       ),
     )
     expect(brief.subagent).toMatchObject({ name, version: 1, tools: ['Read', 'Bash(git:*)'], disallowedTools: ['Bash(git push:*)'], maxTurns: 7 })
