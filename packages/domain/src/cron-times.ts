@@ -1,5 +1,13 @@
 import { CronExpressionParser, type CronFieldCollection } from 'cron-parser'
-import type { CalendarTiming } from './timing.ts'
+
+/** Times of the wall clock. */
+export interface CalendarTiming {
+  kind: 'calendar'
+  /** One or more cron expressions of six fields, as cron-parser reads them (`L`, `#` included), all due. */
+  crons: string[]
+  /** Only in every `count`-th of these periods, counted from the one that contains the date `since` (`2026-03-06`). Weeks begin on Monday. */
+  every: { count: number; unit: 'day' | 'week' | 'month' | 'year'; since: string } | null
+}
 
 /** A cron expression as cron-parser reads it, ready to be searched. Days of the week count from Sunday, 0. */
 export interface CronTimes {

@@ -39,6 +39,7 @@ export {
 export { BUILTIN_SUBAGENTS } from './builtin-subagents.ts'
 export { type CheckIn, type CheckInMatches, type CriterionReport, matchCriteria, parseCheckIns, readCheckIn } from './check-in.ts'
 export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
+export type { CalendarTiming } from './cron-times.ts'
 export { type DependencyEdge, findCycle } from './dependencies.ts'
 export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound } from './errors.ts'
 export {
@@ -194,7 +195,7 @@ export {
   type UpdateType,
 } from './task.ts'
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
-export { type CalendarTiming, firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
+export { firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
 export { ALL_TOOLS, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './training-export.ts'
 export {

@@ -1,5 +1,6 @@
+import type { CalendarTiming } from './cron-times.ts'
 import { type CronTimes, dayOfDate, nextWall, nextWallOf, readCron } from './cron-times.ts'
-import type { CalendarTiming, Timing } from './timing.ts'
+import type { Timing } from './timing.ts'
 import { latestWallUpTo } from './wall-clock.ts'
 
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'] as const

@@ -1,4 +1,4 @@
-import { nextWall, readCron } from './cron-times.ts'
+import { type CalendarTiming, nextWall, readCron } from './cron-times.ts'
 import { instantOfWall, latestWallUpTo } from './wall-clock.ts'
 
 /**
@@ -17,15 +17,6 @@ export interface IntervalTiming {
   kind: 'interval'
   seconds: number
   anchorAt: string
-}
-
-/** Times of the wall clock. */
-export interface CalendarTiming {
-  kind: 'calendar'
-  /** One or more cron expressions of six fields, as cron-parser reads them (`L`, `#` included), all due. */
-  crons: string[]
-  /** Only in every `count`-th of these periods, counted from the one that contains the date `since` (`2026-03-06`). Weeks begin on Monday. */
-  every: { count: number; unit: 'day' | 'week' | 'month' | 'year'; since: string } | null
 }
 
 const SAMPLE = 100
