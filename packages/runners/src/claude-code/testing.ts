@@ -1,27 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { parseSettings } from '@muster/domain'
+import { claudePath } from '@muster/testing/claude-program'
 import { ENVIRONMENT, KEYS } from '../ai/testing.ts'
 import type { Guard } from '../command/guard.ts'
 import { SILENT_LOG } from '../command/testing.ts'
 import type { Runner } from '../port.ts'
 import { createClaudeCodeRunner } from './runner.ts'
-
-/** The real program, which the SDK of Claude Code brings along for this machine. */
-export function claudePath(): string {
-  const sdk = createRequire(createRequire(import.meta.url).resolve('@anthropic-ai/claude-agent-sdk'))
-  const platform = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`
-  for (const name of [platform, `${platform}-musl`]) {
-    try {
-      return sdk.resolve(`${name}/claude`)
-    } catch {
-      // The other one is installed then, or none.
-    }
-  }
-  throw new Error(`The program of Claude Code is not installed for ${process.platform}-${process.arch}: run the installation again.`)
-}
 
 /** A runner over the real program, or another, whose models are the test's. */
 export function claudeRunner(
