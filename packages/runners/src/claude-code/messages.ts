@@ -86,6 +86,8 @@ const message = z.discriminatedUnion('type', [
     queued_turn_count: z.number().optional(),
     user_message_uuids: z.array(text).optional(),
   }),
+  /** What becomes of a message that was written to the program: queued, started, completed, cancelled. */
+  z.object({ type: z.literal('command_lifecycle'), command_uuid: text, state: text }),
   z.object({ type: z.literal('control_request'), request_id: text }),
 ])
 

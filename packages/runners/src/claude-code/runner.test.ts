@@ -143,8 +143,41 @@ describe('an update', () => {
     expect(await outcome).toEqual({ kind: 'completed', result: 'The other way it is.' })
     await models.hungUp()
     expect(test.acknowledged).toEqual(['update-1'])
-    expect(test.steps.map(({ content }) => content)).toEqual(['This w\n[broken off]', 'The other way it is.'])
+    expect(test.steps.at(-1)?.content).toBe('The other way it is.')
     expect(models.requests[1]?.text).toContain('go the other way')
+  })
+
+  it('that comes with the last answer is answered once more', async () => {
+    const { test, outcome } = start()
+    using _ = test
+    models.answerBy(({ text }) => {
+      if (text.includes('also the second')) return { text: 'The first, and the second.' }
+      test.update('also the second')
+      return { text: 'The first.' }
+    })
+    expect(await outcome).toEqual({ kind: 'completed', result: 'The first, and the second.' })
+    expect(test.acknowledged).toEqual(['update-1'])
+  })
+
+  it('follows another that is not to wait, and both are taken in', async () => {
+    const { test, outcome } = start()
+    using _ = test
+    models.answerBy(({ text }) => (text.includes('then right') ? { text: 'Left, then right.' } : { text: 'This w', ending: 'stall' }))
+    await models.request(1)
+    test.update('go left', 'update-1', 'interrupt')
+    test.update('then right', 'update-2', 'interrupt')
+    expect(await outcome).toEqual({ kind: 'completed', result: 'Left, then right.' })
+    expect(test.acknowledged).toEqual(['update-1', 'update-2'])
+    expect(models.requests.at(-1)?.text).toContain('go left')
+  })
+
+  it('that is not to wait reaches a program that has just been started', async () => {
+    models.answerBy(({ text }) => (text.includes('go left') ? { text: 'Left.' } : { text: 'Straight on.' }))
+    const { test, outcome } = start()
+    using _ = test
+    test.update('go left', 'update-1', 'interrupt')
+    expect(await outcome).toEqual({ kind: 'completed', result: 'Left.' })
+    expect(test.acknowledged).toEqual(['update-1'])
   })
 
   it('that is not to wait breaks off a command', async () => {

@@ -71,6 +71,7 @@ export class Session {
     if (message.type === 'control_request') void this.#write(refusalOf(message.request_id))
     else if (message.type === 'result') this.#takeResult(message)
     else if (message.type === 'system') this.#takeNotice(message)
+    else if (message.type === 'command_lifecycle') this.#takeProgress(message)
     // What is of an agent inside of it is passed over: those are switched off.
     else if (message.parent_tool_use_id != null) return
     else if (message.type === 'stream_event') this.#takeEvent(message.event)
@@ -161,6 +162,12 @@ export class Session {
   #takeToolResult({ tool_use_id: id = '', content, is_error }: ContentBlock): void {
     this.#parts.log.toolResult(id, this.#toolNames.get(id) ?? 'unknown', textOf(content), is_error ?? false)
     this.#toolNames.delete(id)
+  }
+
+  /** A message that the program has dropped is not waited for. */
+  #takeProgress({ command_uuid: messageId, state }: Extract<ProgramMessage, { type: 'command_lifecycle' }>): void {
+    if (state === 'started' || state === 'completed') this.#ledger.told(messageId)
+    else if (state === 'cancelled') this.#ledger.dropped(messageId)
   }
 
   #takeNotice({ subtype, error_status, retry_delay_ms = 0 }: Extract<ProgramMessage, { type: 'system' }>): void {

@@ -6,6 +6,8 @@ export interface UpdateLedger {
   sent(messageId: string, updateId: string): void
   /** The program has put the message before its model: the next call tells of it. */
   told(messageId: string): void
+  /** It will not be told: nobody has taken it in. */
+  dropped(messageId: string): void
   /** A model call has been answered that was told of these. */
   answered(): void
   /** The program names the messages that an answer is to. */
@@ -25,6 +27,7 @@ export function createUpdateLedger(run: Pick<Run, 'acknowledge'>): UpdateLedger 
       untold.delete(messageId)
       unanswered.set(messageId, updateId)
     },
+    dropped: (messageId) => void untold.delete(messageId),
     answered() {
       for (const updateId of unanswered.values()) run.acknowledge(updateId)
       unanswered.clear()
