@@ -11,6 +11,7 @@ import type { ClaimedSubtask, Problem } from './harness/wire.ts'
 const MARK = 'CLASSIFIED'
 const OTHER_SESSION = 'session-of-the-other-project'
 const OTHER_TSG = 'guide-of-the-other-project'
+const OTHER_SUBAGENT = 'agent-of-the-other-project'
 const UNKNOWN_ID = '01990000-0000-7000-8000-000000000000'
 const SESSION_MAX = 128
 
@@ -49,6 +50,11 @@ async function fillOtherProject(): Promise<typeof theirs> {
   // Of a failure that the example of a scan tells of.
   await other.ok('POST', '/tsgs', { body: { tsg_id: OTHER_TSG, title: MARK, content: MARK, patterns: ['EADDRINUSE'] } })
   await other.ok('POST', '/tsgs/scan', { body: { error_message: 'EADDRINUSE', session_id: OTHER_SESSION } })
+  await other.ok('PUT', `/subagents/${OTHER_SUBAGENT}`, {
+    rawBody: `---\ndescription: ${MARK}\n---\n\n${MARK} instructions`,
+    headers: { 'content-type': 'text/markdown' },
+  })
+  const schedule = await other.ok<{ id: string }>('POST', '/schedules', { body: { task: `${MARK} scheduled`, every: '1 hour', runner: 'external' } })
   const task = await other.ok<{ id: string }>('POST', '/tasks', {
     body: { title: `${MARK} title`, instructions: `${MARK} instructions`, parent_session_id: OTHER_SESSION },
   })
@@ -59,6 +65,8 @@ async function fillOtherProject(): Promise<typeof theirs> {
     subtasks: { id: running.subtask.id },
     sessions: { id: OTHER_SESSION, claim_id },
     tsgs: { tsg_id: OTHER_TSG },
+    subagents: { name: OTHER_SUBAGENT },
+    schedules: { id: schedule.id },
     tasks: { id: task.id, tsg_id: 'no-guide' },
     updates: { update_id: note.update_id },
     projects: { id: ctx.actor.projectId },
@@ -77,6 +85,9 @@ async function otherProject(): Promise<unknown> {
     admin`select to_jsonb(t) from tsgs t where project_id = ${id} order by t.tsg_id`,
     admin`select to_jsonb(u) from tsg_uses u where project_id = ${id} order by u.id`,
     admin`select to_jsonb(n) from tsg_notices n where project_id = ${id} order by n.session_id, n.tsg_id`,
+    admin`select to_jsonb(a) from subagents a where project_id = ${id} order by a.name`,
+    admin`select to_jsonb(v) from subagent_versions v where project_id = ${id} order by v.name, v.version`,
+    admin`select to_jsonb(s) from schedules s where project_id = ${id} order by s.id`,
     admin`select to_jsonb(t) from tasks t where project_id = ${id} order by t.id`,
     admin`select to_jsonb(a) from assignments a where project_id = ${id} order by a.task_id, a.session_id`,
     admin`select to_jsonb(m) from session_messages m where project_id = ${id} order by m.id`,
@@ -92,6 +103,9 @@ const takesUuid = (parameter: Operation['parameters'][number]) => resolve(parame
 /** A session belongs to whoever names it, and what is put is there from then on: neither is ever unknown. */
 const isNamedByCaller = (operation: Operation) =>
   pathParameters(operation).length > 0 && !pathParameters(operation).some(takesUuid) && (operation.path.startsWith('/sessions/') || operation.method === 'PUT')
+/** Whatever is no name of a sub-agent is one that there is none of, so that nothing is to be learnt from how it is refused. */
+const isOfSubagent = (operation: Operation) => operation.path.startsWith('/subagents/')
+const missingCode = (operation: Operation) => (isOfSubagent(operation) ? 'subagent_not_found' : 'not_found')
 const takesBody = (operation: Operation) => operation.body !== undefined || operation.markdown !== undefined
 
 function pathOf(operation: Operation, value: (parameter: Operation['parameters'][number]) => string): string {
@@ -220,18 +234,32 @@ describe.each(
       expect(JSON.stringify(body)).not.toContain(MARK)
       if (method === 'PUT') await mine.ok('DELETE', path)
     } else {
-      const problem = await expectProblem(call({}, path), 404, 'not_found')
-      const { detail } = await expectProblem(call({}), 404, 'not_found')
-      expect(problem.detail).toBe(detail)
+      const problem = await expectProblem(call({}, path), 404, missingCode(operation))
+      const { detail } = await expectProblem(call({}), 404, missingCode(operation))
+      // A name that was asked for is said again.
+      expect(problem.detail.replace(OTHER_SUBAGENT, 'nobody')).toBe(detail)
     }
     expect(await otherProject()).toEqual(before)
   })
 
   itWhere(pathParameters(operation).length > 0 && !isNamedByCaller(operation), '404 for an unknown id', async () => {
-    await expectProblem(call({}), 404, 'not_found')
+    await expectProblem(call({}), 404, missingCode(operation))
   })
 
-  itWhere(pathParameters(operation).length > 0, '400 for a malformed id', async () => {
+  itWhere(isOfSubagent(operation), '404 for what is no name, or 422 where it is put', async () => {
+    const [status, code] = method === 'PUT' ? [422, 'subagent_invalid'] : [404, 'subagent_not_found']
+    for (const name of ['x'.repeat(SESSION_MAX), '../secret', 'Nobody', '.'.repeat(3)])
+      await expectProblem(
+        call(
+          {},
+          pathOf(operation, () => name),
+        ),
+        status as number,
+        code as string,
+      )
+  })
+
+  itWhere(pathParameters(operation).length > 0 && !isOfSubagent(operation), '400 for a malformed id', async () => {
     const malformed = (parameter: Operation['parameters'][number]) => (takesUuid(parameter) ? 'not-an-id' : 'x'.repeat(SESSION_MAX + 1))
     const problem = await expectProblem(call({}, pathOf(operation, malformed)), 400, 'validation_failed')
     expect(problem.errors?.map(({ pointer }) => pointer).sort()).toEqual(
