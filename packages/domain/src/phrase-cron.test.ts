@@ -71,6 +71,27 @@ describe('a cron expression', () => {
     expect(next('0 9 14 * 5')).toEqual(['03-13 09:00', '03-14 09:00', '03-20 09:00'])
   })
 
+  it.each<[string, string[]]>([
+    ['*/7 * * * *', ['03-06 12:07', '03-06 12:14', '03-06 12:21']],
+    ['0 */5 * * *', ['03-06 15:00', '03-06 20:00', '03-07 00:00']],
+    ['*/50 * * * * *', ['03-06 12:00', '03-06 12:01', '03-06 12:01']],
+    ['50/20 * * * *', ['03-06 12:50', '03-06 13:50', '03-06 14:50']],
+    ['0 9 */2 * *', ['03-07 09:00', '03-09 09:00', '03-11 09:00']],
+    ['0 9 * */5 *', ['06-01 09:00', '06-02 09:00', '06-03 09:00']],
+    ['0 9 * * */2', ['03-07 09:00', '03-08 09:00', '03-10 09:00']],
+  ])('warns that the steps of %s begin again', (text, firings) => {
+    expect(read(text).warnings.map(({ code }) => code)).toEqual(['uneven_steps'])
+    expect(next(text)).toEqual(firings)
+  })
+
+  it.each(['*/15 * * * *', '5/15 * * * *', '*/60 * * * *', '0 */6 * * *', '0 9-17/3 * * *', '0 0 1 */3 *'])('has nothing to say of the steps of %s', (text) => {
+    expect(read(text).warnings).toEqual([])
+  })
+
+  it.each(['*/100 * * * *', '0 */25 * * *', '0 0 */32 * *'])('refuses the step of %s, which would be read as what it is not', (text) => {
+    expect(() => read(text)).toThrow('Use a smaller step')
+  })
+
   it('keeps to the shortest distance that is allowed', () => {
     expect(read('*/10 * * * * *').reading).toBe('Every 10 seconds, UTC')
     expect(() => read('*/10 * * * * *', { minIntervalSeconds: 60 })).toThrow('at least 60 s are needed')

@@ -47,10 +47,35 @@ export function readCron(text: string): ReadCron {
   const all = (fields.length === 5 ? ['0', ...fields] : fields).map((field) => field.replaceAll('?', '*'))
   const wrong = all.findIndex((field) => !FIELD.test(field))
   if (wrong !== -1) throw refused(`"${all[wrong]}" is not understood as the ${FIELD_NAMES[wrong]} of a cron expression. Use numbers, names, and * , - / L #.`)
+  const stepWarnings = all.flatMap((field, index) => stepWarning(field, index))
   const cron = all.join(' ')
   const times = timesOf(cron, text)
   const phrase = all[0] === '0' ? all.slice(1).join(' ') : cron
-  return { cron, phrase, reading: readingOf(phrase), warnings: cronWarnings(times) }
+  return { cron, phrase, reading: readingOf(phrase), warnings: [...cronWarnings(times), ...stepWarnings] }
+}
+
+/** How many values each field has, and when it begins again. */
+const ROUNDS = [
+  { size: 60, round: 'minute' },
+  { size: 60, round: 'hour' },
+  { size: 24, round: 'day' },
+  { size: 31, round: 'month' },
+  { size: 12, round: 'year' },
+  { size: 7, round: 'week' },
+]
+
+/** Steps begin again with each round of their field, and read as if they did not: every 7 minutes is due at :56 and at :00. */
+function stepWarning(field: string, index: number): ScheduleWarning[] {
+  const { size, round } = ROUNDS[index] as (typeof ROUNDS)[number]
+  for (const item of field.split(',')) {
+    const [, start = '', step = ''] = /^(\*|\d+)\/(\d+)$/.exec(item) ?? []
+    if (step === '') continue
+    if (Number(step) > size) throw refused(`"${item}" steps over the whole ${FIELD_NAMES[index]}, which has ${size} values. Use a smaller step.`)
+    const isEven = round !== 'month' && size % Number(step) === 0 && (start === '*' || Number(start) < Number(step))
+    if (isEven) continue
+    return [{ code: 'uneven_steps', message: `The steps of "${item}" begin again with each ${round}, so that not all of them are as far apart.` }]
+  }
+  return []
 }
 
 /** "every day" is said only where nothing else says how often. */

@@ -4,6 +4,8 @@ import { atWall, type Moment } from './phrase-resolve.ts'
 import { offsetMinutes, offsetText, type PhraseZone } from './phrase-zone.ts'
 import type { WallTime } from './wall-clock.ts'
 
+/** Of four digits in every zone. */
+const YEAR_MAX = 9_998
 const ISO = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})?$/
 
 /**
@@ -15,6 +17,7 @@ export function readIso(text: string, zone: PhraseZone): Moment | null {
   if (!match) return null
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((part) => Number(part ?? 0))
   const wall: WallTime = { year, month, day, hour, minute, second }
+  if (year > YEAR_MAX) throw refused(`"${text}" is in a year that no calendar here goes to. Name one up to ${YEAR_MAX}.`)
   if (!isDate(wall) || hour > 23 || minute > 59 || second > 59) throw refused(`"${text}" is not on the calendar, or not on the clock.`)
   const milliseconds = Math.floor(Number(`0.${match[7] ?? 0}`) * 1_000)
   const offset = match[8]

@@ -18,4 +18,12 @@ describe('a point in time', () => {
     const again = readPhrase({ kind: 'when', text: read.canonical }, { ...at, timezone: null })
     expect(again).toMatchObject({ timing: read.timing, timezone: read.timezone, canonical: read.canonical })
   })
+
+  it.each(['9999-12-31T23:59:59-12:00', '9999-12-31T23:59:59Z', 'march 10 9999 at 9am', 'march 10 2126 at 9am', '9999-03-10 9am'])(
+    'is refused when it is too far ahead: %s',
+    (text) => {
+      const at = { now: new Date('2026-03-06T12:00:00Z'), timezone: 'UTC', projectTimezone: null, minIntervalSeconds: 10 }
+      expect(() => readPhrase({ kind: 'when', text }, at)).toThrow(/a hundred years ahead at most|Name one up to 9998/)
+    },
+  )
 })

@@ -27,6 +27,8 @@ type DayAt = (time: TimeOfDay) => WallDate
 /** How long each unit is at most. */
 const DAYS: Record<Span['unit'], number> = { second: 1, minute: 1, hour: 1, day: 1, week: 7, month: 31, year: 365 }
 const YEARS_LOOKED_AT = 12
+/** A hundred years. */
+const FAR_MS = 36_525 * 86_400_000
 
 /** The instant that the parts mean by the clock of the zone. Throws candidates where they mean several. */
 export function resolveMoment(parts: Partial<MomentParts>, zone: PhraseZone, at: PhraseContext): Moment {
@@ -47,6 +49,7 @@ export function resolveMoment(parts: Partial<MomentParts>, zone: PhraseZone, at:
   const [time] = times.values
   if (!dayAt || !time) throw refused('The phrase names no point in time.')
   const moment = atWall(wallOf(dayAt, time), zone)
+  if (moment.at.getTime() - at.now.getTime() > FAR_MS) throw tooFar()
   return { at: moment.at, warnings: [...days.warnings, ...times.warnings, ...moment.warnings] }
 }
 
@@ -77,7 +80,7 @@ function tooFar(): Error {
 function resolveSpans(spans: Span[], zone: PhraseZone, at: PhraseContext): Moment {
   const seconds = spans.reduce((sum, { count, unit }) => sum + count * (UNIT_SECONDS[unit] ?? 0), 0)
   if (!(seconds > 0)) throw refused('The time from now has to be longer than nothing.')
-  if (seconds > 36_525 * 86_400) throw tooFar()
+  if (seconds * 1_000 > FAR_MS) throw tooFar()
   const instant = new Date(at.now.getTime() + Math.round(seconds * 1_000))
   const isOfDays = seconds % 86_400 === 0
   const [from, to] = [at.now, instant].map((moment) => clockText(toWallTime(moment, zone.name)))
