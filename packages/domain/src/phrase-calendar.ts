@@ -42,18 +42,19 @@ export interface Parts {
  */
 export function calendarRule(span: CalendarSpan, parts: Partial<Parts>): { rule: CalendarRule; warnings: ScheduleWarning[] } {
   const draft = daysOfRule(span, parts)
-  const offered = (rule: CalendarRule): string => phraseOfRule(rule)
-  if (!parts.times)
-    throw new Ambiguous(
-      missingTime(parts),
-      offeredTimes(parts).map((times) => offered({ ...complete(draft), times })),
-    )
-  if (draft.missing !== null) throw new Ambiguous(draft.missing, [offered({ ...complete(draft), times: sorted(parts.times) })])
-  const times = parts.dayPart ? timesInDayPart(parts.times, parts.dayPart) : parts.times
-  requireOneClock(times, (rewritten) => offered({ ...draft.rule, times: sorted(rewritten) }))
+  const offered = (times: TimeOfDay[]): string => phraseOfRule({ ...complete(draft), times: sorted(times) })
+  const times = meantTimes(parts)
+  if (!times) throw new Ambiguous(missingTime(parts), offeredTimes(parts).map(offered))
+  if (draft.missing !== null) throw new Ambiguous(draft.missing, [offered(times)])
+  requireOneClock(times, offered)
   const rule = { ...draft.rule, times: distinctTimes(times).map(({ hour, minute, second }) => ({ hour, minute, second })) }
   requireRate(rule, parts)
   return { rule, warnings: [...timeWarnings(times, rule), ...dayWarnings(rule)] }
+}
+
+/** The times that were said, in the part of the day that was said. */
+function meantTimes({ times, dayPart }: Partial<Parts>): WrittenTime[] | undefined {
+  return times && dayPart ? timesInDayPart(times, dayPart) : times
 }
 
 interface Draft {
@@ -163,14 +164,15 @@ function dayWarnings({ monthDays, nths, months }: CalendarRule): ScheduleWarning
     const message = `Months without a ${inWords(short.map(ordinal))} are left out; "last day" is a day of every month.`
     warnings.push(months.join() === '2' ? { code: 'leap_years', message: 'Only leap years have that day.' } : { code: 'short_months', message })
   }
-  if (nths.some(({ rank }) => rank === 5))
+  if (nths.some(({ rank }) => rank === 5)) {
     warnings.push({ code: 'short_months', message: 'Months without a fifth one are left out; "last" is one of every month.' })
+  }
   return warnings
 }
 
 /** "Every second friday" is said of the month and of every other week. */
 export function openRank({ rank, weekdays }: { rank: Rank; weekdays: number[] }, parts: Partial<Parts>): Ambiguous {
-  const times = parts.times ? sorted(parts.times) : [NINE]
+  const times = sorted(meantTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
   const none = { weekdays: [], monthDays: [], nths: [], months: [], times }
   const ofMonth = phraseOfRule({ ...none, every: { count: 1, unit: 'month' }, nths: weekdays.map((weekday) => ({ rank, weekday })) })
   const ofWeeks = rank === 'last' || rank < 2 ? [] : [phraseOfRule({ ...none, every: { count: rank, unit: 'week' }, weekdays })]
@@ -179,7 +181,7 @@ export function openRank({ rank, weekdays }: { rank: Rank; weekdays: number[] },
 
 /** A quarter may be one of the calendar, or three months from now on. */
 export function openQuarter(parts: Partial<Parts>): Ambiguous {
-  const times = parts.times ? sorted(parts.times) : [NINE]
+  const times = sorted(meantTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
   const monthDays = parts.monthDays ?? (parts.nths ? [] : [1])
   const common = { weekdays: [], monthDays, nths: parts.nths ?? [], times }
   return new Ambiguous('It is open whether the quarters of the calendar are meant, or every three months from now on.', [
@@ -190,7 +192,7 @@ export function openQuarter(parts: Partial<Parts>): Ambiguous {
 
 /** Times, days of a month or months, but nothing that says that and how often they come again. */
 export function withoutPeriod(parts: Partial<Parts>): Ambiguous {
-  const times = parts.times ? sorted(parts.times) : [NINE]
+  const times = sorted(meantTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
   const common = { weekdays: [], monthDays: parts.monthDays ?? [], nths: parts.nths ?? [], months: parts.months ?? [], times }
   const hasDays = common.monthDays.length + common.nths.length > 0
   const phrases = hasDays

@@ -154,8 +154,9 @@ export function timesInDayPart(times: WrittenTime[], part: DayPart): WrittenTime
   return times.map((time) => {
     const isOpen = time.style === 'open' || time.style === 'clock'
     const hour = isOpen ? toHour(time.hour) : time.hour
-    if (!hours.includes(hour))
+    if (!hours.includes(hour)) {
       throw refused(`${time.written} is not in the ${part}. Say the hour with am or pm, or on a 24-hour clock, and leave out "${part}".`)
+    }
     return { ...time, hour, style: isOpen ? 'exact' : time.style }
   })
 }

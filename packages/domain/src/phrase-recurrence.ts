@@ -230,14 +230,11 @@ const TWO_SENSES = new Map([
   ['biannually', ['twice a year', 'every 2 years']],
 ])
 
-/** Throws candidates for words with two senses. */
+/** Throws candidates for a word with two senses. Where there are several of them, they are words that are not understood. */
 export function requireClearWords(tokens: Token[], text: string): void {
-  for (const { text: word, start, end } of tokens) {
-    const senses = TWO_SENSES.get(word)
-    if (senses)
-      throw new Ambiguous(
-        `"${word}" may mean ${senses.join(' or ')}.`,
-        senses.map((sense) => text.slice(0, start) + sense + text.slice(end)),
-      )
-  }
+  const [token, another] = tokens.filter(({ text: word }) => TWO_SENSES.has(word))
+  const senses = token && !another ? TWO_SENSES.get(token.text) : undefined
+  if (!token || !senses) return
+  const candidates = senses.map((sense) => text.slice(0, token.start) + sense + text.slice(token.end))
+  throw new Ambiguous(`"${token.text}" may mean ${senses.join(' or ')}.`, candidates)
 }

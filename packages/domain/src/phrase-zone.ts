@@ -60,7 +60,7 @@ const ZONE_NAME = /^[A-Za-z]+(?:\/[A-Za-z0-9_+-]+){1,2}$/
 
 const WEEKDAY_LIST = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\//i
 /** How a word ends that a time of day ends with. */
-const TIME_END = /(?:\d|[ap]\.?m\.?|\dh|noon|midday|midnight|clock),?$/i
+const TIME_END = /(?:\dh?|[ap]\.?m\.?|noon|midday|midnight|clock),?$/i
 
 const AMERICAN = /^(?:America|US|Canada|Mexico|Brazil|Chile)\/|^Pacific\/Honolulu$|^(?:UTC|GMT|Etc\/.*)$/
 
@@ -131,7 +131,7 @@ function zoneOf(read: ZoneWord, words: string[], index: number): PhraseZone {
 }
 
 /** The zone of a phrase that names none. */
-export function zoneWithout(at: PhraseContext): PhraseZone {
+function zoneWithout(at: PhraseContext): PhraseZone {
   if (at.timezone !== null) return { name: at.timezone, source: 'field', letters: null }
   if (at.projectTimezone !== null) return { name: at.projectTimezone, source: 'project', letters: null }
   return { name: 'UTC', source: 'nobody', letters: null }
@@ -163,9 +163,8 @@ function isFiller(words: string[], index: number, zoneIndex: number): boolean {
 
 /** Throws `validation_failed` when the `timezone` field names no zone. Letters are none there: as an old IANA name, EST would have no summer. */
 export function requireZoneField(timezone: string | null): void {
-  if (timezone === null) return
+  if (timezone === null || isTimeZone(timezone)) return
   const letters = LETTERS.get(timezone.toLowerCase())
-  if (isTimeZone(timezone) && (timezone.includes('/') || letters?.zone === 'UTC')) return
   const reason =
     letters && letters.zone !== 'UTC' ? `is no IANA name; use ${letters.zone}` : 'is no time zone; use an IANA name such as America/New_York, or UTC'
   throw new DomainError('validation_failed', `The time zone "${timezone}" ${reason}.`, {

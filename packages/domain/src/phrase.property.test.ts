@@ -63,14 +63,17 @@ const NEEDLESS =
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 
+const codeUnits = fc
+  .array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 32, max: 126 })), { maxLength: 60 })
+  .map((units) => String.fromCharCode(...units))
+
 describe('what is accepted', () => {
   it('has no word in it that is not known, wherever it stands', () => {
     for (const [index, { kind, text, at }] of PHRASES.entries()) {
       const alien = UNKNOWN[index % UNKNOWN.length] ?? ''
-      for (const place of [0, 1, words(text).length - 1, words(text).length]) {
-        const longer = words(text).toSpliced(place, 0, alien).join(' ')
-        expect([longer, readOrNull(kind, longer, at)]).toEqual([longer, null])
-      }
+      const place = (index * 7) % (words(text).length + 1)
+      const longer = words(text).toSpliced(place, 0, alien).join(' ')
+      expect([longer, readOrNull(kind, longer, at)]).toEqual([longer, null])
     }
   })
 
@@ -84,7 +87,7 @@ describe('what is accepted', () => {
         const first = readOrNull(kind, text, at)
         expect([longer, meaning(read) === meaning(first) && read.reading === first?.reading]).toEqual([longer, false])
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_200 },
     )
   })
 
@@ -109,13 +112,13 @@ describe('what is accepted', () => {
         const again = readPhrase({ kind, text: read.canonical }, AT)
         expect(again).toMatchObject({ timing: read.timing, timezone: read.timezone, canonical: read.canonical })
       }),
-      { numRuns: 3_000 },
+      { numRuns: 2_000 },
     )
   })
 
   it('is read from any text, or refused by a DomainError', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...PHRASE_KINDS), fc.string({ unit: 'binary', maxLength: 60 }), (kind, text) => {
+      fc.property(fc.constantFrom(...PHRASE_KINDS), codeUnits, (kind, text) => {
         readOrNull(kind, text)
       }),
       { numRuns: 300 },
@@ -141,6 +144,7 @@ describe('a hostile phrase', () => {
     ['cron', '*/1,'],
     ['astral characters', '𝟗'],
     ['combining characters', 'é'],
+    ['words with two senses', 'biweekly '],
     ['capitals that grow', 'İ'],
     ['lone surrogates', '\ud800'],
   ])('of %s is refused, whatever its length', (_, piece) => {

@@ -1,3 +1,4 @@
+import type { CalendarTiming } from './cron-times.ts'
 import { DomainError } from './errors.ts'
 import { looksLikeCron, readCron } from './phrase-cron.ts'
 import { readIso } from './phrase-iso.ts'
@@ -11,7 +12,7 @@ import { tokenize } from './phrase-tokens.ts'
 import { type PhraseContext, type PhraseZone, requireZoneField, takeZone, zoneWarnings } from './phrase-zone.ts'
 import type { PhraseKind, ScheduleWarning } from './schedule.ts'
 import { codePointLength } from './text.ts'
-import { type CalendarTiming, nextFiring, shortestGapSeconds, type Timing } from './timing.ts'
+import { nextFiring, shortestGapSeconds, type Timing } from './timing.ts'
 import { toWallTime } from './wall-clock.ts'
 
 export type { PhraseContext } from './phrase-zone.ts'
@@ -49,27 +50,34 @@ const CANDIDATES_MAX = 8
  */
 export function readPhrase(phrase: Phrase, at: PhraseContext): PhraseReading {
   requireZoneField(at.timezone)
+  return readAtDepth({ ...phrase, text: cleaned(phrase) }, at, 0)
+}
+
+/** How often candidates may have candidates of their own: letters of a zone that is open may stand behind a phrase that is. */
+const DEPTH_MAX = 2
+
+function readAtDepth(phrase: Phrase, at: PhraseContext, depth: number): PhraseReading {
   try {
-    return read({ ...phrase, text: cleaned(phrase) }, at)
+    return read(phrase, at)
   } catch (error) {
     if (!(error instanceof Ambiguous)) throw error
-    throw withCandidates(error, phrase.kind, at)
+    throw depth < DEPTH_MAX ? withCandidates(error, phrase.kind, at, depth) : unparseable(phrase.kind, error.message)
   }
 }
 
 function cleaned({ kind, text }: Phrase): string {
-  if (text.length > PHRASE_LENGTH_MAX * 2 || codePointLength(text) > PHRASE_LENGTH_MAX)
-    throw refused(`A phrase may have ${PHRASE_LENGTH_MAX} characters at most.`)
+  const isLong = text.length > PHRASE_LENGTH_MAX * 2 || codePointLength(text) > PHRASE_LENGTH_MAX
+  if (isLong) throw refused(`A phrase may have ${PHRASE_LENGTH_MAX} characters at most.`)
   const clean = text.replace(/\s+/g, ' ').trim()
   if (clean === '') throw unparseable(kind, 'The phrase is empty.')
   return clean
 }
 
-function withCandidates(error: Ambiguous, kind: PhraseKind, at: PhraseContext): DomainError {
+function withCandidates(error: Ambiguous, kind: PhraseKind, at: PhraseContext, depth: number): DomainError {
   const candidates: PhraseCandidate[] = []
   let past: DomainError | null = null
   for (const text of error.phrases.slice(0, CANDIDATES_MAX)) {
-    const read = readCandidate({ kind, text }, at)
+    const read = readCandidate({ kind, text }, at, depth + 1)
     if (Array.isArray(read)) candidates.push(...read)
     else if (read.code === 'schedule_in_past') past = read
   }
@@ -79,9 +87,9 @@ function withCandidates(error: Ambiguous, kind: PhraseKind, at: PhraseContext): 
 }
 
 /** What is offered is read first: it is a candidate if it is accepted, and if it is ambiguous itself, its candidates are. */
-function readCandidate(phrase: Phrase, at: PhraseContext): PhraseCandidate[] | DomainError {
+function readCandidate(phrase: Phrase, at: PhraseContext, depth: number): PhraseCandidate[] | DomainError {
   try {
-    const { timing, timezone, reading } = readPhrase(phrase, at)
+    const { timing, timezone, reading } = readAtDepth(phrase, at, depth)
     const next = nextFiring(timing, timezone, at.now)
     return next ? [{ phrase: phrase.text, reading, next_fire_at: next.toISOString() }] : []
   } catch (refusal) {
