@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { BUILTIN_SUBAGENTS, type SubagentDefinition } from '@muster/domain'
+import { claudePath } from '@muster/testing/claude-program'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ENVIRONMENT, KEYS } from '../ai/testing.ts'
@@ -39,6 +41,9 @@ interface Own {
   files?: Record<string, string>
 }
 
+/** The real program, whose models are the test's. */
+const programSettings = () => ({ CLAUDE_CODE_PATH: claudePath(), ANTHROPIC_BASE_URL: models.anthropicUrl })
+
 /** A run that has been started. */
 function start(own: Own = {}) {
   const test = createTestRun({ requiredOutputs: [], ...own.brief }, own.budget)
@@ -47,7 +52,7 @@ function start(own: Own = {}) {
     writeFileSync(join(test.run.workspace, path), content)
   }
   const run = { ...test.run, access: { url: muster.url, token: TOKEN } }
-  const runner = claudeRunner(models.anthropicUrl, guard, { settings: own.settings ?? {}, environment: own.environment ?? {} })
+  const runner = claudeRunner({ ...programSettings(), ...own.settings }, guard, own.environment)
   return { test, outcome: runner.run(run), subtaskId: run.brief.subtaskId }
 }
 
@@ -192,10 +197,10 @@ describe('an update', () => {
 })
 
 describe('the end of a run', () => {
-  it.each([
+  it.each<[string, ScriptedTurn]>([
     ['a model that stalls', { text: 'Thinking', ending: 'stall' }],
     ['a command', { text: 'Thinking', toolCalls: [{ name: 'Bash', input: { command: 'setsid sleep 300 & sleep 300' } }] }],
-  ] satisfies [string, ScriptedTurn][])('comes by a stop in the midst of %s, and leaves no process', async (_name, turn) => {
+  ])('comes by a stop in the midst of %s, and leaves no process', async (_name, turn) => {
     models.reply(turn)
     const { test, outcome, subtaskId } = start({ settings: COMMANDS })
     using _ = test
@@ -227,7 +232,9 @@ describe('the end of a run', () => {
 
   it('comes with the death of its worker', async () => {
     models.reply({ text: 'Thinking', ending: 'stall' })
-    const host = spawn(process.execPath, [join(import.meta.dirname, 'worker-host.ts'), models.anthropicUrl], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const host = spawn(process.execPath, [fileURLToPath(new URL('./worker-host.ts', import.meta.url)), JSON.stringify(programSettings())], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     const [line] = (await once(host.stdout, 'data')) as [Buffer]
     const subtaskId = line.toString().trim()
     await models.request(1)

@@ -2,14 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseSettings } from '@muster/domain'
-import { claudePath } from '@muster/testing/claude-program'
 import { ENVIRONMENT, KEYS } from '../ai/testing.ts'
 import type { Guard } from '../command/guard.ts'
 import { SILENT_LOG } from '../command/testing.ts'
 import type { Runner } from '../port.ts'
 import { createClaudeCodeRunner } from './runner.ts'
 
-/** A runner over the real program, or another, whose models are the test's. */
+/** A runner with a key, and what else is given: the program, and where its models are. */
 export function claudeRunner(
   anthropicUrl: string,
   guard: Guard,
@@ -21,7 +20,12 @@ export function claudeRunner(
     ANTHROPIC_BASE_URL: anthropicUrl,
     ...own.settings,
   })
-  return createClaudeCodeRunner(settings, { guard, log: SILENT_LOG, environment: { ...ENVIRONMENT, ...own.environment }, baseFolder: '/' })
+  return createClaudeCodeRunner(parseSettings({ ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY, ...settings }), {
+    guard,
+    log: SILENT_LOG,
+    environment: { ...ENVIRONMENT, ...environment },
+    baseFolder: '/',
+  })
 }
 
 /** What has been asked of Muster, by hooks and by MCP. */
