@@ -149,7 +149,8 @@ function requireRate(rule: CalendarRule, { rate }: Partial<Parts>): void {
 function timeWarnings(times: WrittenTime[], { every }: CalendarRule): ScheduleWarning[] {
   const open = times.filter(({ style, hour }) => style === 'open' && hour < 8)
   const warnings = open.map((time) => {
-    const message = `"${time.written}" is read as ${clockText(time)}; write ${time.hour}pm or ${clockText({ ...time, hour: time.hour + 12 })} if the afternoon is meant.`
+    const later = clockText({ ...time, hour: time.hour + 12 })
+    const message = `"${time.written}" is read as ${clockText(time)}; write ${later} if the afternoon is meant.`
     return { code: 'bare_hour', message }
   })
   const hasMidnight = every.unit !== 'day' && times.some(({ style }) => style === 'midnight')

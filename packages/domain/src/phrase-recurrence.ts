@@ -172,7 +172,8 @@ function tooLong(): Error {
 
 function notOfTheCalendar(): Error {
   return refused(
-    'Intervals shorter than a day, or of several units, count real time and take no days or times. Send a cron expression for hours of the day, as in "*/15 9-16 * * 1-5".',
+    'Intervals shorter than a day, or of several units, count real time and take no days or times. ' +
+      'Send a cron expression for hours of the day, as in "*/15 9-16 * * 1-5".',
   )
 }
 
@@ -204,11 +205,10 @@ function lengthWords(seconds: number): string {
 }
 
 /** Words that say that something comes again. */
-const AGAIN = new Set(
-  'every each daily everyday hourly weekly fortnightly monthly quarterly yearly annually twice thrice weekdays workdays weekends mornings afternoons evenings nights'.split(
-    ' ',
-  ),
-)
+const AGAIN = new Set([
+  ...['every', 'each', 'daily', 'everyday', 'hourly', 'weekly', 'fortnightly', 'monthly', 'quarterly', 'yearly', 'annually', 'twice', 'thrice'],
+  ...['weekdays', 'workdays', 'weekends', 'mornings', 'afternoons', 'evenings', 'nights'],
+])
 
 /** Whether the phrase speaks of something that comes again: one of those words, plural weekdays, or "of the month". */
 export function comesAgain(tokens: Token[]): boolean {

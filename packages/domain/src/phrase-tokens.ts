@@ -14,8 +14,20 @@ export interface Token {
   end: number
 }
 
-const TOKEN =
-  /(?<date>\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}(?![\d/.:-])|\d{1,2}\/\d{1,2}(?![\d/:]))|(?<clock>\d{1,2}:\d{2}(?::\d{2})?(?![\d:]))|(?<ordinal>\d{1,4}(?:st|nd|rd|th)(?![a-z]))|(?<number>\d+(?:\.\d+)?)|(?<meridiem>[ap]\.\s?m\b\.?)|(?<word>[a-z]+(?:['’][a-z]+)?)|(?<mark>[-,&+–/])/y
+const TOKEN = new RegExp(
+  [
+    /(?<date>\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}(?![\d/.:-])|\d{1,2}\/\d{1,2}(?![\d/:]))/,
+    /(?<clock>\d{1,2}:\d{2}(?::\d{2})?(?![\d:]))/,
+    /(?<ordinal>\d{1,4}(?:st|nd|rd|th)(?![a-z]))/,
+    /(?<number>\d+(?:\.\d+)?)/,
+    /(?<meridiem>[ap]\.\s?m\b\.?)/,
+    /(?<word>[a-z]+(?:['’][a-z]+)?)/,
+    /(?<mark>[-,&+–/])/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'y',
+)
 
 const NUMBER_WORDS = new Map(
   Object.entries({

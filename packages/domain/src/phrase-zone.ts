@@ -123,7 +123,8 @@ function zoneOf(read: ZoneWord, words: string[], index: number): PhraseZone {
   if (read.kind === 'unknown') throw refused(`"${written}" is no time zone. Use an IANA name such as America/New_York, Europe/Berlin or UTC.`)
   if (read.kind === 'offset') {
     throw refused(
-      `"${written}" is an offset, which says nothing about daylight saving. Name a time zone such as Europe/Berlin, or send a point in time as ISO 8601, for example 2026-03-10T09:00:00-05:00.`,
+      `"${written}" is an offset, which says nothing about daylight saving. Name a time zone such as Europe/Berlin, ` +
+        'or send a point in time as ISO 8601, for example 2026-03-10T09:00:00-05:00.',
     )
   }
   const candidates = read.names.map((name) => words.with(index, name).join(' '))
