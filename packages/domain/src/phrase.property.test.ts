@@ -25,11 +25,10 @@ function meaning(reading: PhraseReading | null): string {
 }
 
 /** Every word that some pattern knows, and more that none does. */
-const KNOWN =
-  `every each other second third last first 1st 15th 31st 2 3 9 10 17 30 half a an and or , & - at on the of in from now next this today tomorrow tonight
-  day days week weeks month months year years hour hours minute minutes seconds daily weekly monthly yearly hourly quarterly weekday weekdays weekend monday mondays
-  fri sunday march january feb am pm h noon midnight 9am 9:30 17:45 9:30pm morning evening night once twice times per EST UTC Europe/Berlin IST 5/6/2026 2026-03-10
-  after before o'clock biweekly * */5 1-5`.split(/\s+/)
+const KNOWN = `every each other second third last first 1st 15th 31st 2 3 9 10 17 30 half a an and or , & - at on the of in from now next this today
+    tomorrow tonight day days week weeks month months year years hour hours minute minutes seconds daily weekly monthly yearly hourly quarterly
+    weekday weekdays weekend monday mondays fri sunday march january feb am pm h noon midnight 9am 9:30 17:45 9:30pm morning evening night once
+    twice times per EST UTC Europe/Berlin IST 5/6/2026 2026-03-10 after before o'clock biweekly * */5 1-5`.split(/\s+/)
 const UNKNOWN = [
   'please',
   'remind',
@@ -53,13 +52,15 @@ const UNKNOWN = [
 
 /** Words that only join others, and words that can say again what a phrase says already: "9 am" of the morning, "tomorrow" of the next 9am. */
 const NOISE = new Set(
-  `, on at in of the and a an every each day o'clock h am pm morning evening night noon once twice daily weekly monthly yearly week month year today tonight tomorrow
-  this next monday mondays fri sunday january march UTC EST Europe/Berlin`.split(/\s+/),
+  `, on at in of the and a an every each day o'clock h am pm morning evening night noon once twice daily weekly monthly yearly week month year
+    today tonight tomorrow this next monday mondays fri sunday january march UTC EST Europe/Berlin`.split(/\s+/),
 )
 
 /** All that can be left out of one of the phrases: what it says is said by the others too, or it only makes a sentence of them. */
-const NEEDLESS =
-  "1 2026 2028 a.m. an and at daily day each every friday gmt in morning next o'clock of on once sat standard the this thrice time today tomorrow tonight tue tuesday twice utc weekly z"
+const NEEDLESS = `1 2026 2028 a.m. an and at daily day each every friday gmt in morning next o'clock of on once sat standard the this thrice time today
+  tomorrow tonight tue tuesday twice utc weekly z`
+  .split(/\s+/)
+  .join(' ')
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 
