@@ -9,17 +9,7 @@ import type { Runner } from '../port.ts'
 import { createClaudeCodeRunner } from './runner.ts'
 
 /** A runner with a key, and what else is given: the program, and where its models are. */
-export function claudeRunner(
-  anthropicUrl: string,
-  guard: Guard,
-  own: { settings?: Record<string, string>; environment?: Record<string, string> } = {},
-): Runner {
-  const settings = parseSettings({
-    CLAUDE_CODE_PATH: claudePath(),
-    ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY,
-    ANTHROPIC_BASE_URL: anthropicUrl,
-    ...own.settings,
-  })
+export function claudeRunner(settings: Record<string, string>, guard: Guard, environment: Record<string, string> = {}): Runner {
   return createClaudeCodeRunner(parseSettings({ ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY, ...settings }), {
     guard,
     log: SILENT_LOG,
