@@ -1,5 +1,5 @@
 import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, unavailable } from '@muster/db'
-import { DEFAULT_PROJECT_ID, DomainError } from '@muster/domain'
+import { DEFAULT_PROJECT_ID, DomainError, readPhrase } from '@muster/domain'
 import { createBell, createBoss, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners } from '@muster/runners'
 import { type Deps, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS } from '@muster/usecases'
@@ -68,6 +68,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     },
     start(onFatal) {
       const prepare = async () => {
+        readFirstPhrases()
         await requireConfinedLogin(db)
         // A database that has not been migrated may be at any moment.
         if ((await missingFromDatabase(db)) !== null) throw new NotMigrated()
@@ -171,4 +172,12 @@ function remember<T>(look: () => T, forMs: number): () => T {
     if (known === undefined || performance.now() > known.until) known = { value: look(), until: performance.now() + forMs }
     return known.value
   }
+}
+
+/** Calendars, zones and names of months are loaded by the first phrases that a process reads: before anybody waits for them. */
+function readFirstPhrases(): void {
+  const at = { now: new Date(0), timezone: 'America/New_York', projectTimezone: null, minIntervalSeconds: 1 }
+  readPhrase({ kind: 'when', text: 'march 10 at 9am' }, at)
+  readPhrase({ kind: 'every', text: 'every other monday at 9 ET' }, at)
+  readPhrase({ kind: 'cron', text: '0 9 * * 1-5' }, at)
 }

@@ -25,6 +25,7 @@ import {
   deleteSubagent,
   dispatchTask,
   fireSchedules,
+  getSchedule,
   getSubagent,
   getSubtask,
   listScheduleRuns,
@@ -351,12 +352,14 @@ describe('tasks and schedules', () => {
     const pass = await fire()
     expect(pass.failed).toEqual([id])
     expect(harness.log.takeErrors()).toMatchObject([{ fields: { schedule_id: id } }])
+    expect((await getSchedule(ctx, id)).warnings).toMatchObject([{ code: 'cannot_fire', message: expect.stringContaining(name) }])
     expect(await scheduled(id)).toHaveLength(0)
     expect(await scheduled(other.id)).toHaveLength(1)
     await expect(triggerSchedule(ctx, id, () => {})).rejects.toMatchObject({ code: 'subagent_not_found' })
     await writeDefinition('Back.')
     await fire()
     expect((await scheduled(id)).map((row) => row.subagent_version)).toEqual([1])
+    expect((await getSchedule(ctx, id)).warnings).toEqual([])
     expect((await listScheduleRuns(ctx, id, { limit: 10 })).items.map(({ outcome }) => outcome)).toEqual(['fired'])
     await drain(ctx)
   })

@@ -10,7 +10,7 @@ import {
   type Tx,
   transaction,
 } from '@muster/db'
-import { type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
+import { DomainError, type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
 import { insertPrepared, laneDefaults, type Spawned } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { slotEvent } from './event-data.ts'
@@ -136,10 +136,30 @@ async function together(deps: Deps, projectId: string, ids: readonly string[], w
     done.hasWaiting ||= hasWaiting
     for (const { scheduleId, error } of faults) {
       done.failed.push(scheduleId)
+      if (error instanceof DomainError) await noteRefusal(deps, projectId, scheduleId, error)
       deps.log.error({ err: error, project_id: projectId, schedule_id: scheduleId }, 'a schedule could not be fired; it is left as it is')
     }
   }
   return done
+}
+
+/** Of the warning that a schedule is due and cannot fire. */
+const CANNOT_FIRE = 'cannot_fire'
+
+/**
+ * Says with the schedule why it is due and does not fire, such as that its sub-agent is gone: whoever wrote it reads no logs. It is tried again, and
+ * catches up when what it needs is back.
+ */
+async function noteRefusal(deps: Deps, projectId: string, scheduleId: string, { message }: DomainError): Promise<void> {
+  await transaction(deps.db, projectId, async (tx) => {
+    const schedule = await schedules.lockSchedule(tx, scheduleId)
+    if (schedule?.state !== 'active' || schedule.warnings.some((warning) => warning.code === CANNOT_FIRE && warning.message === message)) return
+    await schedules.changeSchedule(tx, scheduleId, { warnings: [...withoutRefusal(schedule), { code: CANNOT_FIRE, message }] })
+  })
+}
+
+function withoutRefusal({ warnings }: Schedule): Schedule['warnings'] {
+  return warnings.filter(({ code }) => code !== CANNOT_FIRE)
 }
 
 /** A locked schedule that is due, and what is to become of its slots. */
@@ -190,6 +210,10 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
     outcome.hasWaiting ||= written.rows.some((row) => row.outcome === 'waiting')
   }
   await Promise.all([scheduleSlots.insertSlots(tx, projectId, rows), scheduleSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
+  for (const { schedule } of plans) {
+    const warnings = withoutRefusal(schedule)
+    if (warnings.length < schedule.warnings.length) await schedules.changeSchedule(tx, schedule.id, { warnings })
+  }
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
   outcome.moved = advances.length
   return outcome

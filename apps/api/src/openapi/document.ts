@@ -1,7 +1,7 @@
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import { type AnswerDescription, type Endpoint, TAGS } from '../endpoint.ts'
 import { HTTP_ERRORS, toProblem } from '../errors.ts'
-import { components } from '../schemas/components.ts'
+import { components, namedComponents } from '../schemas/components.ts'
 import { problemSchema } from '../schemas/problem.ts'
 import { componentSchemas, convertFields, fieldsOf, type JsonSchema, nameOf, schemaInPlace } from './json-schemas.ts'
 
@@ -252,7 +252,7 @@ function componentExamples(endpoints: readonly Endpoint[]): Record<string, unkno
     ]),
   )
   const examples: Record<string, unknown> = {}
-  for (const [id, schema] of components._idmap) {
+  for (const [id, schema] of namedComponents()) {
     const example = components.get(schema)?.example
     if (example !== undefined && bodies.has(schema)) examples[id] = { value: example }
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { components } from '../schemas/components.ts'
+import { components, namedComponents } from '../schemas/components.ts'
 
 /** A JSON Schema as it stands in the reference. */
 export type JsonSchema = Record<string, unknown>
@@ -11,7 +11,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   const asInput = convertAll('input')
   const asOutput = convertAll('output')
   const schemas: Record<string, JsonSchema> = {}
-  for (const [id, schema] of components._idmap) {
+  for (const [id, schema] of namedComponents()) {
     const isInput = components.get(schema)?.io === 'input'
     schemas[id] = (isInput ? asInput[id] : asOutput[id]) ?? {}
   }
@@ -34,7 +34,7 @@ const inPlace = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakM
  */
 function convertInPlace(schemas: readonly z.ZodType[], io: 'input' | 'output'): void {
   const places = z.registry<{ id: string }>()
-  for (const [name, named] of components._idmap) places.add(named, { id: name })
+  for (const [name, named] of namedComponents()) places.add(named, { id: name })
   for (const [index, schema] of schemas.entries()) places.add(schema, { id: `here ${index}` })
   const converted = convert(places, io)
   for (const [index, schema] of schemas.entries()) inPlace[io].set(schema, converted[`here ${index}`] ?? {})
@@ -65,7 +65,7 @@ function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
 
 function convertAll(io: 'input' | 'output'): Record<string, JsonSchema> {
   const named = z.registry<{ id: string }>()
-  for (const [id, schema] of components._idmap) named.add(schema, { id })
+  for (const [id, schema] of namedComponents()) named.add(schema, { id })
   return convert(named, io)
 }
 

@@ -92,7 +92,7 @@ const leaseSchema = component(
   }),
 )
 
-const criterionSchema = component('Criterion', z.object({ id: z.string(), text: z.string() }))
+const criterionSchema = component('BriefCriterion', z.object({ id: z.string(), text: z.string() }))
 
 const briefSubagentSchema = component(
   'BriefSubagent',
