@@ -20,6 +20,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   briefRun,
   type Ctx,
+  cancelSubtask,
   createSchedule,
   createSubtask,
   deleteSubagent,
@@ -361,6 +362,25 @@ describe('tasks and schedules', () => {
     expect((await scheduled(id)).map((row) => row.subagent_version)).toEqual([1])
     expect((await getSchedule(ctx, id)).warnings).toEqual([])
     expect((await listScheduleRuns(ctx, id, { limit: 10 })).items.map(({ outcome }) => outcome)).toEqual(['fired'])
+    await drain(ctx)
+  })
+
+  it('says the same of a slot that waits for room, and takes it back once that has fired', async () => {
+    await writeDefinition('x')
+    await updateProject(ctx, ctx.actor.projectId, { settings: { limits: { agents: { [name]: { pending: 1 } } } } })
+    const first = await spawn(ctx, { agentId: name })
+    const { id } = await schedule()
+    await advanceClock(harness.admin, '1 hour')
+    expect((await fire()).hasWaiting).toBe(true)
+    await rm(join(folder, `${name}.md`))
+    await cancelSubtask(ctx, first.id)
+    expect((await fire()).failed).toEqual([id])
+    expect(harness.log.takeErrors()).toMatchObject([{ fields: { schedule_id: id } }])
+    expect((await getSchedule(ctx, id)).warnings).toMatchObject([{ code: 'cannot_fire' }])
+    await writeDefinition('Back.')
+    expect((await fire()).fired).toBe(1)
+    expect((await getSchedule(ctx, id)).warnings).toEqual([])
+    await updateProject(ctx, ctx.actor.projectId, { settings: {} })
     await drain(ctx)
   })
 })

@@ -136,8 +136,8 @@ async function together(deps: Deps, projectId: string, ids: readonly string[], w
     done.hasWaiting ||= hasWaiting
     for (const { scheduleId, error } of faults) {
       done.failed.push(scheduleId)
-      if (error instanceof DomainError) await noteRefusal(deps, projectId, scheduleId, error)
       deps.log.error({ err: error, project_id: projectId, schedule_id: scheduleId }, 'a schedule could not be fired; it is left as it is')
+      if (error instanceof DomainError) await noteRefusal(deps, projectId, scheduleId, error)
     }
   }
   return done
@@ -156,6 +156,14 @@ async function noteRefusal(deps: Deps, projectId: string, scheduleId: string, { 
     if (schedule?.state !== 'active' || schedule.warnings.some((warning) => warning.code === CANNOT_FIRE && warning.message === message)) return
     await schedules.changeSchedule(tx, scheduleId, { warnings: [...withoutRefusal(schedule), { code: CANNOT_FIRE, message }] })
   })
+}
+
+/** Takes that back of locked schedules that have moved on. */
+async function forgetRefusals(tx: Tx, moved: Iterable<Schedule>): Promise<void> {
+  for (const schedule of moved) {
+    const warnings = withoutRefusal(schedule)
+    if (warnings.length < schedule.warnings.length) await schedules.changeSchedule(tx, schedule.id, { warnings })
+  }
 }
 
 function withoutRefusal({ warnings }: Schedule): Schedule['warnings'] {
@@ -210,10 +218,10 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
     outcome.hasWaiting ||= written.rows.some((row) => row.outcome === 'waiting')
   }
   await Promise.all([scheduleSlots.insertSlots(tx, projectId, rows), scheduleSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
-  for (const { schedule } of plans) {
-    const warnings = withoutRefusal(schedule)
-    if (warnings.length < schedule.warnings.length) await schedules.changeSchedule(tx, schedule.id, { warnings })
-  }
+  await forgetRefusals(
+    tx,
+    plans.map(({ schedule }) => schedule),
+  )
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
   outcome.moved = advances.length
   return outcome
@@ -311,6 +319,10 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
     if (isFinished) events.push(stateEvent('schedule.finished', { ...schedule, state: 'finished' }, actor))
   }
   await Promise.all([scheduleSlots.writeFired(tx, fired), scheduleSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
+  await forgetRefusals(
+    tx,
+    advances.map(({ scheduleId }) => locked.get(scheduleId) as Schedule),
+  )
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
   outcome.moved = advances.length
   outcome.fired = fired.length

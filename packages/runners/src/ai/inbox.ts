@@ -16,7 +16,8 @@ export interface Inbox {
 /** Why an activity was aborted that was not the run's end. */
 const INTERRUPTED = 'interrupted'
 
-export function openInbox(run: Pick<Run, 'updates' | 'signal'>, onUpdate: () => void): Inbox {
+/** @param onFailed no further updates will come, and none should have failed */
+export function openInbox(run: Pick<Run, 'updates' | 'signal'>, onUpdate: () => void, onFailed: (error: unknown) => void): Inbox {
   const waiting: RunUpdate[] = []
   let current = new AbortController()
   const iterator = run.updates[Symbol.asyncIterator]()
@@ -31,8 +32,7 @@ export function openInbox(run: Pick<Run, 'updates' | 'signal'>, onUpdate: () => 
       if (next.value.delivery === 'interrupt') current.abort(INTERRUPTED)
     }
   }
-  // A feed that fails has nothing more to say.
-  receive().catch(() => {})
+  receive().catch(onFailed)
 
   return {
     take: () => waiting.splice(0),

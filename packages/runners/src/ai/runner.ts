@@ -61,7 +61,11 @@ async function runModel(run: Run, settings: AiSettings, { guard, log, environmen
     hasBash: settings.ENABLE_BASH_TOOL,
     ...(overrides.web !== undefined && { web: overrides.web }),
   })
-  const inbox = parts.openInbox(run, () => meter.addStep())
+  const inbox = parts.openInbox(
+    run,
+    () => meter.addStep(),
+    (error) => log.warn({ err: error, subtask_id: run.brief.subtaskId }, 'updates do not reach this run any more'),
+  )
   try {
     const conversation = new parts.Conversation({
       run,

@@ -49,8 +49,7 @@ export class Session {
   /** Gives the task, and from then on the updates as they come. */
   begin(): void {
     void this.#write(userMessage(randomUUID(), this.#parts.run.brief.task))
-    // A feed that fails has nothing more to say.
-    this.#passUpdates().catch(() => {})
+    this.#passUpdates().catch((error: unknown) => this.#parts.log.error(`Updates do not reach this run any more: ${String(error)}`))
   }
 
   /** Has the program break off what it does, and ends it: at once when it has said what that has cost, soon in any case. */

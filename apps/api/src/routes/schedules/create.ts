@@ -2,7 +2,7 @@ import { createSchedule } from '@muster/usecases'
 import { endpoint } from '../../endpoint.ts'
 import { newScheduleSchema } from '../../schemas/new-schedule.ts'
 import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
-import { toScheduleOptions } from './schedule-options.ts'
+import { RULE_ERRORS, toScheduleOptions } from './schedule-options.ts'
 
 export const createScheduleEndpoint = endpoint({
   operationId: 'createSchedule',
@@ -16,17 +16,7 @@ export const createScheduleEndpoint = endpoint({
   spawns: true,
   body: newScheduleSchema,
   answers: { 201: { description: 'Stored.', schema: scheduleSchema, headers: { Location: 'Where the schedule can be read.' } } },
-  errors: [
-    'spawn_blocked',
-    'subagent_not_found',
-    'subagent_invalid',
-    'background_mcp_blocked',
-    'schedule_ambiguous',
-    'schedule_unparseable',
-    'schedule_in_past',
-    'runner_unavailable',
-    'schedules_disabled',
-  ],
+  errors: [...RULE_ERRORS, 'schedules_disabled'],
   handle: async ({ ctx, deps, body }) => createSchedule(ctx, { ...toScheduleOptions(deps, body), task: body.task }),
   answer: (schedule) => ({ status: 201, headers: { location: `/schedules/${schedule.id}` }, body: presentSchedule(schedule) }),
 })

@@ -2,7 +2,7 @@ import { previewSchedule } from '@muster/usecases'
 import { endpoint } from '../../endpoint.ts'
 import { schedulePreviewRequestSchema } from '../../schemas/new-schedule.ts'
 import { presentRule, schedulePreviewSchema } from '../../schemas/schedule.ts'
-import { toScheduleOptions } from './schedule-options.ts'
+import { RULE_ERRORS, toScheduleOptions } from './schedule-options.ts'
 
 export const previewScheduleEndpoint = endpoint({
   operationId: 'previewSchedule',
@@ -15,16 +15,7 @@ export const previewScheduleEndpoint = endpoint({
   spawns: true,
   body: schedulePreviewRequestSchema,
   answers: { 200: { description: 'It would be read like this.', schema: schedulePreviewSchema } },
-  errors: [
-    'spawn_blocked',
-    'subagent_not_found',
-    'subagent_invalid',
-    'background_mcp_blocked',
-    'schedule_ambiguous',
-    'schedule_unparseable',
-    'schedule_in_past',
-    'runner_unavailable',
-  ],
+  errors: [...RULE_ERRORS],
   handle: async ({ ctx, deps, body }) => {
     const { phrase, timezone, maxFires, subagent, model } = toScheduleOptions(deps, body)
     const rule = await previewSchedule(ctx, phrase, timezone ?? null, body.from == null ? undefined : new Date(body.from), { subagent, model })

@@ -3,7 +3,7 @@ import { endpoint } from '../../endpoint.ts'
 import { idParams } from '../../schemas/fields.ts'
 import { schedulePatchSchema } from '../../schemas/new-schedule.ts'
 import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
-import { toScheduleRevision } from './schedule-options.ts'
+import { RULE_ERRORS, toScheduleRevision } from './schedule-options.ts'
 
 export const reviseScheduleEndpoint = endpoint({
   operationId: 'reviseSchedule',
@@ -17,18 +17,7 @@ export const reviseScheduleEndpoint = endpoint({
   params: idParams('schedule'),
   body: schedulePatchSchema,
   answers: { 200: { description: 'The schedule as it is now.', schema: scheduleSchema } },
-  errors: [
-    'spawn_blocked',
-    'subagent_not_found',
-    'subagent_invalid',
-    'background_mcp_blocked',
-    'not_found',
-    'invalid_transition',
-    'schedule_ambiguous',
-    'schedule_unparseable',
-    'schedule_in_past',
-    'runner_unavailable',
-  ],
+  errors: [...RULE_ERRORS, 'not_found', 'invalid_transition'],
   handle: async ({ ctx, deps, params, body }) => reviseSchedule(ctx, params.id, toScheduleRevision(deps, body)),
   answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
 })

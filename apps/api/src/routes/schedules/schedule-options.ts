@@ -1,9 +1,21 @@
-import type { Phrase } from '@muster/domain'
+import type { ErrorCode, Phrase } from '@muster/domain'
 import type { NewSchedule, ScheduleRevision } from '@muster/usecases'
 import type { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
 import { type newScheduleSchema, phraseOf, type schedulePatchSchema } from '../../schemas/new-schedule.ts'
 import { pickRunner, requireTimeout, toBudgetOptions, toSpawnOptions } from '../subtasks/spawn-options.ts'
+
+/** What a rule, and what its runs are to be, can be refused for. */
+export const RULE_ERRORS = [
+  'spawn_blocked',
+  'subagent_not_found',
+  'subagent_invalid',
+  'background_mcp_blocked',
+  'schedule_ambiguous',
+  'schedule_unparseable',
+  'schedule_in_past',
+  'runner_unavailable',
+] as const satisfies readonly ErrorCode[]
 
 type NewScheduleBody = z.output<typeof newScheduleSchema>
 
