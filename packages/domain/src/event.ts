@@ -30,6 +30,7 @@ export const EVENT_TYPES = [
   'schedule.paused',
   'schedule.finished',
   'schedule.deactivated',
+  'evaluation.created',
   'tsg.surfaced',
   'tsg.resolved',
 ] as const
@@ -47,7 +48,7 @@ export function isTerminalSubtaskEvent(type: string): boolean {
 export interface NewEvent {
   type: EventType
   /** `id` of a guide is its `tsg_id`. */
-  subject: { kind: 'subtask' | 'task' | 'tsg' | 'schedule'; id: string }
+  subject: { kind: 'subtask' | 'task' | 'tsg' | 'schedule' | 'evaluation'; id: string }
   data: Record<string, unknown>
   actor: { kind: string; id: string }
 }

@@ -65,6 +65,18 @@ export {
   type VerdictMethod,
 } from './evaluation-criteria.ts'
 export {
+  EVALUATION_ORIGINS,
+  type EvaluationDetail,
+  type EvaluationJudge,
+  type EvaluationOrigin,
+  type EvaluationRecord,
+  type EvaluationRef,
+  FLAG_SUBJECTS,
+  type FlagSubject,
+  JUDGEMENT_STATUSES,
+  type JudgementStatus,
+} from './evaluation-record.ts'
+export {
   DEFAULT_EVALUATION_RULES,
   type EvaluationRules,
   type EvaluationSettings,

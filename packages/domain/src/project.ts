@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { evaluationSettingsSchema } from './evaluation-settings.ts'
 import { BACKGROUND_MCP_POLICIES } from './spawn-policy.ts'
 import { isTimeZone } from './wall-clock.ts'
 
@@ -26,6 +27,7 @@ export const projectSettingsSchema = z.strictObject({
       'What becomes of a sub-agent that lists MCP tools, in the background: reject refuses to start it, strip starts it without them. BACKGROUND_MCP of the server where it is absent',
     )
     .optional(),
+  evaluation: evaluationSettingsSchema.describe('By what outputs are judged; what is absent is as in the defaults').optional(),
 })
 
 export type ProjectSettings = z.infer<typeof projectSettingsSchema>

@@ -1,3 +1,4 @@
+import type { EvaluationRef } from './evaluation-record.ts'
 import { outputProblems, type RequiredOutput } from './output-schema.ts'
 
 export const SUBTASK_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
@@ -94,8 +95,13 @@ export interface Subtask {
   runner: string
   model: string | null
   usage: Usage
+  /** The subtask before it in its chain, whose result was poor. */
   revisionOf: string | null
   revisionRound: number
+  /** How many rounds may follow the first one. */
+  maxRevisions: number
+  /** The latest of its result. */
+  evaluation: EvaluationRef | null
   createdAt: Date
   startedAt: Date | null
   completedAt: Date | null

@@ -25,6 +25,8 @@ export interface NewSubtask {
   maxAttempts?: number | undefined
   budget?: { maxSteps?: number | undefined; maxTokens?: number | undefined; maxCostUsdMicros?: number | undefined } | undefined
   metadata?: Record<string, unknown> | undefined
+  /** How often a poor result is sent back. Only of a dispatched brief: what has no criteria has nothing to be sent back for. */
+  maxRevisions?: number | undefined
 }
 
 export const DEFAULT_AGENT = 'default'
@@ -82,6 +84,7 @@ export function prepareSubtask(ctx: Ctx, input: NewSubtask, scope: Scope = 'subt
     notify: input.notify ?? true,
     requiredOutputs: input.requiredOutputs ?? [],
     metadata: input.metadata ?? {},
+    maxRevisions: input.maxRevisions ?? 0,
     jobId: ctx.newId(),
   }
 }
@@ -223,6 +226,8 @@ function newSubtask(row: subtasks.NewSubtaskRow, createdAt: Date): Subtask {
     usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, steps: 0, toolCalls: 0 },
     revisionOf: null,
     revisionRound: 0,
+    maxRevisions: row.maxRevisions,
+    evaluation: null,
     createdAt,
     startedAt: null,
     completedAt: null,

@@ -33,6 +33,7 @@ export interface NewSubtaskRow {
   notify: boolean
   requiredOutputs: RequiredOutput[]
   metadata: Record<string, unknown>
+  maxRevisions: number
   /** The job it gets if there is a free slot. */
   jobId: string
 }
@@ -80,6 +81,7 @@ export async function insertSubtasks(
     notify: row.notify,
     required_outputs: row.requiredOutputs,
     metadata: row.metadata,
+    max_revisions: row.maxRevisions,
     rank_seconds: PRIORITY_RANKS[row.priority] * ageingSeconds,
     job_id: row.jobId,
     event: created.data,
@@ -94,11 +96,11 @@ export async function insertSubtasks(
         jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as (
           id uuid, agent_id text, parent_session_id text, task text, task_id uuid, task_revision int, schedule_id uuid,
           subagent_name text, subagent_version int, resume_of uuid, background boolean, priority text, runner text, model text, timeout_seconds int, max_attempts smallint, budget_max_steps int, budget_max_tokens bigint, budget_max_cost_micros bigint, notify boolean,
-          required_outputs jsonb, metadata jsonb, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
+          required_outputs jsonb, metadata jsonb, max_revisions smallint, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
       ) with ordinality as w(
         id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority, runner,
-        model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, rank_seconds,
-        job_id, event, actor_kind, actor_id, place)
+        model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, max_revisions,
+        rank_seconds, job_id, event, actor_kind, actor_id, place)
     ),
     lane as materialized (
       select a.agent_id,
@@ -121,11 +123,11 @@ export async function insertSubtasks(
       insert into subtasks (
         id, project_id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority,
         runner, model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata,
-        created_at, rank_at, slot, slot_at, job_id
+        max_revisions, created_at, rank_at, slot, slot_at, job_id
       )
       select w.id, ${projectId}, w.agent_id, w.parent_session_id, w.task, w.task_id, w.task_revision, w.schedule_id,
         w.subagent_name, w.subagent_version, w.resume_of, w.background, w.priority, w.runner, w.model, w.timeout_seconds, w.max_attempts,
-        w.budget_max_steps, w.budget_max_tokens, w.budget_max_cost_micros, w.notify, w.required_outputs, w.metadata,
+        w.budget_max_steps, w.budget_max_tokens, w.budget_max_cost_micros, w.notify, w.required_outputs, w.metadata, w.max_revisions,
         moment.now, moment.now + w.rank_seconds * interval '1 second',
         u.slots + w.before < u.running_max,
         case when u.slots + w.before < u.running_max then moment.now end,
@@ -304,6 +306,8 @@ export function toSubtask(row: Row): Subtask {
     },
     revisionOf: row.revisionOf,
     revisionRound: row.revisionRound,
+    maxRevisions: row.maxRevisions,
+    evaluation: null,
     createdAt: row.createdAt,
     startedAt: row.startedAt,
     completedAt: row.completedAt,

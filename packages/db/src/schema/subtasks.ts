@@ -71,6 +71,8 @@ export const subtasks = pgTable(
     toolCalls: integer().notNull().default(0),
     revisionOf: uuid(),
     revisionRound: smallint().notNull().default(0),
+    /** How many rounds may follow the first one, where a result is poor. */
+    maxRevisions: smallint().notNull().default(0),
 
     createdAt: instantNow(),
     startedAt: instant(),
@@ -90,6 +92,7 @@ export const subtasks = pgTable(
     index('subtasks_by_agent').on(table.projectId, table.agentId, table.status, table.id),
     index('subtasks_by_session').on(table.projectId, table.parentSessionId, table.id).where(sql`parent_session_id is not null`),
     index('subtasks_by_task').on(table.projectId, table.taskId, table.id).where(sql`task_id is not null`),
+    index('subtasks_by_subagent').on(table.projectId, table.subagentName, table.id).where(sql`subagent_name is not null`),
     index('subtasks_by_schedule').on(table.projectId, table.scheduleId, table.id).where(sql`schedule_id is not null`),
     // What waits in a lane, best first, and what holds its slots.
     index('subtasks_waiting').on(table.projectId, table.agentId, table.rankAt, table.id).where(sql`status = 'pending' and not slot`),

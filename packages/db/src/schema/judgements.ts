@@ -1,0 +1,29 @@
+import { JUDGEMENT_STATUSES, type JudgementStatus } from '@muster/domain'
+import { bigint, check, index, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
+import { instant, instantNow, oneOf, projectId } from './columns.ts'
+
+/** Evaluations that a model is to judge as well. The row is the truth; its pg-boss job, inserted in the same commit, is the doorbell. */
+export const judgements = pgTable(
+  'judgements',
+  {
+    projectId: projectId(),
+    evaluationId: uuid().notNull(),
+    /** Null: the judge's default. */
+    model: text(),
+    status: text().$type<JudgementStatus>().notNull().default('pending'),
+    /** How often a model has been asked. */
+    attempts: smallint().notNull().default(0),
+    /** Why there will be no verdicts. */
+    error: text(),
+    inputTokens: bigint({ mode: 'number' }).notNull().default(0),
+    outputTokens: bigint({ mode: 'number' }).notNull().default(0),
+    costMicros: bigint({ mode: 'number' }).notNull().default(0),
+    createdAt: instantNow(),
+    endedAt: instant(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.projectId, table.evaluationId] }),
+    check('judgements_status', oneOf('status', JUDGEMENT_STATUSES)),
+    index('judgements_waiting').on(table.projectId, table.createdAt),
+  ],
+)

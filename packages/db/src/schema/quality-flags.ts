@@ -1,0 +1,29 @@
+import { FLAG_SUBJECTS, type FlagSubject, QUALITIES, type Quality } from '@muster/domain'
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { instantNow, oneOf, projectId } from './columns.ts'
+
+/** What people and controllers say of the quality of tasks and subtasks: the last word on each counts. [D2] flag_sequence_quality */
+export const qualityFlags = pgTable(
+  'quality_flags',
+  {
+    projectId: projectId(),
+    subjectKind: text().$type<FlagSubject>().notNull(),
+    subjectId: uuid().notNull(),
+    /** The latest evaluation of it when it was flagged. */
+    evaluationId: uuid(),
+    quality: text().$type<Quality>().notNull(),
+    tags: text().array().notNull(),
+    trainingCandidate: boolean().notNull().default(false),
+    authorKind: text().notNull(),
+    authorId: text().notNull(),
+    createdAt: instantNow(),
+    updatedAt: instantNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.projectId, table.subjectKind, table.subjectId] }),
+    check('quality_flags_subject', oneOf('subject_kind', FLAG_SUBJECTS)),
+    check('quality_flags_quality', oneOf('quality', QUALITIES)),
+    index('quality_flags_candidates').on(table.projectId, table.subjectId).where(sql`training_candidate`),
+  ],
+)
