@@ -9,9 +9,15 @@ const LANGUAGES = {
   sql: ['.sql'],
 }
 
-/** What Scout is told: which files count, by its task from the start, and whatever it hears after it has started. */
-export function createOrders(task = '') {
-  return { only: typesWanted(task), ignored: foldersIgnored(task), counted: [], followed: [], noted: [] }
+/** Work that was sent back is done thoroughly, however quick a look the task asks for. */
+const SENT_BACK = '[Task Update: Revision Requested]'
+
+/**
+ * What Scout is told: which files count and how far to look, by its brief from the start, and whatever it hears after it has started.
+ */
+export function createOrders({ task = '', text = '' } = {}) {
+  const isQuick = /\b(?:quick(?:ly)?|glance|briefly)\b/i.test(task) && !String(text).includes(SENT_BACK)
+  return { isQuick, only: typesWanted(task), ignored: foldersIgnored(task), counted: [], followed: [], noted: [] }
 }
 
 /** Takes an update in, and says how it is followed. One that is not understood is noted, and the report says so. */

@@ -20,11 +20,12 @@ export function report(brief, found, orders) {
         .map(([type, { files: count, lines: sum }]) => [type, count, sum]),
     ),
     `## Largest files\n${largest.map(({ name, bytes, lines: count }) => `- \`${oneLine(name)}\`: ${plural(count, 'line')}, ${plural(bytes, 'byte')}`).join('\n') || '- none'}`,
+    found.skipped > 0 && `## Left out\n${plural(found.skipped, 'folder')} below it: this was a quick look.`,
     `## Tests\n${plural(tests, 'test file')}; ${plural(untested, 'code file')} without a test beside it.`,
     marksSection(files, todos),
     counted.length > 0 && `## Counted on request\n${counted.map(({ text, count }) => `- "${oneLine(text)}": ${count}`).join('\n')}`,
     updatesSection(orders),
-    brief.task_id && checkIn(brief, statistics, orders),
+    brief.task_id && checkIn(brief, found, statistics, orders),
     reflection(brief, found, statistics, orders),
   ]
   return { text: sections.filter(Boolean).join('\n\n'), summary, statistics }
@@ -83,14 +84,19 @@ const CRITERIA = [
   [/\b(?:report|summary|markdown)\b/i, () => ['✅', 'this is it']],
 ]
 
-function judge(criterion, statistics) {
+function judge(criterion, found, statistics) {
   const known = CRITERIA.find(([pattern]) => pattern.test(criterion.text))
-  return known ? known[1](statistics) : ['❓', 'not something that counting files can tell']
+  if (!known) return ['❓', 'not something that counting files can tell']
+  const [emoji, evidence] = known[1](statistics)
+  // What was counted in a part is not what was asked for.
+  return emoji === '✅' && found.skipped > 0
+    ? ['📝', `${evidence}, without ${plural(found.skipped, 'folder')} that a quick look leaves out`]
+    : [emoji, evidence]
 }
 
-function checkIn(brief, statistics, orders) {
+function checkIn(brief, found, statistics, orders) {
   const lines = (brief.criteria ?? []).map((criterion) => {
-    const [emoji, evidence] = judge(criterion, statistics)
+    const [emoji, evidence] = judge(criterion, found, statistics)
     return `  - ${emoji} ${oneLine(criterion.text)}: ${evidence} (${criterion.id})`
   })
   const revision = brief.revision == null ? '' : ` revision="${brief.revision}"`
@@ -100,13 +106,14 @@ function checkIn(brief, statistics, orders) {
 
 /** How far the report can be trusted, in Scout's own view. */
 function reflection(brief, found, statistics, orders) {
-  const unclear = (brief.criteria ?? []).filter((criterion) => judge(criterion, statistics)[0] === '❓').length
+  const unclear = (brief.criteria ?? []).filter((criterion) => judge(criterion, found, statistics)[0] === '❓').length
   const lines = [
     `✅ Read ${plural(found.folders, 'folder')} of ${found.folder} and counted ${plural(statistics.files, 'file')} by type`,
     '✅ Every number is counted from the files, none is estimated',
     orders.followed.length > 0 && `✅ Followed ${plural(orders.followed.length, 'update')} received on the way`,
     orders.noted.length > 0 && `📝 ${plural(orders.noted.length, 'update')} could only be noted`,
     unclear > 0 && `❓ ${unclear} of the criteria cannot be judged by counting`,
+    found.skipped > 0 && `📝 ${plural(found.skipped, 'folder')} left to look into: this was a quick look`,
     found.isBounded && '⚠️ The folder is larger than what is read; the numbers are lower bounds',
     found.unread > 0 && `🧩 ${plural(found.unread, 'file')} could not be read`,
     found.links > 0 && `📚 ${plural(found.links, 'link')} not followed`,

@@ -18,6 +18,8 @@ const HERE = dirname(fileURLToPath(import.meta.url))
 /** Long enough to be steered or cancelled by hand, whatever the size of the folder. */
 const VISIBLE_MS = 3_000
 const MAX_PACE_MS = 1_500
+/** As many as a quick look takes in: the folder itself. */
+const QUICK_FOLDERS = 1
 
 /** One line of the protocol. */
 function say(line) {
@@ -77,8 +79,8 @@ async function main() {
   if (unknown) return end({ type: 'blocked', reason: unknown })
   if (brief.feedback) step(`The last result was refused: ${brief.feedback}`)
 
-  const orders = createOrders(String(brief.task ?? ''))
-  const found = { folder: target.name, folders: 0, files: [], unread: 0, links: 0, isBounded: false }
+  const orders = createOrders({ task: String(brief.task ?? ''), text: brief.text })
+  const found = { folder: target.name, folders: 0, skipped: 0, files: [], unread: 0, links: 0, isBounded: false }
   const finish = () => report(brief, found, orders)
 
   // Cancelled, out of time or needed elsewhere: hand over what there is. The exit code says that it is not the whole.
@@ -87,10 +89,12 @@ async function main() {
     process.stdout.write(`${JSON.stringify({ type: 'result', result: finish().text })}\n`, () => process.exit(143))
   })
 
-  const folders = listFolders(target.path)
-  found.isBounded = folders.length >= LIMITS.folders
+  const all = listFolders(target.path)
+  const folders = orders.isQuick ? all.slice(0, QUICK_FOLDERS) : all
+  found.skipped = all.length - folders.length
+  found.isBounded = all.length >= LIMITS.folders
   const pace = paceMs(folders.length)
-  step(`Inspecting ${target.name}: ${plural(folders.length, 'folder')}.`)
+  step(`Inspecting ${target.name}: ${plural(folders.length, 'folder')}${found.skipped > 0 ? `, and ${found.skipped} that a quick look leaves out` : ''}.`)
 
   // Once more after the last folder, for the update that came while it was read.
   for (const folder of [...folders, null]) {

@@ -99,6 +99,19 @@ describe('scout', () => {
     expect(blocked.outcome).toMatchObject({ kind: 'blocked', reason: expect.stringContaining('"confidence"') })
   })
 
+  it('takes a quick look where it is asked to, claims nothing of what it left out, and reads all of it when that is sent back', async () => {
+    const brief = { taskId: 'task-7', revision: 1, criteria: [{ id: 'c1', text: 'The number of test files is given' }] }
+    const quick = await report('Take a quick look at app', brief)
+    expect(quick.outcome).toMatchObject({ kind: 'completed', summary: 'app: 1 file in 1 folder, 3 lines, 2 TODO marks, 0 test files.' })
+    expect(quick.text).toContain('  - 📝 The number of test files is given: 0 test files counted, without 2 folders that a quick look leaves out (c1)')
+    expect(quick.text).toContain('📝 2 folders left to look into')
+
+    const text = '[Task Update: Revision Requested]\nThe last attempt has to be revised.'
+    const revised = await report('Take a quick look at app', { ...brief, text })
+    expect(revised.text).toContain('  - ✅ The number of test files is given: 1 test file counted (c1)')
+    expect(revised.text).not.toContain('left to look into')
+  })
+
   it('follows updates while it runs, also for what it has read already', async () => {
     using test = createTestRun({ task: 'Inspect app', requiredOutputs: [] })
     const running = scout(150).run(test.run)
