@@ -32,7 +32,7 @@ const REVISION_LINE_MAX = 600
  * What the next attempt is told: which criteria the last one failed, and what it reported against itself. Well below the 20,000
  * characters of an update. The words of the last attempt are quoted as data, and can neither pass for a message of ours nor form a block.
  */
-export function revisionRequest(evaluation: Evaluation): string {
+export function revisionRequest(evaluation: Pick<Evaluation, 'score' | 'criteria' | 'reflection'>): string {
   const of = (...verdicts: CriterionVerdict['verdict'][]) =>
     evaluation.criteria.filter(({ verdict, source }) => verdicts.includes(verdict) && (verdict !== 'unclear' || source !== 'constraint')).map(criterionText)
   const findings = [
@@ -50,7 +50,7 @@ export function revisionRequest(evaluation: Evaluation): string {
   )
 }
 
-function scoreText({ score }: Evaluation): string {
+function scoreText({ score }: Pick<Evaluation, 'score'>): string {
   return score === null ? 'It has no score.' : `Its score is ${Number(score.toFixed(4))}.`
 }
 
@@ -60,7 +60,7 @@ function criterionText({ id, text, evidence }: CriterionVerdict): string {
   return evidence === null ? `${shown} (${id})` : `${shown} (${id}), reported as "${asData(evidence)}"`
 }
 
-function failingItems({ reflection }: Evaluation): string[] {
+function failingItems({ reflection }: Pick<Evaluation, 'reflection'>): string[] {
   return reflection.items.filter(({ weight }) => weight < 0).map(({ emoji, category, text }) => `${emoji} ${category}: ${asData(text)}`)
 }
 

@@ -1,5 +1,6 @@
 import { CHECK_IN_LINES_MAX, type CheckIn, type CriterionReport, foldText, matchLines, readCheckIn } from './check-in.ts'
 import { type CriterionVerdict, type EvaluatedCriterion, type JudgeVerdict, type SchemaVerdict, sortJudgeVerdicts, verdictOn } from './evaluation-criteria.ts'
+import { isOutputCriterion } from './evaluation-outputs.ts'
 import { DEFAULT_EVALUATION_RULES, type EvaluationRules, type Gate } from './evaluation-settings.ts'
 import { type BlockItem, type EmojiCategory, findBlocks, type NplBlock } from './npl-blocks.ts'
 import { type CategoryCounts, type Reflection, readReflection, scoreOf, weightOf } from './reflection.ts'
@@ -46,6 +47,8 @@ export interface EvaluationInput {
   output: string
   criteria: readonly EvaluatedCriterion[]
   criteriaRevision: number | null
+  /** Those of the output, where they have been looked for already. */
+  blocks?: readonly NplBlock[]
   /** Check-ins of the output that name another task are left out. */
   taskId?: string | null
   /** What was said before the output, oldest first. Where both speak of a criterion, the output counts. */
@@ -63,10 +66,11 @@ export interface EvaluationInput {
  */
 export function evaluate(input: EvaluationInput): Evaluation {
   const { criteria, settings: rules = DEFAULT_EVALUATION_RULES } = input
-  const blocks = findBlocks(input.output)
+  const blocks = input.blocks ?? findBlocks(input.output)
   const reflection = readReflection(blocks, rules.weights)
-  const { reports, unmatched, counted } = compare(newestLines(blocks, input), criteria)
-  const judge = sortJudgeVerdicts(input.output, criteria, input.judgeVerdicts ?? [])
+  const asked = criteria.filter((criterion) => !isOutputCriterion(criterion))
+  const { reports, unmatched, counted } = compare(newestLines(blocks, input), asked)
+  const judge = sortJudgeVerdicts(input.output, asked, input.judgeVerdicts ?? [])
   const verdicts = giveVerdicts(criteria, reports, input.schemaVerdicts ?? [], judge.kept)
   const counts = countAll(reflection.categories, counted)
   const score = scoreOf(counts, rules.weights)
@@ -78,7 +82,7 @@ export function evaluate(input: EvaluationInput): Evaluation {
     warnings: [
       ...gates.map((gate) => ({ code: 'gate' as const, message: GATE_MESSAGES[gate] })),
       ...criterionWarnings(verdicts),
-      ...itemWarnings(reflection, criteria.length === 0 ? counted : [], rules),
+      ...itemWarnings(reflection, asked.length === 0 ? counted : [], rules),
       ...unmatchedWarnings(unmatched, judge.dropped),
       ...selfReportWarnings(verdicts, reports, score),
     ],

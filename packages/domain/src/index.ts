@@ -64,6 +64,7 @@ export {
   type Verdict,
   type VerdictMethod,
 } from './evaluation-criteria.ts'
+export { completionText, isOutputCriterion, type OutputChecks, outputChecks } from './evaluation-outputs.ts'
 export {
   EVALUATION_ORIGINS,
   type EvaluationDetail,
@@ -84,6 +85,7 @@ export {
   evaluationSettingsSchema,
   GATES,
   type Gate,
+  judgeOf,
 } from './evaluation-settings.ts'
 export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluation-text.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
