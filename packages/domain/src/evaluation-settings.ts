@@ -76,12 +76,6 @@ export function judgeOf({ judge = false }: EvaluationSettings = {}): { model: st
   return { model: judge === true ? null : (judge.model ?? null) }
 }
 
-/** Whether a judge is to give verdicts as well, and of which model: null is the one of the server. */
-export function judgeOf({ judge = false }: EvaluationSettings = {}): { model: string | null } | null {
-  if (judge === false) return null
-  return { model: judge === true ? null : (judge.model ?? null) }
-}
-
 /** Defaults, with what is given in their place. */
 function withGiven<Values extends object>(defaults: Values, given: { [Key in keyof Values]?: Values[Key] | undefined } = {}): Values {
   return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
