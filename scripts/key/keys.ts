@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { connect } from '@muster/db'
 import { DEFAULT_PROJECT_ID, type Settings } from '@muster/domain'
-import { createBell, createBoss, createRunJobs, ensureRunQueues } from '@muster/jobs'
+import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
 import { type ApiKey, type Ctx, createApiKey, createProject, getProject, listApiKeys, revokeApiKey } from '@muster/usecases'
 import type { KeyCommand } from './options.ts'
 
@@ -20,6 +20,7 @@ export async function runKeyCommand(command: Exclude<KeyCommand, { verb: 'help' 
     db,
     dispatchDb,
     runJobs: createRunJobs(boss),
+    judgeJobs: createJudgeJobs(boss),
     bell: createBell(dispatchDb, ignore),
     settings,
     newId: randomUUIDv7,

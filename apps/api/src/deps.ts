@@ -1,6 +1,6 @@
 import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, unavailable } from '@muster/db'
 import { DEFAULT_PROJECT_ID, DomainError, readPhrase } from '@muster/domain'
-import { createBell, createBoss, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
+import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners } from '@muster/runners'
 import { type Deps, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS } from '@muster/usecases'
 import { v7 } from 'uuid'
@@ -44,7 +44,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
   })
   const stopping = new AbortController()
-  const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(boss), bell, settings, newId: v7, log }
+  const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(boss), judgeJobs: createJudgeJobs(boss), bell, settings, newId: v7, log }
   const feed = createEventFeed()
   const runWaiters = createWaiters()
   const runners = remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS)

@@ -1,6 +1,6 @@
 import { connect, type Database, requireConfinedLogin } from '@muster/db'
 import { DEFAULT_PROJECT_ID, type Settings } from '@muster/domain'
-import { createBell, createBoss, createRunJobs, ensureRunQueues } from '@muster/jobs'
+import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
 import { createRunners, type Runner, startGuard } from '@muster/runners'
 import type { Deps } from '@muster/usecases'
 import type { Logger } from 'pino'
@@ -47,6 +47,7 @@ export async function composeWorker(settings: Settings, { databaseUrl, log, envi
       dispatchDb,
       presence,
       runJobs: createRunJobs(boss),
+      judgeJobs: createJudgeJobs(boss),
       bell: createBell(dispatchDb, (error) => log.debug({ err: error }, 'a wake-up was lost; whoever waits looks by itself')),
       settings,
       newId: v7,

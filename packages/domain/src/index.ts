@@ -91,6 +91,8 @@ export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluation-tex
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
 export { type HookCall, type HookEvent, hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './hook.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
+export type { McpServerSettings } from './mcp-settings.ts'
+export { limited, OUT_OF_TIME } from './limited.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'
 export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'
@@ -210,7 +212,7 @@ export {
 } from './task.ts'
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
 export { firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
-export { ALL_TOOLS, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
+export { ALL_TOOLS, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './training-export.ts'
 export {
   type CompiledTsg,

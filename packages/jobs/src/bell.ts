@@ -4,9 +4,10 @@ import type { Database } from '@muster/db'
 /**
  * Channels on which loops wake each other, within a process and across processes. Nothing depends on them but speed: whoever listens
  * also looks by itself. `run`: jobs are waiting. `cancel`: running subtasks have news (cancel or update), payload their ids. `events`:
- * the log has grown (rung by the relay inside its commit). `schedule`: a schedule is due at another time than was known.
+ * the log has grown (rung by the relay inside its commit). `schedule`: a schedule is due at another time than was known. `judge`: outputs
+ * wait for a model's verdict.
  */
-export const CHANNELS = { run: 'muster_run', cancel: 'muster_cancel', events: 'muster_events', schedule: 'muster_schedule' } as const
+export const CHANNELS = { run: 'muster_run', cancel: 'muster_cancel', events: 'muster_events', schedule: 'muster_schedule', judge: 'muster_judge' } as const
 
 /** `outbox`: events are waiting for the relay. Every process has one, so whoever writes events wakes its own and tells nobody else. */
 export type Channel = keyof typeof CHANNELS | 'outbox'

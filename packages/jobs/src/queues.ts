@@ -15,6 +15,25 @@ export function runQueue(runner: string, projectId: string): string {
  */
 const RUN_QUEUE_OPTIONS = { retryLimit: 0, expireInSeconds: 86_400, retentionSeconds: 315_360_000, deleteAfterSeconds: 60, notify: false } as const
 
+/** The queue of the evaluations that a model is to judge as well, those of all projects. */
+export const JUDGE_QUEUE = 'judge'
+
+/**
+ * A model is asked over the network, so this is pg-boss's own trade: tries with growing waits between them, and heartbeats, which tell
+ * within seconds that a worker has gone with what it held. Expiry is for one that lives and never ends.
+ */
+const JUDGE_QUEUE_OPTIONS = {
+  retryLimit: 5,
+  retryDelay: 2,
+  retryBackoff: true,
+  retryDelayMax: 120,
+  heartbeatSeconds: 20,
+  expireInSeconds: 900,
+  retentionSeconds: 315_360_000,
+  deleteAfterSeconds: 86_400,
+  notify: false,
+} as const
+
 const GRANTS = [
   'grant usage on schema pgboss to muster_app, muster_dispatch',
   'grant select, insert, update, delete on all tables in schema pgboss to muster_app, muster_dispatch',
@@ -32,6 +51,7 @@ export async function installQueues(adminUrl: string): Promise<void> {
   boss.on('error', (error) => failures.push(error))
   await boss.start()
   await boss.createQueue(runQueue('external', DEFAULT_PROJECT_ID), RUN_QUEUE_OPTIONS)
+  await boss.createQueue(JUDGE_QUEUE, JUDGE_QUEUE_OPTIONS)
   for (const statement of GRANTS) await boss.getDb().executeSql(statement)
   await boss.stop({ graceful: false })
   if (failures[0] !== undefined) throw failures[0]

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '@muster/db'
 import { type Actor, parseSettings } from '@muster/domain'
-import { createBell, createBoss, createRunJobs, ensureRunQueues } from '@muster/jobs'
+import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
 import { type Ctx, createProject, type Deps, type Log, openActor } from '@muster/usecases'
 import postgres from 'postgres'
 import { v7 } from 'uuid'
@@ -66,6 +66,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     db,
     dispatchDb,
     runJobs: createRunJobs(boss),
+    judgeJobs: createJudgeJobs(boss),
     bell: createBell(db, onError),
     settings: parseSettings({ DATA_DIR: dataDir, ...options.settings }),
     newId: v7,

@@ -1,6 +1,6 @@
 import { type Database, type Tx, transaction } from '@muster/db'
 import type { Actor, Settings } from '@muster/domain'
-import type { Bell, RunJobs } from '@muster/jobs'
+import type { Bell, JudgeJobs, RunJobs } from '@muster/jobs'
 
 /** What a process gives its use-cases. A plain object: tests pass a literal. */
 export interface Deps {
@@ -9,6 +9,7 @@ export interface Deps {
   /** Sees the tables of dispatching across projects. */
   dispatchDb: Database
   runJobs: RunJobs
+  judgeJobs: JudgeJobs
   bell: Bell
   settings: Settings
   /** A new UUIDv7. */
