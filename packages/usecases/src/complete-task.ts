@@ -1,4 +1,4 @@
-import { outbox, type Tx, taskDependencies, tasks } from '@muster/db'
+import { outbox, type Tx, tasks } from '@muster/db'
 import {
   DomainError,
   type NewEvent,
@@ -12,7 +12,7 @@ import {
 } from '@muster/domain'
 import type { Ctx, Deps } from './ctx.ts'
 import { taskEvent } from './event-data.ts'
-import { finishTask, requireOpen } from './finish-task.ts'
+import { finishTask, lockForCompletion, requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
 
 /** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
@@ -69,11 +69,6 @@ export async function completeTaskInTransaction(
   await outbox.publish(tx, projectId, [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })])
   tx.afterCommit(() => deps.bell.ring('outbox'))
   return { outcome: 'in_review' }
-}
-
-/** Keeps dependencies from being edited while tasks are completed. Before the locks of tasks, whose completion may release others. */
-export async function lockForCompletion(tx: Tx, projectId: string): Promise<void> {
-  await taskDependencies.lockDependencies(tx, projectId, 'complete')
 }
 
 /** The refusal of outputs, naming each. */

@@ -10,6 +10,11 @@ export function requireOpen(task: { status: TaskStatus }): void {
   throw new DomainError('invalid_transition', `This task has already ended as ${task.status}; nothing about it changes any more.`, { status_now: task.status })
 }
 
+/** Keeps dependencies from being edited while tasks are completed. Before the locks of tasks, whose completion may release others. */
+export async function lockForCompletion(tx: Tx, projectId: string): Promise<void> {
+  await taskDependencies.lockDependencies(tx, projectId, 'complete')
+}
+
 /**
  * Ends a locked task: nobody holds it any more, and what was never handed over expires. Completion also releases, in the same commit,
  * the tasks that waited for this one alone; their dependencies must have been locked before the task was.

@@ -1,12 +1,10 @@
-import { type LockedTask, outbox, subtasks, type Tx, tasks } from '@muster/db'
-import { DomainError, isTerminal, notFound, outputProblems, requireController, requireScope, subtaskSessionId, type Task } from '@muster/domain'
-import { lockForCompletion, outputsMissing } from './complete-task.ts'
+import { tasks } from '@muster/db'
+import { DomainError, notFound, outputProblems, requireController, requireScope, type Task } from '@muster/domain'
+import { outputsMissing } from './complete-task.ts'
 import type { Ctx } from './ctx.ts'
-import { taskEvent } from './event-data.ts'
-import { finishTask, requireOpen } from './finish-task.ts'
+import { isHeldByEndedRun, requestRevision } from './decide-review.ts'
+import { finishTask, lockForCompletion, requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
-import { queueTaskUpdate } from './queue-task-update.ts'
-import { leaveEndedRun } from './take-away-task.ts'
 
 export interface Review {
   decision: 'approve' | 'request_revision'
@@ -40,18 +38,9 @@ export async function reviewTask(ctx: Ctx, id: string, { decision, note }: Revie
       if (problems.length > 0) throw outputsMissing(problems)
       await finishTask(ctx, tx, task, { status: 'completed' }, ctx.actor)
     } else {
-      await tasks.writeTransition(tx, id, { status: 'revision_requested' })
-      if (await isHeldByEndedRun(tx, task)) await leaveEndedRun(tx, task, ctx.actor)
-      await outbox.publish(tx, projectId, [taskEvent('task.revision_requested', { ...task, status: 'revision_requested' }, ctx.actor, { note: note ?? null })])
-      await queueTaskUpdate(ctx, tx, task, { type: 'revision_request', content: note ?? DEFAULT_REQUEST, revision: task.revision, actor: ctx.actor })
+      const hasRunEnded = await isHeldByEndedRun(tx, task)
+      await requestRevision(ctx, tx, task, { content: note ?? DEFAULT_REQUEST, note: note ?? null, actor: ctx.actor, hasRunEnded })
     }
     return (await tasks.findTask(tx, id)) as Task
   })
-}
-
-/** Whether a locked task is held by the session of a subtask that is over. */
-async function isHeldByEndedRun(tx: Tx, task: LockedTask): Promise<boolean> {
-  if (task.subtaskId === null || task.subagentSessionId !== subtaskSessionId(task.subtaskId)) return false
-  const run = await subtasks.lockSubtask(tx, task.subtaskId)
-  return run === null || isTerminal(run.status)
 }

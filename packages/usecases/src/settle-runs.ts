@@ -29,10 +29,11 @@ import {
   type Usage,
 } from '@muster/domain'
 import { type RunJob, runQueue } from '@muster/jobs'
-import { completeTaskInTransaction, lockForCompletion } from './complete-task.ts'
+import { completeTaskInTransaction } from './complete-task.ts'
 import { laneDefaults } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
+import { lockForCompletion } from './finish-task.ts'
 import { returnTaskToPending } from './return-task.ts'
 import { surfaceTsgs } from './surface-tsgs.ts'
 import { leaveEndedRun } from './take-away-task.ts'

@@ -40,3 +40,16 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
     returning id`
   return inserted.map((row) => row.id)
 }
+
+/**
+ * The evaluation of what a task was handed in with by the session that holds it, or held it: of the newest completion, or of the result of
+ * the run, where that completed the task by its result. Null where there is none.
+ */
+export async function findHandedIn(tx: Tx, projectId: string, taskId: string, sessionId: string | null): Promise<string | null> {
+  const [row] = await tx.sql<{ id: string }[]>`
+    select id from evaluations
+    where project_id = ${projectId} and task_id = ${taskId} and session_id is not distinct from ${sessionId}
+      and origin in ('completion', 'subtask') and not is_judged
+    order by origin = 'completion' desc, id desc limit 1`
+  return row?.id ?? null
+}
