@@ -37,6 +37,31 @@ describe('settings', () => {
     expect(parseSettings({ PORT: '', HOST: '  ', DATABASE_URL: '', HOME: '/somewhere' })).toEqual(parseSettings({}))
   })
 
+  it.each<[string, Record<string, string>, string[]]>([
+    ['a server that is neither', { MCP_SERVERS: '{"a": {"path": "x"}}' }, ['MCP_SERVERS.a: must be {"url": "https://…", "headers": {…}} or {"command"']],
+    [
+      'the name of our own',
+      { MCP_SERVERS: '{"Muster": {"url": "https://a.test/mcp"}}' },
+      ['MCP_SERVERS.Muster: this name is that of the server of Muster itself'],
+    ],
+    ['a name that ends a name', { MCP_SERVERS: '{"a__b": {"command": ["x"]}}' }, ['MCP_SERVERS.a__b: a name of a server is letters and digits']],
+    ['a search without its key', { WEB_SEARCH_PROVIDER: 'brave' }, ['WEB_SEARCH_API_KEY: is needed for brave']],
+    ['a search without its address', { WEB_SEARCH_PROVIDER: 'searxng' }, ['WEB_SEARCH_URL: is needed for searxng']],
+  ])('refuse %s', (_, environment, problems) => {
+    const found = problemsOf(environment)
+    expect(found).toHaveLength(problems.length)
+    for (const [place, problem] of problems.entries()) expect(found[place]).toContain(problem)
+  })
+
+  it('know servers of MCP and a provider of searches', () => {
+    const servers = { a: { url: 'https://a.test/mcp', headers: { Authorization: 'Bearer x' } }, 'b-2': { command: ['b', '--stdio'], env: { B: '1' } } }
+    expect(parseSettings({ MCP_SERVERS: JSON.stringify(servers), WEB_SEARCH_PROVIDER: 'tavily', WEB_SEARCH_API_KEY: 'tvly-key' })).toMatchObject({
+      MCP_SERVERS: servers,
+      WEB_SEARCH_PROVIDER: 'tavily',
+    })
+    expect(parseSettings({ WEB_SEARCH_PROVIDER: 'searxng', WEB_SEARCH_URL: 'http://10.0.0.5:8080' }).WEB_SEARCH_API_KEY).toBeUndefined()
+  })
+
   it('are read as what they are', () => {
     const settings = parseSettings({
       PORT: '0',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mcpServersSchema } from './mcp-settings.ts'
 import { BACKGROUND_MCP_POLICIES } from './spawn-policy.ts'
 
 /**
@@ -60,6 +61,9 @@ export type ModelPrice = z.infer<typeof modelPrice>
 const modelName = text.max(200)
 const modelAliases = json.pipe(z.record(modelName, modelName))
 const modelPrices = json.pipe(z.record(modelName, modelPrice))
+const mcpServers = json.pipe(mcpServersSchema)
+/** Whom the tool WebSearch can ask. */
+export const WEB_SEARCH_PROVIDERS = ['brave', 'tavily', 'searxng'] as const
 const baseUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host/path' })
 
 const folderList = z
@@ -137,6 +141,21 @@ export const settingsSchema = z.object({
     .describe(
       'true: models of the runners ai and claude-code may run commands, with the rights of the worker. Turn it on only where the worker lives in a container of its own.',
     ),
+  MCP_SERVERS: mcpServers
+    .default({})
+    .describe(
+      'MCP servers whose tools the runner ai offers to sub-agents in the foreground, as JSON: {"name": {"url": "https://…", "headers": {"Authorization": "Bearer …"}}} or {"name": {"command": ["program", "argument"], "env": {"NAME": "value"}}}.',
+    ),
+  WEB_SEARCH_PROVIDER: z
+    .enum(WEB_SEARCH_PROVIDERS)
+    .optional()
+    .describe(
+      'Whom the tool WebSearch of the runner ai asks: brave or tavily, with WEB_SEARCH_API_KEY, or searxng, with WEB_SEARCH_URL. Absent: there is no such tool.',
+    ),
+  WEB_SEARCH_API_KEY: text.optional().describe('Key of the provider of searches.'),
+  WEB_SEARCH_URL: baseUrl
+    .optional()
+    .describe('Where the provider of searches is reached, if not at its own address; an instance of SearXNG must answer in the format json.'),
   SUBAGENTS_DIRS: folderList
     .default([])
     .describe(
@@ -192,7 +211,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     Object.entries(environment).filter(([name, value]) => name in settingsSchema.shape && value !== undefined && value.trim() !== ''),
   )
   const parsed = settingsSchema.safeParse(given)
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${reasonOf(issue)}`)
 
   if (parsed.success) {
     const settings = parsed.data
@@ -209,7 +228,20 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     ) {
       problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is neither ${BUILT_IN_RUNNER_NAMES.join(' nor ')} nor one of COMMAND_RUNNERS`)
     }
+    problems.push(...searchProblems(settings))
     if (problems.length === 0) return settings
   }
   throw new SettingsError(problems)
+}
+
+/** What is wrong; of a name that cannot be one, why. */
+function reasonOf(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join('; ') : issue.message
+}
+
+/** What a provider of searches needs, and has not. */
+function searchProblems({ WEB_SEARCH_PROVIDER: provider, WEB_SEARCH_API_KEY: key, WEB_SEARCH_URL: url }: z.output<typeof settingsSchema>): string[] {
+  if (provider === undefined) return []
+  if (provider === 'searxng') return url === undefined ? ['WEB_SEARCH_URL: is needed for searxng: the address of your instance'] : []
+  return key === undefined ? [`WEB_SEARCH_API_KEY: is needed for ${provider}`] : []
 }

@@ -267,6 +267,9 @@ describe('a tool', () => {
     ['in a use that is denied in part', { tools: ['Bash'], disallowedTools: ['Bash(rm:*)'] }, 'Bash(cd / && rm -rf .)', false, false],
     ['in a use that is denied further inside', { tools: ['*'], disallowedTools: ['Bash(rm:*)'] }, 'Bash(echo $(rm -rf .))', false, false],
     ['in a use that is not denied', { tools: ['Bash'], disallowedTools: ['Bash(rm:*)'] }, 'Bash(ls)', true, true],
+    ['of a server that is not among those it names', { tools: ['*'], mcpServers: ['a'] }, 'mcp__b__c', false, false],
+    ['of a server that is among those it names', { tools: ['mcp__a'], mcpServers: ['a', 'd'] }, 'mcp__a__c', true, false],
+    ['of Muster, whatever servers it names', { tools: [], mcpServers: ['a'] }, 'mcp__muster__get_task', true, true],
     ['reading what is denied', { tools: ['Read'], disallowedTools: ['Read(.env*)'] }, 'Read(.env.local)', false, false],
   ])('%s', (_, given, toolName, foreground, background) => {
     expect([allows(given, toolName, false), allows(given, toolName, true)]).toEqual([foreground, background])

@@ -9,6 +9,7 @@ import {
   isSpawningTool,
   isSubagentMcpTool,
   MUSTER_MCP_SERVER,
+  mcpServerOf,
   readToolUse,
   SUBAGENT_MCP_TOOLS,
   type ToolRule,
@@ -144,6 +145,10 @@ function decideTool(definition: SubagentDefinition, { toolName, background, inSu
   const except = denied.uses === 'some' ? ` Denied are ${denied.rules.join(', ')}.` : ''
   if (!isMcpAllowed(tool.name, background)) return no(`No MCP tool works in the background, but ${SUBAGENT_MCP_TOOLS.join(', ')}.`)
   if (isSubagentMcpTool(tool.name) && (inSubagent || background)) return yes(`Every sub-agent reports to Muster with it.${except}`)
+  const server = mcpServerOf(tool.name)
+  if (server !== null && definition.mcpServers.length > 0 && !definition.mcpServers.includes(server)) {
+    return no(`${definition.name} names the MCP servers ${definition.mcpServers.join(', ')} and no other.`)
+  }
   if (background && isAlwaysAllowed(tool)) return yes(`It is always allowed in the background.${except}`)
   const allowed = allowedBy(definition.tools, tool)
   if (allowed.uses === 'all') return yes(`${definition.name} lists it.${except}`)

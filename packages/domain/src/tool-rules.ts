@@ -40,6 +40,11 @@ export function isMcpTool(name: string): boolean {
   return MCP_TOOL.test(name)
 }
 
+/** The MCP server that a tool is of; null for what is none of a server's tools. */
+export function mcpServerOf(name: string): string | null {
+  return /^mcp__(.+?)__./.exec(name)?.[1] ?? null
+}
+
 /** Whether a tool starts further work, whatever the case it is written in. */
 export function isSpawningTool(name: string): boolean {
   return SPAWNING_TOOLS.has(name.toLowerCase())
