@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
-import { cutToBytes, toStorableText } from '@muster/domain'
+import { cutToBytes, limited, OUT_OF_TIME, toStorableText } from '@muster/domain'
 import { RE2JS } from 're2js'
 import { z } from 'zod'
 import { compileGlob, compileRegex } from './glob-pattern.ts'
@@ -13,8 +13,11 @@ const FILE_BYTES_MAX = 4 * 1024 * 1024
 const TOTAL_BYTES_MAX = 64 * 1024 * 1024
 const LINE_LENGTH_MAX = 2_000
 const FOUND_MAX = 1_000
-/** How many lines are looked at before others get their turn: the worker has heartbeats to send. */
+/** How much is looked at before others get their turn: the worker has heartbeats to send. */
 const LINES_PER_TURN = 2_000
+const LENGTH_PER_TURN = 256 * 1024
+/** What is meant well takes a hundredth of it. The engine is linear in the text, but a pattern can cost a millisecond a character, and holds up every run. */
+const TURN_MS_MAX = 1_000
 
 export function grepTool(workspace: Workspace): AiTool {
   return defineTool({
@@ -82,12 +85,30 @@ async function textOf(workspace: Workspace, name: string): Promise<string | null
 
 async function matchingLines(text: string, expression: RE2JS, signal: AbortSignal): Promise<{ number: number; line: string }[]> {
   const matches: { number: number; line: string }[] = []
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (index % LINES_PER_TURN === 0) {
-      await immediate()
-      signal.throwIfAborted()
-    }
-    if (matches.length <= FOUND_MAX && expression.test(line)) matches.push({ number: index + 1, line })
+  const lines = text.split(/\r?\n/)
+  for (let from = 0; from < lines.length; ) {
+    await immediate()
+    signal.throwIfAborted()
+    const to = endOfTurn(lines, from)
+    const end = limited(TURN_MS_MAX, () => {
+      for (let at = from; at < to && matches.length <= FOUND_MAX; at += 1) {
+        const line = lines[at] as string
+        if (expression.test(line)) matches.push({ number: at + 1, line })
+      }
+    })
+    if (end === OUT_OF_TIME) throw new ToolError('The pattern takes too long on these files; search for something simpler.')
+    from = to
   }
   return matches
+}
+
+/** Where a turn ends that begins with a line: one line at least. */
+function endOfTurn(lines: readonly string[], from: number): number {
+  let length = 0
+  let to = from
+  do {
+    length += (lines[to] as string).length
+    to += 1
+  } while (to < lines.length && to - from < LINES_PER_TURN && length < LENGTH_PER_TURN)
+  return to
 }

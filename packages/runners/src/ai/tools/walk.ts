@@ -1,9 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { ToolError } from './tool.ts'
 
 const ENTRIES_MAX = 50_000
 const DEPTH_MAX = 64
+/** Whoever walks may take milliseconds a file; the worker has heartbeats to send meanwhile. */
+const TURN_MS = 50
 /** Nobody looks for their own work in there. */
 const PASSED_OVER = new Set(['.git', 'node_modules'])
 
@@ -15,10 +18,15 @@ const PASSED_OVER = new Set(['.git', 'node_modules'])
  */
 export async function* walkFiles(folder: string, signal: AbortSignal): AsyncGenerator<string> {
   let entries = 0
+  let turnBegan = performance.now()
   async function* below(relative: string, depth: number): AsyncGenerator<string> {
     if (depth > DEPTH_MAX) return
     const found = await readdir(join(folder, relative), { withFileTypes: true }).catch(() => [])
     for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (performance.now() - turnBegan > TURN_MS) {
+        await immediate()
+        turnBegan = performance.now()
+      }
       signal.throwIfAborted()
       entries += 1
       if (entries > ENTRIES_MAX) throw new ToolError(`There are more than ${ENTRIES_MAX} files; look in a folder below.`)

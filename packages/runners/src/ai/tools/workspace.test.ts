@@ -184,6 +184,11 @@ describe('Grep', () => {
     await expect(call(grepTool(workspace), { pattern: '(?=x)' })).rejects.toThrow('cannot be read')
   })
 
+  it('gives a pattern up that would hold the worker up for minutes', async () => {
+    writeFileSync(join(root, 'wide.txt'), `${'é'.repeat(4_000)}\n`.repeat(500))
+    await expect(call(grepTool(workspace), { pattern: '\\pL{1000}'.repeat(50) })).rejects.toThrow('takes too long')
+  })
+
   it('stops when it is told to', async () => {
     await expect(grepTool(workspace).run({ pattern: 'x' }, { signal: AbortSignal.abort() })).rejects.toThrow()
   })
