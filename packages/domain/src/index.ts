@@ -99,6 +99,7 @@ export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputP
 export { PHRASE_LENGTH_MAX, type Phrase, type PhraseCandidate, type PhraseContext, type PhraseReading, readPhrase } from './phrase.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
 export { isPublicAddress } from './public-address.ts'
+export { type QualityFlag, TRAINING_CANDIDACY } from './quality-flag.ts'
 export {
   type CategoryCounts,
   DEFAULT_WEIGHTS,

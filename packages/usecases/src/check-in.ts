@@ -53,7 +53,7 @@ export async function checkIn(
 }
 
 /** A block that names no task is about the one that it was sent for. */
-export function isAbout(taskId: string, block: CheckIn): boolean {
+export function isAbout(taskId: string, block: Pick<CheckIn, 'taskId'>): boolean {
   return block.taskId === null || block.taskId.toLowerCase() === taskId.toLowerCase()
 }
 

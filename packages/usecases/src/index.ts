@@ -5,9 +5,14 @@
 
 export {
   type ApiKey,
+  type EvaluationGroup,
+  type EvaluationStats,
+  type EvaluationSummary,
+  type EvaluationTally,
   type InboxItem,
   isDatabaseUnavailable,
   type Step,
+  type StoredEvaluation,
   type SubagentSummary,
   type TaskRevision,
   type TaskSummary,
@@ -24,6 +29,7 @@ export { type CheckpointAnswer, checkpointRun, type RunCheckpoint } from './chec
 export { acknowledgeInbox, claimInbox } from './claim-inbox.ts'
 export { type ClaimedRun, type Claimer, claimRuns } from './claim-runs.ts'
 export { completeTask, completeTaskInTransaction } from './complete-task.ts'
+export { type CreatedEvaluation, createEvaluation, type NewEvaluation } from './create-evaluation.ts'
 export { createSchedule, type NewSchedule } from './create-schedule.ts'
 export { createSubtask, DEFAULT_AGENT, type NewSubtask } from './create-subtask.ts'
 export { createTask } from './create-task.ts'
@@ -34,7 +40,10 @@ export { deleteSubagent } from './delete-subagent.ts'
 export { deleteTsg } from './delete-tsg.ts'
 export { dispatchTask, type TaskDispatch } from './dispatch-task.ts'
 export { cancelTask, failTask } from './end-task.ts'
+export { getEvaluationStats, STATS_BOUNDS, type StatsQuery } from './evaluation-stats.ts'
+export { exportTraining, type TrainingQuery } from './export-training.ts'
 export { type FiringPass, fireSchedules } from './fire-schedules.ts'
+export { flagQuality } from './flag-quality.ts'
 export { grantMissedSlots } from './grant-missed-slots.ts'
 export { type HookAnswer, takeHookEvent } from './hook-take-event.ts'
 export { acknowledgeInjection, type Injection, type InjectionItem, type InjectionRequest, injectSession } from './inject-session.ts'
@@ -58,6 +67,15 @@ export { type NewMessage, postMessage } from './post-message.ts'
 export { previewSchedule } from './preview-schedule.ts'
 export { createProject, getProject, updateProject } from './projects.ts'
 export { type PutSubagent, putSubagent } from './put-subagent.ts'
+export {
+  type EvaluationQuery,
+  getEvaluation,
+  getEvaluationPayload,
+  getSubtaskPayload,
+  getTaskPayload,
+  listEvaluations,
+  type Payload,
+} from './read-evaluations.ts'
 export { type EventQuery, latestEventSeq, readEvents, readEventsAcrossProjects } from './read-events.ts'
 export { listMessages } from './read-messages.ts'
 export type { ScheduleRule } from './read-rule.ts'

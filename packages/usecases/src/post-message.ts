@@ -5,6 +5,7 @@ import {
   hasScope,
   isTerminalTask,
   type MessageRole,
+  type NplBlock,
   notFound,
   readCheckIn,
   requireOwnSession,
@@ -14,6 +15,7 @@ import {
 } from '@muster/domain'
 import { isAbout, takeCheckIn } from './check-in.ts'
 import type { Ctx } from './ctx.ts'
+import { evaluateMessage, storeMessageEvaluation } from './evaluate-message.ts'
 import { inProject } from './in-project.ts'
 import { surfaceTsgs } from './surface-tsgs.ts'
 
@@ -33,7 +35,8 @@ const CHECK_IN_LENGTH_MAX = 100_000
 
 /**
  * Stores what was said in a session, and looks in it for failures that guides know: the session's next injection tells of them. In what
- * the assistant says about a task that its session holds, check-ins count as such, where the credential may write tasks. [B5]
+ * the assistant says about a task that its session holds, check-ins count as such, where the credential may write tasks. [B5] What has blocks
+ * in it is evaluated, in the same commit, whoever said it. [D2]
  *
  * @throws DomainError `not_found` for a task that there is not, and for a sub-agent's own credential in another session than its own
  */
@@ -44,15 +47,18 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
   const { taskId, content } = message
   // Others only repeat check-ins: a prompt with a brief in it has the form for one.
   const mayCheckIn = message.role === 'assistant' && hasScope(ctx.actor, 'tasks:write')
-  const said = taskId !== undefined && mayCheckIn ? checkInsOf(taskId, content) : null
+  const blocks = findBlocks(content)
+  const said = taskId !== undefined && mayCheckIn ? checkInsOf(taskId, blocks) : null
   const isLong = bodies.needsBody(content)
+  const id = ctx.newId()
+  const evaluation = blocks.length === 0 ? null : await evaluateMessage(ctx, { id, sessionId, taskId, content, blocks })
   return await inProject(ctx, async (tx) => {
     const aboutId = taskId === undefined ? null : await takeFromMessage(ctx, tx, { sessionId, taskId, said })
     await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, [content])
     const bodyId = isLong ? ctx.newId() : null
     if (bodyId !== null) await bodies.insertBody(tx, projectId, bodyId, content)
     const stored = {
-      id: ctx.newId(),
+      id,
       sessionId,
       role: message.role,
       content: isLong ? null : content,
@@ -61,9 +67,12 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
       agentName: message.agentName ?? null,
       usage: message.usage ?? null,
       metadata: message.metadata ?? {},
+      evalScore: evaluation?.row.score ?? null,
+      evalSummary: evaluation?.row.summary ?? null,
     }
     const createdAt = await sessionMessages.insertMessage(tx, { ...stored, projectId, bodyId })
-    return { ...stored, contentBytes: Buffer.byteLength(content), evalScore: null, evalSummary: null, qualityFlag: null, trainingCandidate: false, createdAt }
+    if (evaluation !== null) await storeMessageEvaluation(ctx, tx, evaluation)
+    return { ...stored, contentBytes: Buffer.byteLength(content), qualityFlag: null, trainingCandidate: false, createdAt }
   })
 }
 
@@ -73,8 +82,8 @@ interface SaidOfTask {
   text: string
 }
 
-function checkInsOf(taskId: string, content: string): SaidOfTask | null {
-  const found = findBlocks(content)
+function checkInsOf(taskId: string, blocks: readonly NplBlock[]): SaidOfTask | null {
+  const found = blocks
     .filter(({ kind }) => kind === 'check_in')
     .map((block) => ({ checkIn: readCheckIn(block), text: block.text }))
     .filter(({ checkIn }) => isAbout(taskId, checkIn))

@@ -23,6 +23,8 @@ export interface SubtaskQuery {
   agentId?: string | undefined
   taskId?: string | undefined
   scheduleId?: string | undefined
+  /** Its name. */
+  subagent?: string | undefined
   limit: number
   cursor?: string | undefined
 }
@@ -39,6 +41,7 @@ export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<
       agentId: ctx.actor.agentId ?? query.agentId,
       taskId: query.taskId,
       scheduleId: query.scheduleId,
+      subagentName: query.subagent,
       onlyId: ownSubjectId(ctx.actor),
       beforeId,
       limit: query.limit + 1,

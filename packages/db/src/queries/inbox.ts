@@ -1,4 +1,4 @@
-import type { FinalOutcome, SubtaskStatus } from '@muster/domain'
+import type { FinalOutcome, Recommendation, SubtaskStatus } from '@muster/domain'
 import type { Tx } from '../client.ts'
 import { readBodies } from './bodies.ts'
 
@@ -9,6 +9,10 @@ export interface InboxItem {
   task: string
   status: SubtaskStatus
   finalOutcome: FinalOutcome
+  /** Of the latest evaluation of its result; so is the recommendation. */
+  score: number | null
+  recommendation: Recommendation | null
+  /** Null also where it is poor: then the summary says what is wrong with it. */
   result: string | null
   summary: string | null
   error: string | null
@@ -33,6 +37,8 @@ export async function claimInboxItems(
       task: string
       status: SubtaskStatus
       final_outcome: FinalOutcome
+      score: number | null
+      recommendation: Recommendation | null
       result: string | null
       result_body_id: string | null
       summary: string | null
@@ -54,8 +60,14 @@ export async function claimInboxItems(
       from waiting where i.id = waiting.id
       returning i.id, i.subtask_id
     )
-    select t.id as inbox_id, t.subtask_id, s.task_id, s.task, s.status, s.final_outcome, s.result, s.result_body_id, s.summary, s.error, s.result_truncated, s.completed_at
+    select t.id as inbox_id, t.subtask_id, s.task_id, s.task, s.status, s.final_outcome, e.score, e.recommendation,
+      case when not coalesce(e.is_poor, false) then s.result end as result, case when not coalesce(e.is_poor, false) then s.result_body_id end as result_body_id,
+      case when e.is_poor then e.summary else s.summary end as summary, s.error, s.result_truncated, s.completed_at
     from taken t join subtasks s on s.id = t.subtask_id
+    left join lateral (
+      select l.score, l.recommendation, l.summary, l.recommendation = 'request_revision' as is_poor from evaluations l
+      where l.project_id = ${projectId} and l.subtask_id = t.subtask_id order by l.is_judged desc limit 1
+    ) as e on true
     order by t.id`
   const bodies = await readBodies(
     tx,
@@ -68,6 +80,8 @@ export async function claimInboxItems(
     task: row.task,
     status: row.status,
     finalOutcome: row.final_outcome,
+    score: row.score,
+    recommendation: row.recommendation,
     result: row.result_body_id === null ? row.result : (bodies.get(row.result_body_id) ?? null),
     summary: row.summary,
     error: row.error,

@@ -9,7 +9,7 @@ const { projectId: _, bodyId: __, ...COLUMNS } = getTableColumns(sessionMessages
 
 export type NewSessionMessage = Pick<
   typeof sessionMessages.$inferSelect,
-  'projectId' | 'id' | 'sessionId' | 'role' | 'content' | 'bodyId' | 'model' | 'taskId' | 'agentName' | 'usage' | 'metadata'
+  'projectId' | 'id' | 'sessionId' | 'role' | 'content' | 'bodyId' | 'model' | 'taskId' | 'agentName' | 'usage' | 'metadata' | 'evalScore' | 'evalSummary'
 >
 
 /** Writes what was said in a session. Answers when. */

@@ -4,6 +4,7 @@ import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { subtasks } from '../schema/subtasks.ts'
 import { readBody } from './bodies.ts'
+import { findEvaluationRefs } from './evaluation-reads.ts'
 import type { LaneDefaults } from './lanes.ts'
 import { along, type Filter, given, planForValues } from './newest-first.ts'
 
@@ -166,7 +167,8 @@ export async function pendingLimit(tx: Tx, projectId: string, agentId: string, f
 export async function findSubtask(tx: Tx, id: string): Promise<Subtask | null> {
   const [row] = await tx.orm.select().from(subtasks).where(eq(subtasks.id, id))
   if (row === undefined) return null
-  const subtask = toSubtask(row)
+  const [subtask] = await withEvaluations(tx, row.projectId, [toSubtask(row)])
+  if (subtask === undefined) return null
   if (row.resultBodyId !== null) subtask.result = await readBody(tx, row.resultBodyId)
   return subtask
 }
@@ -177,6 +179,7 @@ export interface SubtaskFilter {
   agentId?: string | undefined
   taskId?: string | undefined
   scheduleId?: string | undefined
+  subagentName?: string | undefined
   /** Only the one subtask that a subtask's own credential may see. */
   onlyId?: string | undefined
   beforeId?: string | undefined
@@ -185,12 +188,13 @@ export interface SubtaskFilter {
 
 /** Newest first. Results that live in `bodies` are not read: they are null here. */
 export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFilter): Promise<Subtask[]> {
-  const { status, parentSessionId, agentId, taskId, scheduleId, onlyId } = filter
+  const { status, parentSessionId, agentId, taskId, scheduleId, subagentName, onlyId } = filter
   // What narrows it down most comes first, and leads.
   const [lead, ...rest] = given([
     [subtasks.scheduleId, scheduleId],
     [subtasks.taskId, taskId],
     [subtasks.parentSessionId, parentSessionId],
+    [subtasks.subagentName, subagentName],
   ])
   const page = (leading: readonly Filter[], others: readonly Filter[]) => {
     const { where, orderBy } = along(leading, subtasks.id, filter.beforeId)
@@ -210,11 +214,19 @@ export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFil
       ? [page(lead === undefined ? [] : [lead], [...rest, ...lane, ...only, ...given([[subtasks.status, status]])])]
       : (status === undefined ? SUBTASK_STATUSES : [status]).map((each) => page([...lane, [subtasks.status, each]], []))
   const [, ...rows] = await Promise.all([planForValues(tx), ...pages])
-  return rows
+  const newest = rows
     .flat()
     .sort((one, other) => (one.id < other.id ? 1 : -1))
     .slice(0, filter.limit)
     .map(toSubtask)
+  return await withEvaluations(tx, projectId, newest)
+}
+
+/** Looks up what is said of the results, for the subtasks of a page alone and all at once: only what is completed has any. */
+async function withEvaluations(tx: Tx, projectId: string, found: Subtask[]): Promise<Subtask[]> {
+  const completed = found.filter(({ status }) => status === 'completed').map(({ id }) => id)
+  const refs = await findEvaluationRefs(tx, projectId, completed)
+  return found.map((subtask) => ({ ...subtask, evaluation: refs.get(subtask.id) ?? null }))
 }
 
 /** What a change of a subtask needs to know of it. */
