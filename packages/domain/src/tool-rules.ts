@@ -131,14 +131,24 @@ function coverage(
   isCovered: (specifier: string, used: string, isCommand: boolean) => boolean,
 ): Coverage {
   const some: string[] = []
+  const used = tool.specifier === null ? null : spelled(tool.name, tool.specifier)
   for (const text of rules) {
     const rule = readToolRule(text)
     if (rule === null || !isAboutIt(rule)) continue
     if (rule.specifier === null) return { uses: 'all' }
-    if (tool.specifier === null) some.push(text)
-    else if (isCovered(rule.specifier, tool.specifier, COMMAND_TOOLS.has(tool.name))) return { uses: 'all' }
+    if (used === null) some.push(text)
+    else if (isCovered(spelled(tool.name, rule.specifier), used, COMMAND_TOOLS.has(tool.name))) return { uses: 'all' }
   }
   return some.length === 0 ? { uses: 'none' } : { uses: 'some', rules: some }
+}
+
+/** Tools that are about files: what stands in parentheses is a path. */
+const FILE_TOOLS = new Set(['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookRead', 'NotebookEdit', 'Grep', 'Glob', 'LS'])
+
+/** One spelling of what has several: `./.env` and `/.env` are the `.env` of the workspace, and a host has no case. */
+function spelled(toolName: string, specifier: string): string {
+  if (FILE_TOOLS.has(toolName)) return specifier.replace(/^(?:(?:\.\/+)+|\/(?!\/))/, '')
+  return toolName === 'WebFetch' ? specifier.toLowerCase() : specifier
 }
 
 const MCP_SERVER = /^mcp__[^*]+$/
@@ -163,8 +173,9 @@ function isDeniedUse(specifier: string, used: string, isCommand: boolean): boole
   return isCommand && used.split(/[;&|\n\r`<>()]+/).some((part) => fits(specifier, part.trim()))
 }
 
-/** `git:*` is git and whatever follows it after a blank; elsewhere `*` stands for anything. */
+/** `git:*` is git and whatever follows it after a blank, `src/**` is `src` and whatever is in it; elsewhere `*` stands for anything. */
 function fits(specifier: string, used: string): boolean {
+  if (specifier.endsWith('/**') && used === specifier.slice(0, -'/**'.length)) return true
   if (!specifier.endsWith(':*')) return fitsPattern(specifier, used)
   const prefix = specifier.slice(0, -':*'.length)
   return used === prefix || used.startsWith(`${prefix} `)

@@ -39,12 +39,16 @@ export async function assembleTools(run: Pick<Run, 'brief' | 'workspace'>, optio
   const delivery = run.brief.requiredOutputs.length === 0 ? null : deliverOutputTool(run.brief.requiredOutputs)
   const { subagent = null, background = true } = run.brief
   const answerOf = (toolName: string) => (subagent === null ? null : checkTool(subagent, { toolName, background }))
+  const refusalOf = (use: string) => {
+    const answer = answerOf(use)
+    return answer === null || answer.allowed ? null : answer.reason
+  }
   const offered = [
     readTool(workspace),
     grepTool(workspace),
     globTool(workspace),
     writeTool(workspace),
-    webFetchTool(options.web),
+    webFetchTool({ ...options.web, refusal: (use) => refusalOf(`WebFetch(${use})`) }),
     ...(bash === null ? [] : [bash]),
   ].filter(({ name }) => answerOf(name)?.allowed ?? true)
   // Whatever a definition lists: without it, a run could not deliver what it has to.
@@ -54,8 +58,7 @@ export async function assembleTools(run: Pick<Run, 'brief' | 'workspace'>, optio
     refusal(name, input) {
       const tool = tools.get(name)
       if (tool === undefined) return answerOf(name)?.reason ?? 'You were not given it.'
-      const use = tool === delivery?.tool || tool.useOf === undefined ? null : answerOf(`${name}(${tool.useOf(input)})`)
-      return use === null || use.allowed ? null : use.reason
+      return tool === delivery?.tool || tool.useOf === undefined ? null : refusalOf(`${name}(${tool.useOf(input)})`)
     },
     outputs: delivery?.outputs ?? NO_OUTPUTS,
     close: async () => bash?.close(),

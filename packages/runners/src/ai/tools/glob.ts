@@ -15,6 +15,7 @@ export function globTool(workspace: Workspace): AiTool {
       pattern: z.string().min(1).describe('* and ? within a name, ** across folders, [a-z], {one,other}'),
       path: z.string().optional().describe('folder to look in; the workspace unless told'),
     }),
+    useOf: ({ path = '.' }) => workspace.whereTo(path),
     async run({ pattern, path = '.' }, { signal }) {
       const folder = await workspace.folder(path)
       const matches = compileGlob(pattern)

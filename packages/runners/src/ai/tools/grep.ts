@@ -33,6 +33,7 @@ export function grepTool(workspace: Workspace): AiTool {
         .optional()
         .describe('lines with their numbers, paths (the default), or how many lines a file'),
     }),
+    useOf: ({ path = '.' }) => workspace.whereTo(path),
     async run({ pattern, path = '.', glob, '-i': isCaseless = false, output_mode = 'files_with_matches' }, { signal }) {
       const expression = compileRegex(pattern, isCaseless ? RE2JS.CASE_INSENSITIVE : 0)
       const target = await workspace.folder(path)

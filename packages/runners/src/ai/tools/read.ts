@@ -16,7 +16,7 @@ export function readTool(workspace: Workspace): AiTool {
       offset: z.int().min(1).optional().describe('first line to read, from 1'),
       limit: z.int().min(1).optional().describe('how many lines to read'),
     }),
-    useOf: ({ file_path }) => file_path,
+    useOf: ({ file_path }) => workspace.whereTo(file_path),
     async run({ file_path, offset = 1, limit = LINES_DEFAULT }) {
       const text = await readText(workspace, file_path)
       const lines = text.split('\n')

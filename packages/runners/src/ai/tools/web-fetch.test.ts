@@ -38,8 +38,9 @@ beforeEach(() => {
 })
 
 /** Fetches with the names of this test; whatever address is judged public leads to its server. */
-function fetchPage(url: string, signal = new AbortController().signal): Promise<string> {
+function fetchPage(url: string, signal = new AbortController().signal, refusal: (use: string) => string | null = () => null): Promise<string> {
   const tool = webFetchTool({
+    refusal,
     resolve: async (hostname) => {
       resolved.push(hostname)
       return NAMES[hostname] ?? []
@@ -72,6 +73,18 @@ describe('a page', () => {
     expect(seen).toEqual([`public.test:${port}/a?b=c`])
     expect(dialled).toEqual([PUBLIC])
     expect(resolved).toEqual(['public.test'])
+  })
+
+  it('of another host is not gone on to by a redirect where that host may not be asked', async () => {
+    redirect(`http://also.test:${port}/end`)
+    const asked: string[] = []
+    const refusal = (use: string) => {
+      asked.push(use)
+      return 'It lists others.'
+    }
+    await expect(fetchPage(`http://public.test:${port}/start`, undefined, refusal)).rejects.toThrow('leads to also.test, which was refused. It lists others.')
+    expect(asked).toEqual(['domain:also.test'])
+    expect(seen).toEqual([`public.test:${port}/start`])
   })
 
   it('may be packed, and is cut at a limit that counts what was unpacked', async () => {

@@ -1,4 +1,4 @@
-import { constants, existsSync } from 'node:fs'
+import { constants, existsSync, realpathSync } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ToolError } from './tool.ts'
@@ -19,6 +19,8 @@ export interface Workspace {
   folder(path: string): Promise<string>
   /** How a path inside is called. */
   nameOf(realPath: string): string
+  /** What a path leads to, without detours and links, and relative to the workspace, whether it is there or not: rules about paths are about this. */
+  whereTo(path: string): string
 }
 
 /** Where Linux shows what a descriptor has open. */
@@ -93,6 +95,19 @@ export async function openWorkspace(path: string): Promise<Workspace> {
     },
     folder: (given) => realInside(locate(given), given),
     nameOf: (realPath) => relative(root, realPath) || '.',
+    whereTo: (given) => relative(root, resolvedSoFar(resolve(root, given))) || '.',
+  }
+}
+
+/** A path with the links in it resolved, as far as it exists. */
+function resolvedSoFar(path: string): string {
+  const missing: string[] = []
+  for (let existing = path; ; existing = dirname(existing)) {
+    try {
+      return join(realpathSync(existing), ...missing)
+    } catch {
+      missing.unshift(basename(existing))
+    }
   }
 }
 

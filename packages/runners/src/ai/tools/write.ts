@@ -9,7 +9,7 @@ export function writeTool(workspace: Workspace): AiTool {
     name: 'Write',
     description: 'Writes a file of your workspace, in place of what was there, and makes the folders above it.',
     inputSchema: z.object({ file_path: z.string().describe('path, relative to the workspace'), content: z.string() }),
-    useOf: ({ file_path }) => file_path,
+    useOf: ({ file_path }) => workspace.whereTo(file_path),
     async run({ file_path, content }) {
       const bytes = Buffer.from(content)
       if (bytes.length > CONTENT_BYTES_MAX) throw new ToolError(`The content has ${bytes.length} bytes, and a file may have ${CONTENT_BYTES_MAX}.`)
