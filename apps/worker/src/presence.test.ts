@@ -63,6 +63,19 @@ describe('the presence of a worker', () => {
     expect(await rows(worker.workerId)).toHaveLength(0)
   })
 
+  it('leaves no row behind when it loses its connection before it has its lock', async () => {
+    const worker = { ...deps, workerId: harness.deps.newId() }
+    let statements = 0
+    const sql = new Proxy(deps.presence.sql, {
+      apply(target, self, parts) {
+        statements += 1
+        return statements === 2 ? Promise.reject(Object.assign(new Error('cut'), { code: 'CONNECTION_CLOSED' })) : Reflect.apply(target as never, self, parts)
+      },
+    })
+    await expect(startPresence({ ...worker, presence: { ...deps.presence, sql } })).rejects.toThrow('cut')
+    expect(await rows(worker.workerId)).toHaveLength(0)
+  })
+
   it('says so when it cannot', async () => {
     const worker = losing(3)
     const presence = await startPresence(worker)

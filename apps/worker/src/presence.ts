@@ -7,6 +7,7 @@ const BEAT_MS = 500
 /** A connection may be lost at the very moment of signing off; another one is there at once. */
 const SIGN_OFF_TRIES = 3
 const SIGN_OFF_PAUSE_MS = 200
+export const COULD_NOT_SIGN_OFF = 'could not sign this worker off; it is forgotten after a day'
 
 /**
  * Shows that this worker is alive: a row that says when it was last seen, and a session lock that the database drops when the
@@ -24,7 +25,21 @@ export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise
     if (backendPid !== heldBy) heldBy = (await holdWorkerLock(deps.presence.sql, lockKey)) ? backendPid : null
     return undefined
   }
-  await beat()
+  const signOff = async () => {
+    for (let left = SIGN_OFF_TRIES; ; left -= 1) {
+      try {
+        return await removeWorker(deps, deps.workerId)
+      } catch (error) {
+        if (left === 1 || !isDatabaseUnavailable(error)) throw error
+        await sleep(SIGN_OFF_PAUSE_MS)
+      }
+    }
+  }
+  await beat().catch(async (error: unknown) => {
+    // Its row may be there already, and whoever starts again does so under another id.
+    await signOff().catch((second: unknown) => deps.log.warn({ err: second, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF))
+    throw error
+  })
   const loop: Loop = startLoop(beat, {
     everyMs: BEAT_MS,
     onError: (error) => deps.log.debug({ err: error }, 'could not say that this worker is alive; it tries again'),
@@ -32,14 +47,7 @@ export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise
   return {
     async stop() {
       await loop.stop()
-      for (let left = SIGN_OFF_TRIES; ; left -= 1) {
-        try {
-          return await removeWorker(deps, deps.workerId)
-        } catch (error) {
-          if (left === 1 || !isDatabaseUnavailable(error)) throw error
-          await sleep(SIGN_OFF_PAUSE_MS)
-        }
-      }
+      await signOff()
     },
   }
 }

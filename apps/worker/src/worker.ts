@@ -3,7 +3,7 @@ import { type Loop, runQueue, startLoop } from '@muster/jobs'
 import { claimRuns, isDatabaseUnavailable, listHeldRuns, lookAtRuns, type RunNews, relayOutbox, renewLeases, SWEEPS } from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
-import { startPresence } from './presence.ts'
+import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
 import { sweepWorkspaces } from './workspaces.ts'
@@ -168,9 +168,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await Promise.all([watchLoop, relayLoop, ...sweeps].map((loop) => loop.stop()))
       await relayOutbox(deps).catch(onError('relay the last events'))
       await Promise.allSettled(silences.map((silence) => silence()))
-      await presence
-        .stop()
-        .catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, 'could not sign this worker off; it is forgotten after a day'))
+      await presence.stop().catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF))
     },
   }
 }
