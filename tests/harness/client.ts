@@ -1,4 +1,4 @@
-import { operationFor, problemsOf } from './openapi.ts'
+import { LINES, operationFor, problemsOf } from './openapi.ts'
 import type { ClaimedSubtask, InboxItem, Injection, NewSubtask, NewTask, Problem, Subtask, Task, Update } from './wire.ts'
 
 export interface Answer<Body = unknown> {
@@ -56,7 +56,8 @@ export class Client {
     const called = operationFor(method, pathname)
     const contentType = response.headers.get('content-type')
     const problems = called === undefined ? [] : problemsOf(called, { status: response.status, contentType, text })
-    const body = text !== '' && contentType?.includes('json') ? JSON.parse(text) : text
+    const isJson = contentType?.includes('json') === true && !contentType.startsWith(LINES)
+    const body = text !== '' && isJson ? JSON.parse(text) : text
     if (contentType?.startsWith('application/problem+json')) problems.push(...contradictions(response, body as Problem, pathname))
     if (problems.length > 0)
       throw new Error(`${method} ${path} was answered against openapi.yaml: ${problems.join('; ')}\n${response.status} ${text.slice(0, 2_000)}`)

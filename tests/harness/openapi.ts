@@ -26,6 +26,9 @@ export interface Operation {
 
 type Json = Record<string, unknown>
 
+/** An answer of as many JSON values as there are, one a line. */
+export const LINES = 'application/x-ndjson'
+
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.yaml', import.meta.url))
 const document = parse(readFileSync(OPENAPI_FILE, 'utf8')) as Json
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
@@ -65,6 +68,7 @@ export function problemsOf(called: Operation, answer: { status: number; contentT
   const type = (answer.contentType ?? '').split(';', 1)[0]?.trim() ?? ''
   const schema = media.get(type)
   if (schema === undefined) return [`content type ${type || '(none)'} is not declared for ${answer.status}`]
+  if (type === LINES) return answer.text.split('\n').flatMap((line) => (line === '' ? [] : schemaProblems(schema.contentSchema as Json, JSON.parse(line))))
   if (!type.endsWith('json')) return []
   return schemaProblems(schema, JSON.parse(answer.text))
 }

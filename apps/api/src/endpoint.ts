@@ -31,6 +31,8 @@ export const TAGS = [
   'Schedules',
   'Sub-agents',
   'Troubleshooting guides',
+  'Evaluations',
+  'Training',
   'Outside workers',
   'Sessions',
   'Events',
@@ -133,6 +135,12 @@ interface StreamSpec<Params, Query> extends Description, Inputs<Params, Query, u
   open(call: Call<Input<Params>, Input<Query>, undefined>, headers: RawCall['headers']): Promise<{ stream: (sink: EventSink) => Promise<void> } | null>
 }
 
+interface LinesSpec<Params, Query> extends Description, Inputs<Params, Query, undefined, undefined> {
+  access: Scope
+  /** What is sent, piece by piece, as it is asked for: lines with their ends. Refuses by throwing before the first. */
+  lines(call: Call<Input<Params>, Input<Query>, undefined>): AsyncGenerator<string, void, undefined>
+}
+
 /** An endpoint with its types closed over, as the app and the reference see it. */
 export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
   access: Scope | 'key' | 'public'
@@ -140,6 +148,7 @@ export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.Zo
   /** The answer to store for a result. */
   toStored(result: unknown): Answer
   open?: (call: RawCall) => Promise<{ stream: (sink: EventSink) => Promise<void> } | null>
+  lines?: (call: RawCall) => AsyncGenerator<string, void, undefined>
 }
 
 type Schema = z.ZodType | undefined
@@ -185,6 +194,17 @@ export function streamEndpoint<Params extends Schema = undefined, Query extends 
     serve: () => Promise.reject(new Error(`${spec.operationId} is a stream`)),
     toStored: () => ({ status: 200 }),
     open: async (call) => open({ ...call, ...parse(spec, call) } as Call<Input<Params>, Input<Query>, undefined>, call.headers),
+  }
+}
+
+/** Defines an endpoint that answers with as many lines as there are. */
+export function linesEndpoint<Params extends Schema = undefined, Query extends Schema = undefined>(spec: LinesSpec<Params, Query>): Endpoint {
+  const { lines, ...description } = spec
+  return {
+    ...(description as unknown as Erased),
+    serve: () => Promise.reject(new Error(`${spec.operationId} answers with lines`)),
+    toStored: () => ({ status: 200 }),
+    lines: (call) => lines({ ...call, ...parse(spec, call) } as Call<Input<Params>, Input<Query>, undefined>),
   }
 }
 

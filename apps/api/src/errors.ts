@@ -51,7 +51,8 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
 
 /** Fastify's own errors, in the words of ours. Everything else it raises below 500 is a request it could not read. */
 const FASTIFY_ERRORS: Record<string, (request: FastifyRequest) => DomainError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new DomainError('payload_too_large', 'The body is larger than this endpoint takes: 1 MiB, or 8 MiB to hand in a result.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new DomainError('payload_too_large', 'The body is larger than this endpoint takes: 1 MiB, or 8 MiB for results, messages and evaluations.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: unsupportedMediaType,
   FST_ERR_HANDLER_TIMEOUT: tooLate,
 }

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { type Actor, isLoopback } from '@muster/domain'
 import { authenticate, type Ctx, Replay } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -40,7 +42,7 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
     handlerTimeout: endpoint.yieldsAfterMs ?? endpoint.deadlineMs ?? DEADLINE_MS,
     ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),
     // A stream cannot be asked for its headers alone without being opened.
-    exposeHeadRoute: endpoint.method === 'GET' && endpoint.open === undefined,
+    exposeHeadRoute: endpoint.method === 'GET' && endpoint.open === undefined && endpoint.lines === undefined,
     handler: (request, reply) => serve(deps, endpoint, request, reply),
   })
 }
@@ -57,6 +59,7 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest,
     if (opened === null) return reply.status(204).send()
     return sendStream(deps, request, reply, opened.stream)
   }
+  if (endpoint.lines !== undefined) return sendLines(deps, endpoint, request, reply, endpoint.lines(call))
   try {
     return send(reply, (await inTime(endpoint.serve(call), (endpoint.deadlineMs ?? DEADLINE_MS) - reply.elapsedTime)).answer)
   } catch (error) {
@@ -127,5 +130,36 @@ function sendStream(
   stream(sink)
     .catch((error: unknown) => deps.log.warn({ err: error, request_id: request.id }, 'event stream ended early'))
     .finally(() => sink.end())
+  return reply
+}
+
+/**
+ * Sends lines as fast as they are read, and asks for none that nobody waits for: not when the caller has gone, nor when the server stops. What
+ * goes wrong before the first is answered like any other error; after it, the answer breaks off without its end, which clients can tell.
+ */
+async function sendLines(
+  deps: ApiDeps,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  lines: AsyncGenerator<string, void, undefined>,
+): Promise<FastifyReply> {
+  const first = await lines.next()
+  // It took too long, and has been answered so.
+  if (reply.sent) return reply
+  reply.hijack()
+  reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string | string[]>),
+    'content-type': `${endpoint.answers[200]?.contentType}; charset=utf-8`,
+  })
+  const all = async function* () {
+    if (first.done !== true) yield first.value
+    yield* lines
+  }
+  // One line ahead: each may be of megabytes.
+  pipeline(Readable.from(all(), { highWaterMark: 1 }), reply.raw, { signal: deps.stopping }).catch((error: unknown) => {
+    const isGone = deps.stopping.aborted || (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE'
+    if (!isGone) deps.log.warn({ err: error, request_id: request.id }, 'lines ended early')
+  })
   return reply
 }

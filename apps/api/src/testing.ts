@@ -97,7 +97,7 @@ export async function startApi(
         status: response.statusCode,
         headers: response.headers,
         text: response.body,
-        body: type.includes('json') ? response.json() : undefined,
+        body: parseBody(type, response.body),
       }
       checkReply(method, path, type, reply)
       return reply
@@ -155,6 +155,18 @@ addFormats.default(ajv)
 ajv.addSchema({ $id: 'api', ...document })
 const validators = new Map<string, ValidateFunction>()
 
+const LINES = 'application/x-ndjson'
+
+/** Of lines, an array. */
+function parseBody(type: string, text: string): unknown {
+  if (type.startsWith(LINES))
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+  return type.includes('json') ? JSON.parse(text) : undefined
+}
+
 /** An answer that the reference does not tell of is a defect of one of the two. */
 function checkReply(method: string, path: string, type: string, reply: Reply): void {
   const pathname = path.split('?', 1)[0] ?? path
@@ -167,8 +179,10 @@ function checkReply(method: string, path: string, type: string, reply: Reply): v
   const where = `${method} ${pathname} → ${reply.status} ${type}`
   if (response === undefined) throw new Error(`${where}: the reference has no such answer: ${reply.text.slice(0, 300)}`)
   if (reply.body === undefined) return
-  const schema = response.content?.[type.split(';', 1)[0] ?? '']?.schema
-  if (schema === undefined) throw new Error(`${where}: the reference has no such content`)
+  const content = response.content?.[type.split(';', 1)[0] ?? '']?.schema
+  if (content === undefined) throw new Error(`${where}: the reference has no such content`)
+  const isLines = type.startsWith(LINES)
+  const schema = isLines ? { type: 'array', items: (content as { contentSchema: object }).contentSchema } : content
   const key = JSON.stringify(schema)
   const validate = validators.get(key) ?? ajv.compile(JSON.parse(key.replaceAll('"#/', '"api#/')))
   validators.set(key, validate)

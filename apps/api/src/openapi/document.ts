@@ -11,6 +11,8 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Schedules: 'Rules in natural language or cron that create subtasks at points in time, each exactly once.',
   'Sub-agents': 'Definitions of roles that subtasks can be run in: what they are told, what they may use.',
   'Troubleshooting guides': 'What to do about failures that agents meet, brought up where they meet them.',
+  Evaluations: 'What came back, how good it is, and what that rests on.',
+  Training: 'Work that was flagged, as examples to learn from.',
   'Outside workers': 'Run subtasks in a worker of your own, under a lease.',
   Sessions: 'What waits for a session of an agent.',
   Events: 'The append-only log of what happened.',
@@ -157,13 +159,25 @@ function describeAnswer(endpoint: Endpoint, answer: AnswerDescription): Record<s
   }
 }
 
-/** A stream is text, and JSON in each `data` of it. */
+/** A stream is text, and JSON in each `data` of it, or in each line. */
 function contentOf(type: string, schema: NonNullable<AnswerDescription['schema']>, io: 'input' | 'output'): Record<string, unknown> {
   if (type === 'text/event-stream')
     return {
       [type]: {
         schema: { type: 'string', description: 'Each `data` is an Event.', contentMediaType: 'application/json', contentSchema: schemaInPlace(schema, io) },
         example: STREAM_EXAMPLE,
+      },
+    }
+  if (type === 'application/x-ndjson')
+    return {
+      [type]: {
+        schema: {
+          type: 'string',
+          description: `Each line is a ${nameOf(schema)}.`,
+          contentMediaType: 'application/json',
+          contentSchema: schemaInPlace(schema, io),
+        },
+        example: `${JSON.stringify(components.get(schema)?.example)}\n`,
       },
     }
   const name = nameOf(schema)

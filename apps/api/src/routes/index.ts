@@ -4,6 +4,11 @@ import { claudeCodeHookEndpoint } from '../hooks/claude-code.ts'
 import { createApiKeyEndpoint } from './api-keys/create.ts'
 import { listApiKeysEndpoint } from './api-keys/list.ts'
 import { revokeApiKeyEndpoint } from './api-keys/revoke.ts'
+import { createEvaluationEndpoint } from './evaluations/create.ts'
+import { getEvaluationEndpoint } from './evaluations/get.ts'
+import { getEvaluationPayloadEndpoint } from './evaluations/get-payload.ts'
+import { listEvaluationsEndpoint } from './evaluations/list.ts'
+import { getEvaluationStatsEndpoint } from './evaluations/stats.ts'
 import { streamEventsEndpoint } from './events/stream.ts'
 import { claimSubtaskEndpoint } from './leases/claim.ts'
 import { completeLeaseEndpoint } from './leases/complete.ts'
@@ -39,7 +44,9 @@ import { putSubagentEndpoint } from './subagents/put.ts'
 import { spawnSubagentEndpoint } from './subagents/spawn.ts'
 import { cancelSubtaskEndpoint } from './subtasks/cancel.ts'
 import { createSubtaskEndpoint } from './subtasks/create.ts'
+import { flagSubtaskQualityEndpoint } from './subtasks/flag-quality.ts'
 import { getSubtaskEndpoint } from './subtasks/get.ts'
+import { getSubtaskPayloadEndpoint } from './subtasks/get-payload.ts'
 import { listSubtasksEndpoint } from './subtasks/list.ts'
 import { listStepsEndpoint } from './subtasks/list-steps.ts'
 import { listUpdatesEndpoint } from './subtasks/list-updates.ts'
@@ -54,7 +61,9 @@ import { getTaskContextEndpoint } from './tasks/context.ts'
 import { createTaskEndpoint } from './tasks/create.ts'
 import { dispatchTaskEndpoint } from './tasks/dispatch.ts'
 import { failTaskEndpoint } from './tasks/fail.ts'
+import { flagTaskQualityEndpoint } from './tasks/flag-quality.ts'
 import { getTaskEndpoint } from './tasks/get.ts'
+import { getTaskPayloadEndpoint } from './tasks/get-payload.ts'
 import { linkTsgEndpoint } from './tasks/link-tsg.ts'
 import { listTasksEndpoint } from './tasks/list.ts'
 import { listTaskRevisionsEndpoint } from './tasks/list-revisions.ts'
@@ -65,6 +74,7 @@ import { reviseTaskEndpoint } from './tasks/revise.ts'
 import { getStatsEndpoint } from './tasks/stats.ts'
 import { unlinkTsgEndpoint } from './tasks/unlink-tsg.ts'
 import { validateTaskEndpoint } from './tasks/validate.ts'
+import { exportTrainingEndpoint } from './training/export.ts'
 import { createTsgEndpoint } from './tsgs/create.ts'
 import { deleteTsgEndpoint } from './tsgs/delete.ts'
 import { getTsgEndpoint } from './tsgs/get.ts'
@@ -85,6 +95,8 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   steerSubtaskEndpoint,
   listUpdatesEndpoint,
   cancelSubtaskEndpoint,
+  getSubtaskPayloadEndpoint,
+  flagSubtaskQualityEndpoint,
 
   createTaskEndpoint,
   validateTaskEndpoint,
@@ -105,6 +117,8 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   linkTsgEndpoint,
   unlinkTsgEndpoint,
   getTaskContextEndpoint,
+  getTaskPayloadEndpoint,
+  flagTaskQualityEndpoint,
   getStatsEndpoint,
 
   createScheduleEndpoint,
@@ -134,6 +148,14 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   deleteTsgEndpoint,
   recordTsgFeedbackEndpoint,
   getTsgUsageEndpoint,
+
+  createEvaluationEndpoint,
+  listEvaluationsEndpoint,
+  getEvaluationStatsEndpoint,
+  getEvaluationEndpoint,
+  getEvaluationPayloadEndpoint,
+
+  exportTrainingEndpoint,
 
   claimSubtaskEndpoint,
   heartbeatEndpoint,

@@ -5,7 +5,7 @@ import { metadata, printableId, text, time, toTime } from './fields.ts'
 
 const roleSchema = component('MessageRole', z.enum(MESSAGE_ROLES))
 
-const qualitySchema = component('Quality', z.enum(QUALITIES).describe('What somebody said of its quality.'))
+export const qualitySchema = component('Quality', z.enum(QUALITIES).describe('What somebody said of its quality.'))
 
 const EXAMPLE = {
   role: 'assistant' as const,
@@ -47,8 +47,13 @@ export const messageSchema = component(
     agent_name: z.string().nullable(),
     usage: z.record(z.string(), z.unknown()).nullable(),
     metadata: z.record(z.string(), z.unknown()),
-    eval_score: z.number().min(0).max(1).nullable().describe('Of its latest evaluation; null before any.'),
-    eval_summary: z.string().nullable(),
+    eval_score: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe('Of its evaluation, which it has where there are blocks in it; null where nothing in them counts.'),
+    eval_summary: z.string().nullable().describe('Set where it has to be revised: what is wrong with it.'),
     quality_flag: qualitySchema.nullable(),
     training_candidate: z.boolean(),
     created_at: time('When it was stored.'),

@@ -56,7 +56,12 @@ const newBudget = requestComponent(
   'NewBudget',
   z
     .strictObject({
-      max_steps: z.int().min(1).max(100_000).default(50),
+      max_steps: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .default(50)
+        .describe('Answers of a model: one, with all the tools that it asks for, is a step. Programs and outside workers count those that they report.'),
       max_tokens: z.int().min(1).max(1_000_000_000_000).nullish(),
       max_cost_usd: z.number().min(0.000001).max(1_000_000).nullish(),
     })

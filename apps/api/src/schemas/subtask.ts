@@ -23,7 +23,7 @@ const usageSchema = component(
       input_tokens: z.int(),
       output_tokens: z.int(),
       cost_usd: z.number(),
-      steps: z.int(),
+      steps: z.int().describe('Entries of the transcript: what was said, each call of a tool and each of their results, updates and errors.'),
       tool_calls: z.int(),
     })
     .describe('What all attempts have used so far.'),
@@ -33,7 +33,7 @@ export const budgetSchema = component(
   'Budget',
   z
     .object({
-      max_steps: z.int(),
+      max_steps: z.int().describe('Answers of a model: one, with all the tools that it asks for, is a step.'),
       max_tokens: z.int().nullable(),
       max_cost_usd: z.number().nullable(),
     })
@@ -44,7 +44,12 @@ const subagentRefSchema = component('SubagentRef', z.object({ name: z.string(), 
 
 export const recommendationSchema = component('Recommendation', z.enum(['approve', 'review', 'request_revision']).describe('What the evaluation advises.'))
 
-const evaluationRefSchema = component('EvaluationRef', z.object({ id: z.uuid(), score: z.number(), recommendation: recommendationSchema }))
+const evaluationRefSchema = component(
+  'EvaluationRef',
+  z
+    .object({ id: z.uuid(), score: z.number().min(0).max(1).nullable(), recommendation: recommendationSchema })
+    .describe('The latest of its result; there is one as soon as it has completed.'),
+)
 
 const EXAMPLE_ID = '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47'
 
@@ -176,7 +181,7 @@ export function presentSubtask(subtask: Subtask): z.output<typeof subtaskSchema>
     resume_of: subtask.resumeOf,
     revision_of: subtask.revisionOf,
     revision_round: subtask.revisionRound,
-    evaluation: null,
+    evaluation: subtask.evaluation,
     duration_ms: subtask.startedAt === null || subtask.completedAt === null ? null : subtask.completedAt.getTime() - subtask.startedAt.getTime(),
     created_at: toTime(subtask.createdAt),
     started_at: toTimeOrNull(subtask.startedAt),

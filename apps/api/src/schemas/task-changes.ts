@@ -14,7 +14,7 @@ const briefDiffSchema = component(
   z.record(z.string(), z.array(diffPartSchema)).describe('For each field that changed, its sentences, lines or items in order.'),
 )
 
-const authorSchema = component('Author', z.object({ kind: z.string(), id: z.string() }).describe('Whose credential it came from.'))
+export const authorSchema = component('Author', z.object({ kind: z.string(), id: z.string() }).describe('Whose credential it came from.'))
 
 const taskRevisionSchema = component(
   'TaskRevision',

@@ -11,7 +11,7 @@ export const postMessageEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Store what was said in a session',
   description:
-    'Call it after each model response. Failures in it that guides know are told of by the session’s next injection. With the `task_id` of a task that the session holds, and a credential that has `tasks:write` too, the check-in blocks of an assistant’s message are taken as `POST /tasks/{id}/check-ins` takes them; those longer than 100,000 characters together are not.',
+    'Call it after each model response. Failures in it that guides know are told of by the session’s next injection. With the `task_id` of a task that the session holds, and a credential that has `tasks:write` too, the check-in blocks of an assistant’s message are taken as `POST /tasks/{id}/check-ins` takes them; those longer than 100,000 characters together are not. Whatever has reflection or check-in blocks in it is evaluated, by the criteria of the revision that the session knows of.',
   access: 'sessions:write',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'writer-1') }),
   body: newMessageSchema,

@@ -1,7 +1,7 @@
 import { listSubtasks } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../endpoint.ts'
-import { pageQuery, printableId } from '../../schemas/fields.ts'
+import { pageQuery, printableId, subagentNameField } from '../../schemas/fields.ts'
 import { presentSubtask, subtaskListSchema, subtaskStatusSchema } from '../../schemas/subtask.ts'
 
 export const listSubtasksEndpoint = endpoint({
@@ -18,6 +18,7 @@ export const listSubtasksEndpoint = endpoint({
     agent_id: printableId('Only those of this agent.', 'default').optional(),
     task_id: z.uuid().optional().describe('Only those about this task.'),
     schedule_id: z.uuid().optional().describe('Only those that this schedule fired.'),
+    subagent: subagentNameField.optional().describe('Only runs of this sub-agent.'),
     ...pageQuery,
   }),
   answers: { 200: { description: 'A page of subtasks.', schema: subtaskListSchema } },
@@ -29,6 +30,7 @@ export const listSubtasksEndpoint = endpoint({
       agentId: query.agent_id,
       taskId: query.task_id,
       scheduleId: query.schedule_id,
+      subagent: query.subagent,
       limit: query.limit,
       cursor: query.cursor,
     }),

@@ -1,0 +1,30 @@
+import { createEvaluation } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { createdEvaluationSchema, newEvaluationSchema, presentCreatedEvaluation } from '../../schemas/evaluation.ts'
+
+export const createEvaluationEndpoint = endpoint({
+  operationId: 'createEvaluation',
+  method: 'POST',
+  path: '/evaluations',
+  tag: 'Evaluations',
+  summary: 'Evaluate a text',
+  description:
+    'Judges a text by its reflection and check-in blocks and by criteria, and keeps both. Good ones come back whole; one that has to be revised as a summary, and whole at `GET /evaluations/{id}/payload`. Results of subtasks, completions and messages with blocks are evaluated by themselves. Not for a sub-agent’s own credential.',
+  access: 'evaluations:write',
+  body: newEvaluationSchema,
+  repairsText: true,
+  bodyBytesMax: 8 * 1_048_576,
+  deadlineMs: 30_000,
+  answers: { 201: { description: 'Evaluated and stored.', schema: createdEvaluationSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, body }) =>
+    createEvaluation(ctx, {
+      output: body.output,
+      acceptanceCriteria: body.acceptance_criteria,
+      threshold: body.threshold,
+      taskId: body.task_id ?? undefined,
+      sessionId: body.session_id ?? undefined,
+      judge: body.judge,
+    }),
+  answer: (created) => ({ status: 201, headers: { location: `/evaluations/${created.evaluation.id}` }, body: presentCreatedEvaluation(created) }),
+})

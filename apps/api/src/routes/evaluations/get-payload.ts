@@ -1,0 +1,20 @@
+import { getEvaluationPayload } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { payloadSchema, presentPayload } from '../../schemas/evaluation.ts'
+import { idParams } from '../../schemas/fields.ts'
+
+export const getEvaluationPayloadEndpoint = endpoint({
+  operationId: 'getEvaluationPayload',
+  method: 'GET',
+  path: '/evaluations/{id}/payload',
+  tag: 'Evaluations',
+  summary: 'Read what was evaluated',
+  description: 'The whole output, whatever was recommended.',
+  access: 'evaluations:read',
+  params: idParams('evaluation'),
+  deadlineMs: 30_000,
+  answers: { 200: { description: 'The output.', schema: payloadSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => getEvaluationPayload(ctx, params.id),
+  answer: (payload) => ({ status: 200, body: presentPayload(payload) }),
+})

@@ -1,0 +1,24 @@
+import { listEvaluations } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { evaluationListSchema, presentEvaluationSummary } from '../../schemas/evaluation.ts'
+import { pageQuery } from '../../schemas/fields.ts'
+
+export const listEvaluationsEndpoint = endpoint({
+  operationId: 'listEvaluations',
+  method: 'GET',
+  path: '/evaluations',
+  tag: 'Evaluations',
+  summary: 'List evaluations',
+  description: 'Newest first, without warnings, reflection and verdicts: read the evaluation for those.',
+  access: 'evaluations:read',
+  query: z.strictObject({
+    task_id: z.uuid().optional().describe('Only those of outputs about this task.'),
+    subtask_id: z.uuid().optional().describe('Only those of the result of this subtask.'),
+    ...pageQuery,
+  }),
+  answers: { 200: { description: 'A page of evaluations.', schema: evaluationListSchema } },
+  errors: ['cursor_invalid'],
+  handle: ({ ctx, query }) => listEvaluations(ctx, { taskId: query.task_id, subtaskId: query.subtask_id, limit: query.limit, cursor: query.cursor }),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentEvaluationSummary), next_cursor: nextCursor } }),
+})

@@ -1,0 +1,29 @@
+import { getEvaluationStats } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../endpoint.ts'
+import { evaluationGroupingSchema, evaluationStatsSchema, presentEvaluationStats } from '../../schemas/evaluation-stats.ts'
+
+const instant = z.iso.datetime({ offset: true }).optional()
+
+export const getEvaluationStatsEndpoint = endpoint({
+  operationId: 'getEvaluationStats',
+  method: 'GET',
+  path: '/evaluations/stats',
+  tag: 'Evaluations',
+  summary: 'Compare scores',
+  description:
+    'How outputs have fared, by day, sub-agent or criterion. Each output counts once, by its latest evaluation. At most 366 days, the newest 50,000 outputs in them, and 400 groups.',
+  access: 'evaluations:read',
+  query: z.strictObject({
+    from: instant.describe('Only outputs that were first evaluated from then on. Default: 30 days before `to`.'),
+    to: instant.describe('Only outputs that were first evaluated before then. Default: now.'),
+    by: evaluationGroupingSchema.default('day'),
+  }),
+  deadlineMs: 10_000,
+  answers: { 200: { description: 'In all, and group by group.', schema: evaluationStatsSchema } },
+  async handle({ ctx, query }) {
+    const at = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
+    return { by: query.by, stats: await getEvaluationStats(ctx, { by: query.by, from: at(query.from), to: at(query.to) }) }
+  },
+  answer: ({ by, stats }) => ({ status: 200, body: presentEvaluationStats(by, stats) }),
+})

@@ -1,0 +1,20 @@
+import { getSubtaskPayload } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { payloadSchema, presentPayload } from '../../schemas/evaluation.ts'
+import { idParams } from '../../schemas/fields.ts'
+
+export const getSubtaskPayloadEndpoint = endpoint({
+  operationId: 'getSubtaskPayload',
+  method: 'GET',
+  path: '/subtasks/{id}/payload',
+  tag: 'Subtasks',
+  summary: 'Read the output that was evaluated last',
+  description: 'The result of the subtask as it was evaluated, whole. 404 while there is none, and for one that did not complete.',
+  access: 'evaluations:read',
+  params: idParams('subtask'),
+  deadlineMs: 30_000,
+  answers: { 200: { description: 'The output.', schema: payloadSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => getSubtaskPayload(ctx, params.id),
+  answer: (payload) => ({ status: 200, body: presentPayload(payload) }),
+})
