@@ -76,7 +76,7 @@ export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): P
   return compose(run, role, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
 }
 
-/** Whether a run's row says everything: a first attempt that was sent nothing, is about no task and of no sub-agent. */
+/** Whether a run's row says everything: a first attempt that was sent nothing, is about no task, and so no revision, and of no sub-agent. */
 const isAllThereIs = (run: ClaimedRun) => run.attempt === 1 && run.updateSeq === 0 && run.taskId === null && run.subagentName === null
 
 /** Whom the agent is to be, and what it goes on from. */
@@ -90,11 +90,14 @@ const NO_ROLE: Role = { subagent: null, earlier: null }
 const EARLIER_STEPS_MAX = 50
 
 async function roleOf(tx: Tx, run: ClaimedRun): Promise<Role> {
-  if (run.subagentName === null) return NO_ROLE
+  // Of a result that was poor, so that what was right of it is kept; or of what its sub-agent is to go on from.
+  const earlierId = run.revisionOf ?? run.resumeOf
+  const earlier = earlierId === null ? null : await earlierWork(tx, run.projectId, earlierId)
+  if (run.subagentName === null) return { subagent: null, earlier }
   const version = run.subagentVersion as number
   const definition = await subagents.findSubagentVersion(tx, run.projectId, run.subagentName, version)
   if (definition === null) throw new Error(`version ${version} of the sub-agent ${run.subagentName} is not stored`)
-  return { subagent: definitionOfRun(definition, run.background), earlier: run.resumeOf === null ? null : await earlierWork(tx, run.projectId, run.resumeOf) }
+  return { subagent: definitionOfRun(definition, run.background), earlier }
 }
 
 /** Null where it is not kept any more. */

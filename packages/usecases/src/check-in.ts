@@ -4,13 +4,16 @@ import {
   type Criterion,
   type CriterionReport,
   DomainError,
-  matchCriteria,
+  matchLines,
+  type NewEvent,
+  type NplBlock,
   notFound,
   parseCheckIns,
+  readCheckIn,
   requireOwnTask,
   requireScope,
 } from '@muster/domain'
-import type { Ctx } from './ctx.ts'
+import type { Ctx, Deps } from './ctx.ts'
 import { taskUpdateEvent } from './event-data.ts'
 import { requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
@@ -57,13 +60,33 @@ export function isAbout(taskId: string, block: Pick<CheckIn, 'taskId'>): boolean
   return block.taskId === null || block.taskId.toLowerCase() === taskId.toLowerCase()
 }
 
+/** The check-ins of an output that are about one task, as `takeCheckIn` wants them. */
+export interface SaidOfTask {
+  blocks: CheckIn[]
+  /** What stands in the blocks; the output itself has the rest. */
+  text: string
+}
+
+/** As much as a check-in that is sent by itself may be long. */
+const CHECK_IN_LENGTH_MAX = 100_000
+
+/** Null where an output has none about the task, or too much of it. */
+export function saidOfTask(taskId: string, blocks: readonly NplBlock[]): SaidOfTask | null {
+  const found = blocks
+    .filter(({ kind }) => kind === 'check_in')
+    .map((block) => ({ checkIn: readCheckIn(block), text: block.text }))
+    .filter(({ checkIn }) => isAbout(taskId, checkIn))
+  const text = found.map((block) => block.text).join('\n')
+  return found.length === 0 || text.length > CHECK_IN_LENGTH_MAX ? null : { blocks: found.map(({ checkIn }) => checkIn), text }
+}
+
 /**
  * The same in a caller's transaction, of a task that is locked and open.
  *
  * @param blocks the check-ins about it, at least one, oldest first
  */
 export async function takeCheckIn(
-  ctx: Ctx,
+  ctx: Pick<Deps, 'newId' | 'bell'> & { actor: NewEvent['actor'] },
   tx: Tx,
   task: LockedTask,
   blocks: readonly CheckIn[],
@@ -71,7 +94,7 @@ export async function takeCheckIn(
 ): Promise<CheckedIn> {
   const said = asOne(blocks, from.revision)
   const { revision, criteria } = await revisionOf(tx, task.id, said.revision, task)
-  const { criteria: reports, unmatched } = matchCriteria(said, criteria)
+  const { reports, unmatched } = matchLines(said.lines, criteria)
   const checkInId = ctx.newId()
   await checkIns.insertCheckIn(tx, {
     projectId: task.projectId,
@@ -100,7 +123,7 @@ export async function takeCheckIn(
     checkInId,
     revision,
     criteria: reports.map((report) => ({ ...report, text: texts.get(report.criterionId) ?? '' })),
-    unmatched,
+    unmatched: unmatched.map(({ text }) => text),
     nextSteps: said.nextSteps,
     acknowledgedUpdateIds,
   }

@@ -2,6 +2,7 @@ import { transaction } from '@muster/db'
 import { DomainError, type Task } from '@muster/domain'
 import { allEvents, drainOutbox, type Harness, holdRow, invariants, makeTask, startHarness, waitUntilBlocked } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { evaluateCompletion } from './evaluate-completion.ts'
 import {
   assignTask,
   authenticate,
@@ -91,7 +92,13 @@ describe('completing a task', () => {
     const task = await makeTask(harness.ctx, { required_outputs: ['a'] })
     const complete = (outputs: Record<string, unknown>) =>
       transaction(harness.deps.db, projectId, (tx) =>
-        completeTaskInTransaction(harness.deps, tx, projectId, task.id, { outputs, summary: null, actor: { kind: 'worker', id: 'w' } }),
+        completeTaskInTransaction(harness.deps, tx, projectId, task.id, {
+          outputs,
+          summary: null,
+          actor: { kind: 'worker', id: 'w' },
+          evaluate: (locked) => evaluateCompletion(harness.ctx, tx, locked, { outputs, summary: null }),
+          hasRunEnded: false,
+        }),
       )
     expect(await complete({})).toEqual({ problems: [{ name: 'a', reason: 'is missing' }] })
     expect(await complete({ a: 1 })).toEqual({ outcome: 'completed' })

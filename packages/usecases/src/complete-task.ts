@@ -1,4 +1,4 @@
-import { outbox, type Tx, tasks } from '@muster/db'
+import { type LockedTask, outbox, type Tx, tasks } from '@muster/db'
 import {
   DomainError,
   type NewEvent,
@@ -11,13 +11,16 @@ import {
   type TaskStatus,
 } from '@muster/domain'
 import type { Ctx, Deps } from './ctx.ts'
+import { decideLockedReview, isHeldByEndedRun } from './decide-review.ts'
+import { evaluateCompletion } from './evaluate-completion.ts'
+import type { MadeEvaluation } from './evaluate-ends.ts'
 import { taskEvent } from './event-data.ts'
 import { finishTask, lockForCompletion, requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
 
 /** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
 export type TaskCompletion =
-  | { outcome: 'completed' | 'in_review' }
+  | { outcome: 'completed' | 'in_review' | 'revision_requested' }
   /** Required outputs are absent or do not fit. */
   | { problems: OutputProblem[] }
   /** It is in a state that nothing completes: ended, blocked or already in review. */
@@ -25,9 +28,20 @@ export type TaskCompletion =
 
 const COMPLETABLE: readonly TaskStatus[] = ['pending', 'assigned', 'in_progress', 'revision_requested']
 
+/** What a task is completed with, and by whom. */
+export interface HandIn {
+  outputs: Record<string, unknown>
+  summary: string | null
+  actor: NewEvent['actor']
+  /** Judges it, once it is known to be accepted. What is to be stored of that is the caller's business. */
+  evaluate: (task: LockedTask) => Promise<MadeEvaluation> | MadeEvaluation
+  /** Whether the task is held by a run that ends with it. */
+  hasRunEnded: boolean
+}
+
 /**
  * Hands in the outputs of a task. They are held against the revision that is locked here, so that an output which a change of the brief
- * adds at the same moment is either required or came after the completion. [B5] Completion
+ * adds at the same moment is either required or came after the completion. [B5] Completion. What is handed in is evaluated in the same commit.
  *
  * @throws DomainError `not_found`, `invalid_transition`, `outputs_missing` naming each output that is absent or does not fit
  */
@@ -35,7 +49,14 @@ export async function completeTask(ctx: Ctx, id: string, input: { outputs: Recor
   requireScope(ctx.actor, 'tasks:write')
   return await inProject(ctx, async (tx) => {
     await requireOwn(ctx, tx, id)
-    const completion = await completeTaskInTransaction(ctx, tx, ctx.actor.projectId, id, { ...input, summary: input.summary ?? null, actor: ctx.actor })
+    const { outputs, summary = null } = input
+    const completion = await completeTaskInTransaction(ctx, tx, ctx.actor.projectId, id, {
+      outputs,
+      summary,
+      actor: ctx.actor,
+      evaluate: (task) => evaluateCompletion(ctx, tx, task, { outputs, summary }),
+      hasRunEnded: false,
+    })
     if ('problems' in completion) throw outputsMissing(completion.problems)
     if ('refused' in completion) throw cannotBeCompleted(completion.refused)
     return (await tasks.findTask(tx, id)) as Task
@@ -43,8 +64,8 @@ export async function completeTask(ctx: Ctx, id: string, input: { outputs: Recor
 }
 
 /**
- * Completes a task in a caller's transaction, if its outputs are what the locked revision asks for; changes nothing otherwise. A caller
- * that locks tasks of its own before must lock the project's dependencies before those (`lockForCompletion`).
+ * Completes a task in a caller's transaction, if its outputs are what the locked revision asks for; changes nothing otherwise. With
+ * `review: auto` the evaluation decides at once, unless a judge is asked as well. A caller that locks tasks of its own before must lock the project's dependencies before those (`lockForCompletion`).
  *
  * @throws DomainError `not_found`
  */
@@ -53,7 +74,7 @@ export async function completeTaskInTransaction(
   tx: Tx,
   projectId: string,
   taskId: string,
-  { outputs, summary, actor }: { outputs: Record<string, unknown>; summary: string | null; actor: NewEvent['actor'] },
+  { outputs, summary, actor, evaluate, hasRunEnded }: HandIn,
 ): Promise<TaskCompletion> {
   await lockForCompletion(tx, projectId)
   const task = await tasks.lockTask(tx, taskId)
@@ -61,6 +82,7 @@ export async function completeTaskInTransaction(
   if (!COMPLETABLE.includes(task.status)) return { refused: task.status }
   const problems = outputProblems(task.requiredOutputs, outputs)
   if (problems.length > 0) return { problems }
+  const { evaluation, row, judge } = await evaluate(task)
   if (task.review === 'none') {
     await finishTask(deps, tx, task, { status: 'completed', outputs, summary, lastError: null }, actor)
     return { outcome: 'completed' }
@@ -68,7 +90,14 @@ export async function completeTaskInTransaction(
   await tasks.writeTransition(tx, taskId, { status: 'in_review', completionOutputs: outputs, summary, lastError: null })
   await outbox.publish(tx, projectId, [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })])
   tx.afterCommit(() => deps.bell.ring('outbox'))
-  return { outcome: 'in_review' }
+  if (task.review === 'manual' || judge !== null) return { outcome: 'in_review' }
+  const handedIn: LockedTask = { ...task, status: 'in_review', completionOutputs: outputs, summary }
+  const decision = await decideLockedReview(deps, tx, handedIn, {
+    evaluationId: row.id,
+    evaluation,
+    hasRunEnded: hasRunEnded || (await isHeldByEndedRun(tx, task)),
+  })
+  return { outcome: decision === 'left' ? 'in_review' : decision }
 }
 
 /** The refusal of outputs, naming each. */

@@ -7,6 +7,7 @@ import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
 import { type Ctx, Replay, reading } from './ctx.ts'
 import { lockForCompletion } from './finish-task.ts'
 import { inProject } from './in-project.ts'
+import { type PreparedEnd, prepareEnds } from './prepare-ends.ts'
 import { matchesHash, newLeaseToken, newSubtaskCredential } from './secrets.ts'
 import { settleInTransaction } from './settle-runs.ts'
 
@@ -173,6 +174,7 @@ export async function releaseLease(ctx: Ctx, id: string, input: { leaseToken: st
 async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, usage: Partial<Omit<Usage, 'steps'>> = {}): Promise<Subtask> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
+  const [prepared] = prepareEnds([{ subtaskId: id, attempt: 0, end, usage }]) as [PreparedEnd]
   return await inProject(ctx, async (tx) => {
     // Locks of tasks come before those of subtasks.
     const [taskId = null] = await subtasks.listTaskIds(tx, [id])
@@ -181,7 +183,7 @@ async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, us
       await tasks.lockTask(tx, taskId)
     }
     const { attempt } = await requireLease(tx, id, token)
-    const settlements = await settleInTransaction(ctx, tx, ctx.actor.projectId, [{ subtaskId: id, attempt, taskId, end, usage }])
+    const settlements = await settleInTransaction(ctx, tx, ctx.actor.projectId, [{ ...prepared, attempt, taskId }])
     if (settlements.get(id) !== 'settled') throw leaseLost()
     return (await subtasks.findSubtask(tx, id)) as Subtask
   })

@@ -15,46 +15,25 @@ import {
   transaction,
   updates,
 } from '@muster/db'
-import {
-  type AttemptEnd,
-  cutToBytes,
-  decideEnd,
-  type EndDecision,
-  type NewEvent,
-  type PartialResult,
-  RESULT_BYTES_MAX,
-  subtaskSessionId,
-  toStorableJson,
-  toStorableText,
-  type Usage,
-} from '@muster/domain'
+import { decideEnd, type EndDecision, isTerminalTask, type NewEvent, subtaskSessionId } from '@muster/domain'
 import { type RunJob, runQueue } from '@muster/jobs'
+import { saidOfTask, takeCheckIn } from './check-in.ts'
 import { completeTaskInTransaction } from './complete-task.ts'
 import { laneDefaults } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
+import { evaluateEnd, type MadeEvaluation, readYardsticks, storeEvaluations } from './evaluate-ends.ts'
+import { evaluationEvent } from './evaluate-output.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
 import { lockForCompletion } from './finish-task.ts'
+import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
 import { returnTaskToPending } from './return-task.ts'
+import { isSentBack, type StartedRound, startRevision } from './start-revision.ts'
 import { surfaceTsgs } from './surface-tsgs.ts'
 import { leaveEndedRun } from './take-away-task.ts'
-
-/** The end of one attempt, as whoever ran it, or the reaper, reports it. */
-export interface RunEnd {
-  subtaskId: string
-  attempt: number
-  /** The brief that it is about, null where there is none; looked up where the caller does not know. */
-  taskId?: string | null
-  end: AttemptEnd
-  /** Used since the last checkpoint. */
-  usage?: Partial<Omit<Usage, 'steps'>>
-  /** The reaper's: only if the lease has really lapsed, now that the row is locked. */
-  onlyIfLapsed?: boolean
-}
 
 /** `settled`: this end counts. `fenced`: somebody else has taken the subtask since, and nothing was written. */
 export type Settlement = 'settled' | 'fenced'
 
-const ERROR_BYTES_MAX = 16_384
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0 }
 
 /**
@@ -62,17 +41,20 @@ const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls:
  * Answers per subtask whether its end counted. An end that was committed before, by a call whose answer was lost, counts.
  */
 export async function settleRuns(deps: Deps, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, Settlement>> {
-  return await transaction(deps.db, projectId, (tx) => settleInTransaction(deps, tx, projectId, ends))
+  const prepared = prepareEnds(ends)
+  return await transaction(deps.db, projectId, (tx) => settleInTransaction(deps, tx, projectId, prepared))
 }
 
 /** The same in a caller's transaction. Takes the locks of tasks, of rows, then of lanes. */
-export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string, reported: readonly RunEnd[]): Promise<Map<string, Settlement>> {
+export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string, reported: readonly PreparedEnd[]): Promise<Map<string, Settlement>> {
   // One end a subtask: of several attempts only the last can be the current one, and one end told twice must not be written twice.
   const byId = new Map(reported.toSorted((one, other) => one.attempt - other.attempt).map((end) => [end.subtaskId, end]))
   const ends = [...byId.values()]
   const settlements = new Map<string, Settlement>(ends.map((end) => [end.subtaskId, 'fenced']))
   const briefs = await lockTasksOf(tx, projectId, ends)
-  const locked = await settle.lockEnding(tx, ends)
+  // One packet: what is read is read behind the lock.
+  const ids = ends.map((end) => end.subtaskId)
+  const [locked, yardsticks] = await Promise.all([settle.lockEnding(tx, ends), readYardsticks(tx, projectId, ids, [...briefs.keys()])])
   const rows = locked.filter((row) => byId.get(row.id)?.onlyIfLapsed !== true || row.leaseLapsed)
   if (rows.length < ends.length) {
     for (const id of await settle.findEnded(tx, ends)) settlements.set(id, 'settled')
@@ -82,13 +64,16 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   const terminal: TerminalRow[] = []
   const returned: (ReturnRow & { row: EndingRow })[] = []
   const events: NewEvent[] = []
+  const evaluated: MadeEvaluation[] = []
+  const rounds: StartedRound[] = []
   const targets = await targetsOf(tx, rows)
   for (const row of rows) {
-    const { end: told, usage: used } = byId.get(row.id) as RunEnd
-    const end = storableEnd(row.timedOut && told.kind === 'lost' ? { kind: 'timed_out', partialResult: null } : told)
+    const { end: told, usage: used, blocks } = byId.get(row.id) as PreparedEnd
+    const end = row.timedOut && told.kind === 'lost' ? ({ kind: 'timed_out', partialResult: null } as const) : told
     const held = heldTask(briefs, row)
     const brief = held?.status === 'in_progress' ? held : null
-    const decision = decideEnd({ ...row, requiredOutputs: outputsAskedFor(held, row) }, end)
+    const accepted = outputsAskedFor(held, row)
+    const decision = decideEnd({ ...row, requiredOutputs: accepted }, end)
     const usage = { ...NO_USAGE, ...used }
     const actor = { kind: 'worker', id: row.workerId }
     settlements.set(row.id, 'settled')
@@ -107,7 +92,15 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
       events.push(subtaskEvent(decision.event, row, actor, { attempt: row.attempt, failures: decision.failures, reason: decision.reason }))
       continue
     }
-    if (brief !== null) await endTask(deps, tx, brief, decision, actor)
+    const made = decision.status === 'completed' ? evaluateEnd(deps, projectId, yardsticks, row, { result: decision.result ?? '', blocks, accepted }) : null
+    if (made !== null) evaluated.push(made)
+    const said = made === null || held === null || isTerminalTask(held.status) ? null : saidOfTask(held.id, blocks)
+    if (held !== null && said !== null) {
+      await takeCheckIn({ ...deps, actor }, tx, held, said.blocks, { content: said.text, sessionId: subtaskSessionId(row.id) })
+    }
+    const next = brief !== null && made !== null && isSentBack(row, made.row.recommendation) ? await startRevision(deps, tx, brief, row, made) : null
+    if (next !== null) rounds.push(next)
+    else if (brief !== null) await endTask(deps, tx, brief, decision, made, actor)
     // Sent back while its run was still at it, and never heard of there.
     else if (held?.status === 'revision_requested') await leaveEndedRun(tx, held, actor)
     const isLong = decision.result !== null && bodies.needsBody(decision.result)
@@ -126,8 +119,9 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
       outputs: decision.outputs,
       failures: decision.failures,
       usage,
-      inboxId: row.parentSessionId === null ? null : deps.newId(),
+      inboxId: row.parentSessionId === null || next !== null ? null : deps.newId(),
     })
+    if (made !== null) events.push(evaluationEvent(made.row, actor))
     events.push(
       subtaskEvent(`subtask.${decision.status}`, row, actor, {
         attempt: row.attempt,
@@ -140,7 +134,10 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
         schedule_id: row.scheduleId,
         ...(row.subagentName === null ? {} : { subagent: { name: row.subagentName, version: row.subagentVersion } }),
         ...targets.get(row.id),
+        ...(made === null ? {} : { evaluation: { id: made.row.id, score: made.row.score, recommendation: made.row.recommendation } }),
+        ...(next === null ? {} : { revised_by: next.row.id }),
       }),
+      ...(next === null ? [] : [next.created]),
     )
   }
 
@@ -153,7 +150,8 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   const expired = await expireUpdates(tx, projectId, rows, terminal)
   // One packet: the statements run in this order, and none needs the answer of another.
   const [granted] = await Promise.all([
-    writeAndGrant(deps, tx, projectId, rows, terminal, returned),
+    writeAndGrant(deps, tx, projectId, rows, { terminal, returned, rounds }),
+    evaluated.length > 0 ? storeEvaluations(deps, tx, projectId, evaluated) : null,
     outbox.publish(tx, projectId, [...expired, ...events]),
     removeJobs(deps, tx, projectId, rows),
   ])
@@ -207,9 +205,17 @@ function outputsAskedFor(task: LockedTask | null, row: EndingRow): EndingRow['re
 }
 
 /** What the end of the subtask that ran it means for a locked task. Its outputs have been held against what the task asks for. */
-async function endTask(deps: Deps, tx: Tx, task: LockedTask, end: Extract<EndDecision, { kind: 'terminal' }>, actor: NewEvent['actor']): Promise<void> {
-  if (end.status === 'completed') {
-    await completeTaskInTransaction(deps, tx, task.projectId, task.id, { outputs: end.outputs ?? {}, summary: end.summary, actor })
+async function endTask(
+  deps: Deps,
+  tx: Tx,
+  task: LockedTask,
+  end: Extract<EndDecision, { kind: 'terminal' }>,
+  made: MadeEvaluation | null,
+  actor: NewEvent['actor'],
+): Promise<void> {
+  if (made !== null) {
+    const completion = { outputs: end.outputs ?? {}, summary: end.summary, actor, evaluate: () => made, hasRunEnded: true }
+    await completeTaskInTransaction(deps, tx, task.projectId, task.id, completion)
   } else {
     const lastError =
       end.error ?? (end.status === 'cancelled' ? 'The subtask that ran it was cancelled.' : `The subtask that ran it ended ${end.finalOutcome}.`)
@@ -231,14 +237,20 @@ async function writeAndGrant(
   tx: Tx,
   projectId: string,
   rows: readonly EndingRow[],
-  terminal: readonly TerminalRow[],
-  returned: readonly ReturnRow[],
+  { terminal, returned, rounds }: { terminal: readonly TerminalRow[]; returned: readonly ReturnRow[]; rounds: readonly StartedRound[] },
 ): Promise<GrantedRow[]> {
   const ended = new Set(terminal.map((row) => row.id))
   const agentIds = [...new Set(rows.filter((row) => ended.has(row.id)).map((row) => row.agentId))]
-  const [, , , granted] = await Promise.all([
+  const [, , , , granted] = await Promise.all([
     terminal.length > 0 ? settle.writeTerminal(tx, projectId, terminal) : null,
     returned.length > 0 ? settle.writeReturns(tx, returned) : null,
+    // Before the slots are given on, so that they are considered.
+    rounds.length > 0
+      ? settle.insertNextRounds(
+          tx,
+          rounds.map(({ row }) => row),
+        )
+      : null,
     agentIds.length > 0 ? lanes.lockLanes(tx, projectId, agentIds) : null,
     agentIds.length > 0 ? lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps)) : [],
   ])
@@ -256,40 +268,4 @@ async function removeJobs(deps: Deps, tx: Tx, projectId: string, rows: readonly 
       ),
     ),
   )
-}
-
-/** Makes whatever a program delivered storable: no U+0000, well-formed, and within the limits. */
-function storableEnd(end: AttemptEnd): AttemptEnd {
-  switch (end.kind) {
-    case 'completed': {
-      const { text, truncated } = cutToBytes(toStorableText(end.result), RESULT_BYTES_MAX)
-      return {
-        ...end,
-        result: text,
-        truncated: end.truncated || truncated,
-        outputs: toStorableJson(end.outputs),
-        summary: end.summary === null ? null : cutToBytes(toStorableText(end.summary), ERROR_BYTES_MAX).text,
-      }
-    }
-    case 'blocked':
-      return { ...end, reason: storableError(end.reason), ...storablePartial(end) }
-    case 'errored':
-    case 'budget_exceeded':
-      return { ...end, error: storableError(end.error), ...storablePartial(end) }
-    case 'timed_out':
-    case 'cancelled':
-      return { ...end, ...storablePartial(end) }
-    default:
-      return end
-  }
-}
-
-function storableError(text: string): string {
-  return cutToBytes(toStorableText(text), ERROR_BYTES_MAX).text
-}
-
-function storablePartial({ partialResult, truncated: wasTruncated = false }: PartialResult): PartialResult {
-  if (partialResult === null) return { partialResult }
-  const { text, truncated } = cutToBytes(toStorableText(partialResult), RESULT_BYTES_MAX)
-  return { partialResult: text, truncated: wasTruncated || truncated }
 }

@@ -30,6 +30,7 @@ export interface ClaimedRow {
   subagentName: string | null
   subagentVersion: number | null
   resumeOf: string | null
+  revisionOf: string | null
   background: boolean
   runner: string
   model: string | null
@@ -110,7 +111,7 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
     ${jobs.moved}
     select (select count(*) from taken)::int as taken, place, id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task,
       task_id as "taskId", task_revision as "taskRevision", subagent_name as "subagentName", subagent_version as "subagentVersion", resume_of as "resumeOf",
-      background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
+      revision_of as "revisionOf", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
       budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
       input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
       required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"
@@ -131,7 +132,7 @@ export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number,
     where id = ${subtaskId} and attempt = ${attempt} and status = 'running'
     returning id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
       task_revision as "taskRevision", subagent_name as "subagentName", subagent_version as "subagentVersion", resume_of as "resumeOf",
-      background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
+      revision_of as "revisionOf", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
       budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
       input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
       required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"`

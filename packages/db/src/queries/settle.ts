@@ -1,4 +1,4 @@
-import type { RequiredOutput, TerminalStatus, Usage } from '@muster/domain'
+import type { Criterion, Priority, RequiredOutput, TerminalStatus, Usage } from '@muster/domain'
 import type { Tx } from '../client.ts'
 
 // Joins also name the ids as a list: a plan that was prepared while the tables were empty would read them whole for ever after,
@@ -11,9 +11,12 @@ export interface EndingRow {
   parentSessionId: string | null
   task: string
   taskId: string | null
+  /** The revision of the brief that its run was told last; null where it runs none. */
+  taskRevision: number | null
   scheduleId: string | null
   subagentName: string | null
   subagentVersion: number | null
+  priority: Priority
   runner: string
   jobId: string
   attempt: number
@@ -22,6 +25,8 @@ export interface EndingRow {
   timeoutSeconds: number
   cancelRequested: boolean
   requiredOutputs: RequiredOutput[]
+  revisionRound: number
+  maxRevisions: number
   updateSeq: number
   rankAt: Date
   workerId: string
@@ -40,10 +45,10 @@ export interface AttemptRef {
 export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
   const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<(Omit<EndingRow, 'rankAt'> & { rankAt: string })[]>`
-    select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", schedule_id as "scheduleId",
-      subagent_name as "subagentName", subagent_version as "subagentVersion", runner, job_id as "jobId",
+    select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", task_revision as "taskRevision",
+      schedule_id as "scheduleId", subagent_name as "subagentName", subagent_version as "subagentVersion", priority, runner, job_id as "jobId",
       s.attempt, failures, max_attempts as "maxAttempts", timeout_seconds as "timeoutSeconds", cancel_requested_at is not null as "cancelRequested",
-      required_outputs as "requiredOutputs", update_seq as "updateSeq", rank_at as "rankAt", worker_id as "workerId", notify,
+      required_outputs as "requiredOutputs", revision_round as "revisionRound", max_revisions as "maxRevisions", update_seq as "updateSeq", rank_at as "rankAt", worker_id as "workerId", notify,
       lease_expires_at < muster_now() as "leaseLapsed",
       attempt_started_at + timeout_seconds * interval '1 second' < muster_now() as "timedOut"
     from subtasks s
@@ -78,7 +83,7 @@ export interface TerminalRow {
   outputs: Record<string, unknown> | null
   failures: number
   usage: Omit<Usage, 'steps'>
-  /** Set when the parent session is to be told. */
+  /** Set when the parent session is to be told: not of a round that another one follows. */
   inboxId: string | null
 }
 
@@ -181,4 +186,54 @@ export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<
       cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
       worker_id = null, lease_expires_at = null, lease_token_hash = null, credential_hash = null, attempt_started_at = null
     from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})`
+}
+
+/** What the run of a brief was told that it would be judged by. */
+export interface ToldBrief {
+  subtaskId: string
+  taskId: string
+  revision: number
+  criteria: Criterion[]
+}
+
+/** The revisions that runs of briefs were told last. Subtasks that run none are left out. */
+export async function listToldBriefs(tx: Tx, ids: readonly string[]): Promise<ToldBrief[]> {
+  return await tx.sql<ToldBrief[]>`
+    select s.id as "subtaskId", r.task_id as "taskId", r.revision, r.criteria
+    from subtasks s join task_revisions r on r.task_id = s.task_id and r.revision = s.task_revision
+    where s.id = any(${ids as string[]}::uuid[])`
+}
+
+/** Another round of a chain, which follows one that is ending. */
+export interface NextRound {
+  id: string
+  /** The round that ends. */
+  revisionOf: string
+  taskRevision: number
+  /** Its place in the queue is that many seconds behind the present. */
+  rankSeconds: number
+}
+
+/**
+ * Inserts the next rounds of chains: as the rounds before them were asked for, and new in everything else. They have no slots: whoever
+ * ends those rounds gives theirs on, under the locks of their lanes. However many wait in a lane, there is room for these.
+ */
+export async function insertNextRounds(tx: Tx, rounds: readonly NextRound[]): Promise<void> {
+  const before = rounds.map((round) => round.revisionOf)
+  await tx.sql`
+    insert into subtasks (
+      id, project_id, agent_id, parent_session_id, task, task_id, task_revision, subagent_name, subagent_version, background, priority, runner, model,
+      timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata,
+      max_revisions, revision_of, revision_round, created_at, rank_at
+    )
+    select n.id, s.project_id, s.agent_id, s.parent_session_id, s.task, s.task_id, n.task_revision, s.subagent_name, s.subagent_version, s.background,
+      s.priority, s.runner, s.model, s.timeout_seconds, s.max_attempts, s.budget_max_steps, s.budget_max_tokens, s.budget_max_cost_micros, s.notify,
+      s.required_outputs, s.metadata, s.max_revisions, s.id, s.revision_round + 1, moment.now, moment.now + n.rank_seconds * interval '1 second'
+    from unnest(
+      ${rounds.map((round) => round.id)}::uuid[], ${before}::uuid[], ${rounds.map((round) => round.taskRevision)}::int[],
+      ${rounds.map((round) => round.rankSeconds)}::int[]
+    ) as n(id, revision_of, task_revision, rank_seconds)
+    join subtasks s on s.id = n.revision_of
+    cross join (select muster_now() as now) as moment
+    where s.id = any(${before}::uuid[])`
 }

@@ -1,13 +1,6 @@
-import type { CriterionState } from '@muster/domain'
+import type { BlockItem, CriterionReport } from '@muster/domain'
 import { index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, projectId } from './columns.ts'
-
-/** What a check-in says of one criterion. */
-export interface CheckInVerdict {
-  criterionId: string
-  state: CriterionState
-  note: string | null
-}
 
 /** What holders of tasks have said of their progress, and which criteria it was found to speak of. Append-only. */
 export const checkIns = pgTable(
@@ -20,8 +13,9 @@ export const checkIns = pgTable(
     /** The revision whose criteria it was held against. */
     revision: integer().notNull(),
     content: text().notNull(),
-    verdicts: jsonb().$type<CheckInVerdict[]>().notNull(),
-    unmatched: jsonb().$type<unknown[]>().notNull(),
+    verdicts: jsonb().$type<CriterionReport[]>().notNull(),
+    /** Lines that are about no criterion: they may still say what weighs against the work. */
+    unmatched: jsonb().$type<BlockItem[]>().notNull(),
     nextSteps: text().array().notNull(),
     authorKind: text().notNull(),
     authorId: text().notNull(),
