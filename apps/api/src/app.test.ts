@@ -47,6 +47,7 @@ describe('the app', () => {
     expect(reference.json().openapi).toBe('3.1.0')
     expect((await api.app.inject('/openapi.yaml')).body).toMatch(/^openapi: 3\.1\.0/)
     expect((await api.app.inject('/docs/')).statusCode).toBe(200)
+    expect((await api.app.inject('/docs/json')).json()).toEqual(reference.json())
   })
 
   it('lists the runners, one of them the default', async () => {

@@ -1,9 +1,10 @@
-import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
+import type { AuthInfo } from '@modelcontextprotocol/server'
 import type { Actor } from '@muster/domain'
 import type { FastifyInstance } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
 import { pathOf } from '../errors.ts'
-import { createMcpServer, type McpCall } from './server.ts'
+import type { McpHandler } from './handler.ts'
+import type { McpCall } from './server.ts'
 
 const PATH = '/mcp'
 /** Longest time until a request has been read, in milliseconds. */
@@ -16,11 +17,12 @@ const READ_MS = 5_000
  * server itself what it can do.
  */
 export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
-  const handler = createMcpHandler(({ authInfo }) => createMcpServer(deps, (authInfo as AuthInfo).extra as unknown as McpCall), {
-    // Nothing that could be subscribed to ever changes, and a stream would hold up the end of the process.
-    maxSubscriptions: 0,
-    onerror: (error) => deps.log.debug({ err: error }, 'a request to /mcp was refused'),
-  })
+  // The protocol's library is a tenth of what this process holds when it is idle: it is loaded when somebody asks.
+  let made: Promise<McpHandler> | undefined
+  const handler = (): Promise<McpHandler> => {
+    made ??= import('./handler.ts').then(({ createHandler }) => createHandler(deps))
+    return made
+  }
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: PATH,
@@ -35,9 +37,9 @@ export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
       const call: McpCall = { request, ctx: { ...deps, actor } }
       // The key itself goes no further.
       const authInfo: AuthInfo = { token: '', clientId: actor.id, scopes: [...actor.scopes], extra: { ...call } }
-      const response = await handler.fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers }), { parsedBody, authInfo })
+      const response = await (await handler()).fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers }), { parsedBody, authInfo })
       return reply.send(response)
     },
   })
-  app.addHook('preClose', () => handler.close())
+  app.addHook('preClose', async () => (await made)?.close())
 }

@@ -9,8 +9,9 @@ import { renderYaml } from '../openapi.ts'
 
 /** `/openapi.json`, `/openapi.yaml` and the pages at `/docs`, for everybody who can reach the server. */
 export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
-  const document = describeApi(endpoints)
-  const yaml = renderYaml(document)
+  // Made for whoever asks first: most processes are never asked, and it takes a tenth of a start.
+  const document = once(() => describeApi(endpoints))
+  const yaml = once(() => renderYaml(document()))
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'public' }
   })
@@ -27,17 +28,28 @@ export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[
     },
     strictTransportSecurity: false,
   })
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(document))
-  app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(yaml))
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(document()))
+  app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(yaml()))
   app.get('/docs/errors', async (_request, reply) => {
     const page = await renderErrorPage()
     return page === undefined ? reply.redirect('/docs') : reply.type('text/html; charset=utf-8').send(page)
   })
-  app.register(swagger, { mode: 'static', specification: { document: document as never } })
+  // It insists on a document at once; the pages are given the real one in its place.
+  app.register(swagger, { mode: 'static', specification: { document: {} as never } })
   app.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Muster API' },
     uiConfig: { deepLinking: true, docExpansion: 'list', tryItOutEnabled: true },
     staticCSP: false,
+    transformSpecification: () => document(),
+    transformSpecificationClone: false,
   })
+}
+
+function once<T extends NonNullable<unknown>>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }
