@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { removeLocalPostgres } from '@muster/local-postgres'
+import { freePort, removeLocalPostgres } from '@muster/local-postgres'
 import { atMost, type Bench, type Figure, Rows } from '../instrument/figure.ts'
 import { keep } from '../instrument/live.ts'
 
@@ -15,11 +15,13 @@ const END_TIMEOUT_MS = 20_000
 
 /** Runs `npm start` on a data folder until it says that all is up, and answers how long that took. */
 async function start(dataDir: string) {
+  // A port that is named, as the default is: where none is, the worker waits until the API has one.
+  const port = await freePort()
   const startMs = performance.now()
   const child = spawn('npm', ['start'], {
     cwd: ROOT,
     // As somebody has it who has set nothing: what `.env` might say is overridden by the empty value, which means the default.
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, PORT: '0', DATABASE_URL: '', MIGRATE_DATABASE_URL: '', NO_UPDATE_NOTIFIER: '1' },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, PORT: `${port}`, DATABASE_URL: '', MIGRATE_DATABASE_URL: '', NO_UPDATE_NOTIFIER: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const gone = once(child, 'exit')

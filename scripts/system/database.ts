@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Settings } from '@muster/domain'
 import type { LocalPostgres } from '@muster/local-postgres'
-import { migrateDatabase } from '../migrate-database.ts'
 import { ExplainedError } from './errors.ts'
 
 /** The login and the database of API and worker on an embedded server. */
@@ -45,6 +44,7 @@ export async function withDatabase<Result>(settings: Settings, log: (line: strin
   const { server, ...urls } = await startEmbeddedDatabase(settings, log)
   try {
     // It may be new, or older than this version.
+    const { migrateDatabase } = await import('../migrate-database.ts')
     await migrateDatabase({ ...urls, log })
     return await work(urls)
   } finally {

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Settings } from '@muster/domain'
 import { isPortFree, type LocalPostgres, takenBy } from '@muster/local-postgres'
-import { migrateDatabase } from '../migrate-database.ts'
 import { configuredDatabase, type DatabaseUrls, startEmbeddedDatabase } from './database.ts'
 import { type Environment, ROOT, type SystemEnvironment } from './environment.ts'
 import { BrokenOffError, ExplainedError } from './errors.ts'
@@ -11,6 +10,7 @@ import { SupervisedProcess } from './supervised-process.ts'
 
 /** How long `/readyz` may say no after both processes are up. */
 const READY_TIMEOUT_MS = 30_000
+const READY_POLL_MS = 20
 const DATABASE_BACKOFF_MS = 2_000
 const QUIETER_THAN_INFO = new Set(['warn', 'error', 'fatal', 'silent'])
 
@@ -80,18 +80,25 @@ async function openDatabase(settings: Settings, parts: Parts, { log }: SystemOut
   if (configured !== undefined) {
     // The login of the processes may not change the schema. With an address that may, it is brought up to date here too.
     if (settings.MIGRATE_DATABASE_URL === undefined) log('using DATABASE_URL as it is; bring it to this version with: npm run migrate')
-    else await migrateDatabase({ ...configured, log })
+    else await (await loadMigrations()).migrateDatabase({ ...configured, log })
     return configured
   }
   log('starting PostgreSQL')
+  // Loaded while PostgreSQL starts: a third of what this process has to load, and needed after that only.
+  const migrations = loadMigrations()
+  migrations.catch(() => {})
   const { server, ...urls } = await startEmbeddedDatabase(settings, log, (how) => {
     log(`PostgreSQL has ended (${how})`)
     void bringBack(parts, log)
   })
   parts.server = server
   assertGoingOn(parts)
-  await migrateDatabase({ ...urls, log })
+  await (await migrations).migrateDatabase({ ...urls, log })
   return urls
+}
+
+function loadMigrations(): Promise<typeof import('../migrate-database.ts')> {
+  return import('../migrate-database.ts')
 }
 
 async function bringBack(parts: Parts, log: (line: string) => void): Promise<void> {
@@ -166,7 +173,7 @@ async function waitForReady(address: string, parts: Parts): Promise<void> {
       if (answer.ok) return
       last = `${answer.status} ${await answer.text()}`
     } else last = answer.message
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS))
   }
   throw new ExplainedError(`The API at ${address} does not become ready: ${last}`)
 }

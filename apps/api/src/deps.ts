@@ -68,7 +68,6 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     },
     start(onFatal) {
       const prepare = async () => {
-        readFirstPhrases()
         await requireConfinedLogin(db)
         // A database that has not been migrated may be at any moment.
         if ((await missingFromDatabase(db)) !== null) throw new NotMigrated()
@@ -83,6 +82,8 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
           if (stopping.signal.aborted) return
           loops = startLoops(deps, feed, runWaiters, stopping.signal)
           isPrepared = true
+          // Not before: who waits for the server to be ready need not wait for this too.
+          setImmediate(readFirstPhrases)
         })
         .catch((error: unknown) => onFatal(new Error(`The database of DATABASE_URL cannot be used: ${(error as Error).message}`, { cause: error })))
     },
