@@ -43,16 +43,28 @@ export async function callModel({ model, instructions, messages, tools, signal, 
   const ending = new AbortController()
   const timer = setTimeout(() => ending.abort(new ModelSilent(idleSeconds)), idleSeconds * 1_000)
   let text = ''
+  let length = 0
   let end: Extract<Part, { type: 'finish-step' }> | null = null
   let failure: { error: unknown } | null = null
   const toolRequests: ToolRequest[] = []
+
+  function addLength(piece: string) {
+    length += piece.length
+    if (length > ANSWER_LENGTH_MAX) ending.abort(new Error(`the answer has more than ${ANSWER_LENGTH_MAX} characters`))
+  }
 
   function take(part: Part) {
     timer.refresh()
     switch (part.type) {
       case 'text-delta':
         text += part.text
-        if (text.length > ANSWER_LENGTH_MAX) ending.abort(new Error(`the answer has more than ${ANSWER_LENGTH_MAX} characters`))
+        addLength(part.text)
+        break
+      case 'reasoning-delta':
+        addLength(part.text)
+        break
+      case 'tool-input-delta':
+        addLength(part.delta)
         break
       case 'tool-call':
         toolRequests.push({
@@ -134,11 +146,19 @@ function usageOf(
   const guess = (length: number) => Math.ceil(length / CHARACTERS_PER_TOKEN)
   const { cost } = (usage.raw ?? {}) as { cost?: unknown }
   return {
-    inputTokens: usage.inputTokens ?? guess(inputLength()),
-    outputTokens: usage.outputTokens ?? guess(outputLength()),
+    inputTokens: counted(usage.inputTokens) ?? guess(inputLength()),
+    outputTokens: counted(usage.outputTokens) ?? guess(outputLength()),
     // Some servers, such as OpenRouter, say what a call has cost.
-    costUsd: typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 ? cost : null,
+    costUsd: typeof cost === 'number' && cost >= 0 && cost <= COST_USD_MAX ? cost : null,
   }
+}
+
+/** What a server may say that one call has used; more is no count of anything, and could not be stored. */
+const TOKENS_MAX = 1_000_000_000
+const COST_USD_MAX = 1_000_000
+
+function counted(tokens: number | undefined): number | undefined {
+  return tokens !== undefined && tokens >= 0 && tokens <= TOKENS_MAX ? Math.round(tokens) : undefined
 }
 
 function lengthOf(instructions: string, messages: readonly ModelMessage[]): number {
