@@ -9,7 +9,7 @@ import { describeFailure, type Failure } from './failure.ts'
 import type { Inbox } from './inbox.ts'
 import { callModel, type ModelAnswer, type ToolRequest } from './model-call.ts'
 import type { ModelChoice } from './models.ts'
-import type { Redact } from './redact.ts'
+import { type Redact, redactJson } from './redact.ts'
 import type { StepLog } from './step-log.ts'
 import * as texts from './texts.ts'
 import type { Toolbox } from './tools/assemble.ts'
@@ -235,7 +235,7 @@ export class Conversation {
       return this.#goOn(null, reminder)
     }
     const kept = cutToBytes(redact(result), RESULT_BYTES_MAX)
-    const { delivered } = toolbox.outputs
+    const delivered = redactJson(toolbox.outputs.delivered, redact) as Record<string, unknown>
     return {
       kind: 'completed',
       result: kept.text,

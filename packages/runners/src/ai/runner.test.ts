@@ -372,10 +372,12 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
       [
         { toolCalls: [{ name: 'Bash', input: { command: 'env; cat /proc/self/environ; echo "secret-$(echo token)"' } }] },
         { toolCalls: [{ name: 'Write', input: { file_path: 'x', content: Object.values(KEYS).join() } }] },
+        { toolCalls: [{ name: 'deliver_output', input: { name: 'found', value: { [KEYS.OPENAI_API_KEY]: [KEYS.OPENAI_API_KEY] } } }] },
         { text: `It is ${KEYS.ANTHROPIC_API_KEY}.` },
       ],
-      { settings: { ENABLE_BASH_TOOL: 'true' } },
+      { settings: { ENABLE_BASH_TOOL: 'true' }, brief: { requiredOutputs: [{ name: 'found', description: null, schema: null }] } },
     )
+    expect(outcome).toMatchObject({ outputs: { found: { '[OPENAI_API_KEY removed]': ['[OPENAI_API_KEY removed]'] } } })
     const seen = JSON.stringify([outcome, steps, models.requests.slice(0, 2).map(({ text }) => text)])
     for (const secret of [...Object.values(KEYS), 'postgres://muster:secret@db/muster', test.run.access.token]) expect(seen).not.toContain(secret)
     expect(JSON.stringify(steps[1])).toContain('MUSTER_WORKSPACE=')
