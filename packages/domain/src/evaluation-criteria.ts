@@ -57,6 +57,18 @@ export function verdictOn(criterion: EvaluatedCriterion, { schema, judge, report
   return { id, text, source, required, verdict, evidence: evidence === null ? null : cutToCodePoints(evidence, EVIDENCE_LENGTH_MAX - 1) || null, method }
 }
 
+/**
+ * The same verdict, once a judge has been heard as well. A verdict that was given knows what it rests on, and what a judge is weighed
+ * against is that alone: so it comes to what all grounds together would have come to at first.
+ */
+export function verdictWithJudge(given: CriterionVerdict, judge: readonly JudgeVerdict[]): CriterionVerdict {
+  if (judge.length === 0) return given
+  const heard = verdictOn(given, { schema: [], judge, report: null })
+  const isChecked = given.method === 'schema'
+  const isGivenStronger = heard.verdict === 'unmet' ? isChecked && given.verdict === 'unmet' : isChecked || given.verdict === 'unmet'
+  return isGivenStronger ? given : heard
+}
+
 function selfReported(source: EvaluatedCriterion['source'], state: CriterionReport['state']): Verdict {
   return source === 'constraint' && state === 'met' ? 'unclear' : state
 }

@@ -1,5 +1,6 @@
 import type { Dimension, Evaluation, EvaluationWarning, Recommendation } from './evaluation.ts'
 import type { CriterionVerdict } from './evaluation-criteria.ts'
+import type { Gate } from './evaluation-settings.ts'
 import type { Reflection } from './reflection.ts'
 
 /** What an evaluation was made for: a request, a stored message, the result of a subtask, or outputs that a task was completed with. */
@@ -22,6 +23,9 @@ export interface EvaluationDetail {
   /** The bounds that the recommendation was made by. */
   threshold: number
   approveAt: number
+  /** The gates that it was made by, and which of them were closed. */
+  gates: Readonly<Record<Gate, boolean>>
+  closedGates: Gate[]
 }
 
 /** Who judged, and what that took. */

@@ -39,6 +39,8 @@ export interface Evaluation {
   dimensions: Record<Dimension, number | null>
   /** One a criterion, in the order of the criteria. */
   criteria: CriterionVerdict[]
+  /** What keeps it from being approved. */
+  closedGates: Gate[]
   /** The revision whose criteria it was held against, so that "missed the bar" and "the bar moved" differ. */
   criteriaRevision: number | null
 }
@@ -80,7 +82,7 @@ export function evaluate(input: EvaluationInput): Evaluation {
     score,
     recommendation: recommend(score, rules, gates.length > 0),
     warnings: [
-      ...gates.map((gate) => ({ code: 'gate' as const, message: GATE_MESSAGES[gate] })),
+      ...gateWarnings(gates),
       ...criterionWarnings(verdicts),
       ...itemWarnings(reflection, asked.length === 0 ? counted : [], rules),
       ...unmatchedWarnings(unmatched, judge.dropped),
@@ -94,6 +96,7 @@ export function evaluate(input: EvaluationInput): Evaluation {
       completeness: scoreOf(counts, rules.weights, DIMENSIONS.completeness),
     },
     criteria: verdicts,
+    closedGates: gates,
     criteriaRevision: input.criteriaRevision,
   }
 }
@@ -161,7 +164,8 @@ function countAll(categories: CategoryCounts, lines: readonly Pick<BlockItem, 'c
   return counts
 }
 
-function recommend(score: number | null, rules: EvaluationRules, isGated: boolean): Recommendation {
+/** What a score comes to. */
+export function recommend(score: number | null, rules: Pick<EvaluationRules, 'approveAt' | 'threshold'>, isGated: boolean): Recommendation {
   if (score === null) return 'review'
   if (score < rules.threshold) return 'request_revision'
   return score >= rules.approveAt && !isGated ? 'approve' : 'review'
@@ -173,7 +177,8 @@ const GATE_MESSAGES: Record<Gate, string> = {
   strict_constraints: 'A strict constraint is violated: review at best, whatever the score.',
 }
 
-function closedGates({ gates }: EvaluationRules, verdicts: readonly CriterionVerdict[], hasLock: boolean): Gate[] {
+/** Which gates the verdicts close, and a security item. */
+export function closedGates({ gates }: Pick<EvaluationRules, 'gates'>, verdicts: readonly CriterionVerdict[], hasLock: boolean): Gate[] {
   const unmet = verdicts.filter(({ verdict, required }) => verdict === 'unmet' && required)
   const closed: Record<Gate, boolean> = {
     security: hasLock,
@@ -183,9 +188,13 @@ function closedGates({ gates }: EvaluationRules, verdicts: readonly CriterionVer
   return (Object.keys(closed) as Gate[]).filter((gate) => gates[gate] && closed[gate])
 }
 
+export function gateWarnings(gates: readonly Gate[]): EvaluationWarning[] {
+  return gates.map((gate) => ({ code: 'gate', message: GATE_MESSAGES[gate] }))
+}
+
 const QUOTED_LENGTH_MAX = 200
 
-function criterionWarnings(verdicts: readonly CriterionVerdict[]): EvaluationWarning[] {
+export function criterionWarnings(verdicts: readonly CriterionVerdict[]): EvaluationWarning[] {
   return verdicts.flatMap(({ id, text, source, required, verdict, method }): EvaluationWarning[] => {
     const kind = `${required ? '' : source === 'constraint' ? 'advisory ' : 'optional '}${source === 'constraint' ? 'constraint' : 'criterion'}`
     const about = `${kind.charAt(0).toUpperCase()}${kind.slice(1)} "${quoted(text)}"`
@@ -211,15 +220,16 @@ function unmatchedWarnings(lines: readonly BlockItem[], dropped: readonly JudgeV
     return { code: 'unmatched' as const, message: `This line is about no criterion, or not clearly about one: ${quoted(line)}` }
   })
   const more = lines.length - listed.length
-  return [
-    ...listed,
-    ...(more > 0 ? [{ code: 'unmatched' as const, message: `${more} more lines are about no criterion.` }] : []),
-    ...dropped.slice(0, LISTED_MAX).map(({ criterionId, quote }) => ({
-      code: 'unmatched' as const,
-      message: `A verdict of the judge does not count: the output does not say "${quoted(quote)}", or the criterion is not one of these.`,
-      criterionId: quoted(criterionId),
-    })),
-  ]
+  return [...listed, ...(more > 0 ? [{ code: 'unmatched' as const, message: `${more} more lines are about no criterion.` }] : []), ...droppedWarnings(dropped)]
+}
+
+/** What a judge says that may not count. */
+export function droppedWarnings(dropped: readonly JudgeVerdict[]): EvaluationWarning[] {
+  return dropped.slice(0, LISTED_MAX).map(({ criterionId, quote }) => ({
+    code: 'unmatched',
+    message: `A verdict of the judge does not count: the output does not say "${quoted(quote)}", or the criterion is not one of these.`,
+    criterionId: quoted(criterionId),
+  }))
 }
 
 /** Which good verdicts rest on the word of the agent alone: that is no proof. */

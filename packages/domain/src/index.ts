@@ -65,6 +65,7 @@ export {
   type Verdict,
   type VerdictMethod,
 } from './evaluation-criteria.ts'
+export { withJudge } from './evaluation-judged.ts'
 export { completionText, isOutputCriterion, type OutputChecks, outputChecks } from './evaluation-outputs.ts'
 export {
   EVALUATION_ORIGINS,
@@ -92,6 +93,16 @@ export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluation-tex
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
 export { type HookCall, type HookEvent, hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './hook.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
+export {
+  JUDGED_LENGTH_MAX,
+  type Judge,
+  type JudgeAnswer,
+  type JudgeQuestion,
+  type JudgeUsage,
+  judgeAnswerSchema,
+  readJudgeAnswer,
+  renderJudgeQuestion,
+} from './judge.ts'
 export { limited, OUT_OF_TIME } from './limited.ts'
 export type { McpServerSettings } from './mcp-settings.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'

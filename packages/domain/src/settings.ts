@@ -136,6 +136,12 @@ export const settingsSchema = z.object({
     .default({})
     .describe('What models cost, in US dollars per million tokens, as JSON: {"claude-sonnet-5-5": {"input": 3, "output": 15}}. A budget in dollars needs it.'),
   MODEL_IDLE_TIMEOUT: count(1, 3600).default(60).describe('Seconds that a model may stay silent before the call is tried again.'),
+  JUDGE_MODEL: modelName
+    .optional()
+    .describe(
+      'Model that judges outputs by their criteria, where a project or a request asks for a judge and names none. Absent: the model that the runner ai takes then. Without a judge nothing is sent to it.',
+    ),
+  JUDGE_CONCURRENCY: count(1, 100).default(2).describe('Outputs that one worker process has judged at once.'),
   ENABLE_BASH_TOOL: flag
     .default(false)
     .describe(

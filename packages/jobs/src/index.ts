@@ -4,7 +4,7 @@
  */
 export { type Bell, CHANNELS, type Channel, createBell } from './bell.ts'
 export { type BossOptions, createBoss } from './boss.ts'
-export { createJudgeJobs, type JudgeJob, type JudgeJobs } from './judge-jobs.ts'
+export { createJudgeJobs, type HeldJudgeJob, type JudgeJob, type JudgeJobs } from './judge-jobs.ts'
 export { type Loop, type LoopOptions, startLoop } from './loop.ts'
 export { ensureRunQueues, installQueues, runQueue } from './queues.ts'
 export { createRunJobs, type RunJob, type RunJobs } from './run-jobs.ts'
