@@ -192,6 +192,7 @@ export {
   PRIORITY_RANKS,
   type Priority,
   RESULT_BYTES_MAX,
+  REVISIONS_MAX,
   STEP_KINDS,
   type StepKind,
   SUBTASK_STATUSES,

@@ -37,6 +37,9 @@ export type Priority = (typeof PRIORITIES)[number]
 /** Position in the queue before ageing: one rank is worth `SUBTASK_AGEING_SECONDS` of waiting. */
 export const PRIORITY_RANKS = { urgent: 0, normal: 1, low: 2 } as const satisfies Record<Priority, number>
 
+/** As often as a poor result may be sent back at most. */
+export const REVISIONS_MAX = 10
+
 export const STEP_KINDS = ['message', 'tool_call', 'tool_result', 'update', 'error'] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 

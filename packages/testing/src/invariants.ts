@@ -1,6 +1,7 @@
 import { TERMINAL_SUBTASK_EVENTS } from '@muster/domain'
 import type postgres from 'postgres'
 import { announced, type Check, type InvariantOptions } from './check.ts'
+import { EVALUATIONS } from './evaluation-invariants.ts'
 import { SCHEDULES } from './schedule-invariants.ts'
 import { TASKS } from './task-invariants.ts'
 
@@ -187,15 +188,16 @@ const ANNOUNCEMENTS: Check[] = [
     find: (sql) => sql`select seq::text as broken from events group by seq having count(*) > 1`,
   },
   {
-    claim: 'an ended subtask of a session has exactly one inbox item, in its own project, and no other subtask has one',
+    claim: 'an ended subtask of a session has exactly one inbox item, in its own project, unless another round follows it, and no other subtask has one',
     find: (sql) => sql`
       select format('%s %s has %s', s.status, s.id, count(i.id)) as broken
       from subtasks s left join inbox i on i.subtask_id = s.id and i.session_id = s.parent_session_id and i.project_id = s.project_id
-      group by s.id
-      having count(i.id) <> (s.status in ('completed', 'failed', 'cancelled') and s.parent_session_id is not null)::int
+        left join subtasks n on n.revision_of = s.id
+      group by s.id, n.id
+      having count(i.id) <> (s.status in ('completed', 'failed', 'cancelled') and s.parent_session_id is not null and n.id is null)::int
       union all
       select format('inbox item %s of %s', i.id, i.subtask_id) from inbox i left join subtasks s on s.id = i.subtask_id where s.parent_session_id is distinct from i.session_id`,
   },
 ]
 
-const CHECKS: readonly Check[] = [...LANES, ...LOCK_STEP, ...ROWS, ...ANNOUNCEMENTS, ...TASKS, ...SCHEDULES]
+const CHECKS: readonly Check[] = [...LANES, ...LOCK_STEP, ...ROWS, ...ANNOUNCEMENTS, ...TASKS, ...SCHEDULES, ...EVALUATIONS]

@@ -1,3 +1,4 @@
+import { REVISIONS_MAX } from '@muster/domain'
 import { z } from 'zod'
 import { requestComponent } from './components.ts'
 import { newSubtaskSchema } from './new-subtask.ts'
@@ -17,7 +18,13 @@ export const taskDispatchSchema = requestComponent(
     model,
     max_attempts,
     budget,
+    max_revisions: z
+      .int()
+      .min(0)
+      .max(REVISIONS_MAX)
+      .default(0)
+      .describe('How often a poor result (`request_revision`) is sent back, each time as another subtask that goes on from it.'),
     metadata,
   }),
-  { runner: 'scout', timeout_seconds: 300 },
+  { runner: 'scout', timeout_seconds: 300, max_revisions: 2 },
 )

@@ -12,7 +12,7 @@ export const dispatchTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Run a task as a subtask',
   description:
-    'A worker runs the brief. What is changed of it meanwhile reaches the run between two steps; its outputs complete the task, and its failure returns the task to pending with `last_error`. A session that held the task gets nothing more of it.',
+    'A worker runs the brief. What is changed of it meanwhile reaches the run between two steps; its outputs complete the task, and its failure returns the task to pending with `last_error`. With `max_revisions`, a result whose evaluation is `request_revision` is followed by another subtask of the same chain, which is told what to revise; the inbox hears of the last one only. A session that held the task gets nothing more of it.',
   access: 'subtasks:write',
   spawns: true,
   params: idParams('task'),
@@ -30,6 +30,7 @@ export const dispatchTaskEndpoint = endpoint({
     'pending_limit_reached',
     'subtasks_disabled',
   ],
-  handle: async ({ ctx, deps, params, body }) => dispatchTask(ctx, params.id, () => ({ ...toSpawnOptions(deps, body), priority: body.priority })),
+  handle: async ({ ctx, deps, params, body }) =>
+    dispatchTask(ctx, params.id, () => ({ ...toSpawnOptions(deps, body), priority: body.priority, maxRevisions: body.max_revisions })),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
 })
