@@ -8,6 +8,8 @@ import type { Waiters } from './waiters.ts'
 export interface ApiDeps extends Deps {
   /** Every runner that a subtask may name. Cheap: what it looks up is remembered for a second. */
   runners(): RunnerDescription[]
+  /** What has to be set before this model can judge outputs; null is the judge's default. Empty when it can. */
+  missingForJudge(model: string | null): string[]
   /** The events of the log as they appear, for streams and long polls. */
   feed: EventFeed
   /** Woken whenever jobs may be waiting. */

@@ -1,7 +1,7 @@
 import { connect, type Database, requireConfinedLogin } from '@muster/db'
-import { DEFAULT_PROJECT_ID, type Settings } from '@muster/domain'
+import { DEFAULT_PROJECT_ID, type Judge, type Settings } from '@muster/domain'
 import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
-import { createRunners, type Runner, startGuard } from '@muster/runners'
+import { createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
 import type { Deps } from '@muster/usecases'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
@@ -10,6 +10,8 @@ import { v7 } from 'uuid'
 export interface WorkerDeps extends Deps {
   workerId: string
   runners: ReadonlyMap<string, Runner>
+  /** Null where no model is set up to judge: other workers have to. */
+  judge: Judge | null
   /** One connection of its own, whose life proves the worker's. */
   presence: Database
   close(): Promise<void>
@@ -54,6 +56,7 @@ export async function composeWorker(settings: Settings, { databaseUrl, log, envi
       log,
       workerId: v7(),
       runners: served,
+      judge: createJudge(settings, { environment }),
       async close() {
         await boss.stop({ graceful: false })
         await guard?.close()

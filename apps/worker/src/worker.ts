@@ -3,6 +3,7 @@ import { type Loop, runQueue, startLoop } from '@muster/jobs'
 import { claimRuns, isDatabaseUnavailable, listHeldRuns, lookAtRuns, type RunNews, relayOutbox, renewLeases, SWEEPS } from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
+import { startJudging } from './judging.ts'
 import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
@@ -129,11 +130,12 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   // First what may fail: when the database is away again by now, nothing has been started that would have to be ended.
-  const bells = { run: () => {}, outbox: () => {}, schedule: () => {} }
+  const bells = { run: () => {}, outbox: () => {}, schedule: () => {}, judge: () => {} }
   const silences = await Promise.all([
     deps.bell.listen('run', () => bells.run()),
     deps.bell.listen('outbox', () => bells.outbox()),
     deps.bell.listen('schedule', () => bells.schedule()),
+    deps.bell.listen('judge', () => bells.judge()),
     deps.bell.listen('cancel', (subtaskIds) => {
       // Without ids the connection was lost for a while, and any of them may have been missed.
       const named = subtaskIds.length === 0 ? [...active.values()] : subtaskIds.flatMap((id) => active.get(id) ?? [])
@@ -142,6 +144,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   ])
   const presence = await startPresence(deps)
   const scheduler = startScheduler(deps, onError('fire schedules'))
+  const judging = startJudging(deps, onError)
   const claimLoop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError: onError('claim subtasks') })
   const watchLoop = startLoop(watch, { everyMs: LOOK_EVERY_MS, onError: onError('look after running subtasks') })
   const relayLoop = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, restMs: RELAY_REST_MS, onError: onError('relay events') })
@@ -151,6 +154,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   bells.run = () => claimLoop.wake()
   bells.outbox = () => relayLoop.wake()
   bells.schedule = () => scheduler.wake()
+  bells.judge = () => judging.wake()
 
   return {
     get running() {
@@ -163,7 +167,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       // Most of the grace is the runs' own; what is not stored by then is left to the reaper.
       const timer = setTimeout(() => giveUp.abort(), settings.SHUTDOWN_GRACE_SECONDS * 800)
       for (const activeRun of active.values()) activeRun.stop('released')
-      await Promise.allSettled([...ending])
+      await Promise.allSettled([...ending, judging.stop()])
       clearTimeout(timer)
       await Promise.all([watchLoop, relayLoop, ...sweeps].map((loop) => loop.stop()))
       await relayOutbox(deps).catch(onError('relay the last events'))

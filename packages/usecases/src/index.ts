@@ -49,6 +49,7 @@ export { type HookAnswer, takeHookEvent } from './hook-take-event.ts'
 export { acknowledgeInjection, type Injection, type InjectionItem, type InjectionRequest, injectSession } from './inject-session.ts'
 export { type JudgedBrief, validateTask } from './judge-brief.ts'
 export { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
+export { type JudgementEnd, judgeEvaluation } from './judge-evaluation.ts'
 export { linkTsgToTask, unlinkTsgFromTask } from './link-tsg.ts'
 export { noteTask } from './note-task.ts'
 export {

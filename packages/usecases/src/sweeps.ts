@@ -2,6 +2,8 @@ import type { Deps } from './ctx.ts'
 import { grantMissedSlots } from './grant-missed-slots.ts'
 import { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
 import { passIdleSlots, reapRuns } from './reap-runs.ts'
+import { rememberEpisodes } from './remember-episodes.ts'
+import { renewJudgementJobs, takeLostJudgements } from './sweep-judgements.ts'
 
 export interface Sweep {
   /** For messages: "could not …". */
@@ -19,6 +21,8 @@ export const SWEEPS: readonly Sweep[] = [
   { what: 'pass idle slots on', everyMs: 1_000, run: passIdleSlots },
   { what: 'give missed slots', everyMs: 2_000, run: grantMissedSlots },
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
+  { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
   { what: 'make partitions', everyMs: 30_000, run: makePartitions },
   { what: 'keep house', everyMs: 600_000, run: keepHouse },
+  { what: 'renew judgements without a job', everyMs: 60_000, run: renewJudgementJobs },
 ]

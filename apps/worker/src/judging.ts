@@ -1,0 +1,51 @@
+import type { Judge } from '@muster/domain'
+import { type HeldJudgeJob, type Loop, startLoop } from '@muster/jobs'
+import { type Deps, judgeEvaluation } from '@muster/usecases'
+
+/** Looks for what came due without a bell, such as another try. */
+const TAKE_EVERY_MS = 2_000
+/** Several of these go into the time after which a job counts as lost. */
+const HOLD_EVERY_MS = 4_000
+
+export interface Judging {
+  wake(): void
+  /** Breaks off what is being asked, and gives it back. */
+  stop(): Promise<void>
+}
+
+/** Has outputs judged, a few at once. A worker without a judge leaves them to others. */
+export function startJudging(deps: Deps & { judge: Judge | null }, onError: (what: string) => (error: unknown) => void): Judging {
+  const { judge, judgeJobs, settings, log } = deps
+  if (judge === null) return { wake: () => undefined, stop: async () => undefined }
+  const stopping = new AbortController()
+  const held = new Map<HeldJudgeJob, Promise<void>>()
+
+  const work = async (job: HeldJudgeJob) => {
+    try {
+      const end = await judgeEvaluation(deps, judge, job, stopping.signal)
+      log.debug({ evaluation_id: job.evaluationId, attempt: job.attempt, end }, 'the judge ended')
+    } catch (error) {
+      // Nobody holds the job any more: after a while it goes to whoever is there, as long as it has tries left.
+      onError('have an output judged')(error)
+    } finally {
+      held.delete(job)
+      takeLoop.wake()
+    }
+  }
+  const take = async () => {
+    const free = settings.JUDGE_CONCURRENCY - held.size
+    if (free <= 0 || stopping.signal.aborted) return
+    for (const job of await judgeJobs.take(free)) held.set(job, work(job))
+  }
+  const takeLoop: Loop = startLoop(async () => void (await take()), { everyMs: TAKE_EVERY_MS, onError: onError('take outputs to judge') })
+  const holdLoop = startLoop(async () => void (await judgeJobs.hold([...held.keys()])), { everyMs: HOLD_EVERY_MS, onError: onError('hold outputs to judge') })
+
+  return {
+    wake: () => takeLoop.wake(),
+    async stop() {
+      await takeLoop.stop()
+      stopping.abort()
+      await Promise.all([...held.values(), holdLoop.stop()])
+    },
+  }
+}
