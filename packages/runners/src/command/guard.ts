@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RunnerLog } from './log.ts'
 
 /**
  * Watches over the process groups of a worker's programs: when the worker dies, however it dies, what is still registered
- * is killed. Node cannot ask the kernel for that, so a small process of its own holds a pipe to the worker and waits for its end.
+ * is killed, and so is what has left its group. Node cannot ask the kernel for that, so a small process of its own holds a pipe to the
+ * worker and waits for its end.
  */
 export interface Guard {
   /** Registers a process group; resolves when the guard has been told, so that nothing may run before. */
@@ -14,6 +16,8 @@ export interface Guard {
   remove(pgid: number): void
   /** Kills what is still registered and ends the guard. */
   close(): Promise<void>
+  /** What the variable MUSTER_GUARD of everything that it watches is set to: a process that leaves its group takes it along. */
+  readonly mark: string
   /** The guard's process id, for tests and logs; undefined while there is none. */
   readonly pid: number | undefined
 }
@@ -27,8 +31,9 @@ export interface GuardOptions {
 const RESTART_DELAY_MS = 500
 
 /**
- * Only built-ins, so that it stays one process of about a megabyte. Group 0 (its own), 1 (`kill -- -1` is everybody) and
- * what is not a number are never taken.
+ * Only built-ins until the end, so that it stays one process of about a megabyte. Group 0 (its own), 1 (`kill -- -1` is everybody) and
+ * what is not a number are never taken. At the end it also looks, where there is a /proc, for what has the mark in its environment: three
+ * times, since a process that is killed may have started another just before.
  */
 const GUARD_SCRIPT = `
 trap '' HUP INT TERM QUIT PIPE USR1 USR2
@@ -42,6 +47,12 @@ while read -r line; do
   esac
 done
 for group in $groups; do kill -KILL "-$group"; done
+for sweep in 1 2 3; do
+  for file in $(grep -lsaz "^MUSTER_GUARD=$1$" /proc/[0-9]*/environ); do
+    pid=\${file#/proc/}
+    kill -KILL "\${pid%/environ}"
+  done
+done
 `
 
 interface Incarnation {
@@ -56,6 +67,7 @@ interface Incarnation {
 /** Starts the guard of this process. It is restarted and told everything again when somebody kills it. */
 export function startGuard({ log, shell = '/bin/sh' }: GuardOptions): Guard {
   const groups = new Set<number>()
+  const mark = randomUUID()
   let isClosed = false
   let current: Incarnation
   let replaced: Promise<void>
@@ -63,7 +75,7 @@ export function startGuard({ log, shell = '/bin/sh' }: GuardOptions): Guard {
 
   function launch() {
     const startedAt = performance.now()
-    const incarnation = startShell(shell)
+    const incarnation = startShell(shell, mark)
     current = incarnation
     if (groups.size > 0) void incarnation.tell([...groups].map((pgid) => `+${pgid}\n`).join(''))
     replaced = incarnation.gone.then(async () => {
@@ -76,6 +88,7 @@ export function startGuard({ log, shell = '/bin/sh' }: GuardOptions): Guard {
   }
 
   return {
+    mark,
     async add(pgid) {
       if (!Number.isSafeInteger(pgid) || pgid <= 1) throw new RangeError(`${pgid} is not the number of a process group that may be killed`)
       groups.add(pgid)
@@ -102,8 +115,8 @@ export function startGuard({ log, shell = '/bin/sh' }: GuardOptions): Guard {
 }
 
 /** One process of the guard, in a session of its own: a signal to the worker's group does not reach it. */
-function startShell(shell: string): Incarnation {
-  const child = spawn(shell, ['-c', GUARD_SCRIPT, 'muster-guard'], { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+function startShell(shell: string, mark: string): Incarnation {
+  const child = spawn(shell, ['-c', GUARD_SCRIPT, 'muster-guard', mark], { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
   // Absent where the process ran out of file descriptors.
   const pipe = child.stdin as Socket | undefined
   // Neither the guard nor its pipe is a reason for the worker to stay.

@@ -66,7 +66,7 @@ export class StartError extends Error {
  * @throws StartError when there is no process, or no guard for it
  */
 export async function startProgram({ program, args, cwd, env, guard, killAfterMs = KILL_AFTER_MS }: ProgramOptions): Promise<Program> {
-  const child = await spawnGate(program, args, cwd, env)
+  const child = await spawnGate(program, args, cwd, { ...env, MUSTER_GUARD: guard.mark })
   const pgid = child.pid as number
   const [stdin, stdout, stderr, gate] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
   // A program may close any of its pipes at any time; writing to one is then not an accident.

@@ -21,7 +21,7 @@ import type { Run, RunUpdate } from '../port.ts'
  *   when it has sent its closing line. It is not a request to stop; that is SIGTERM.
  *
  * Its environment has `MUSTER_URL`, `MUSTER_TOKEN` (the subtask's own credential), `MUSTER_SUBTASK_ID`, `MUSTER_ATTEMPT`,
- * `MUSTER_SESSION_ID`, `MUSTER_WORKSPACE`, what its settings add, and of the worker's only `PATH`, `HOME`, `LANG`, `TZ` and
+ * `MUSTER_SESSION_ID`, `MUSTER_WORKSPACE`, `MUSTER_GUARD` (by which the worker finds its processes), what its settings add, and of the worker's only `PATH`, `HOME`, `LANG`, `TZ` and
  * `TMPDIR`. It starts in the `cwd` of its settings, else in its workspace.
  *
  * ## What the program writes
@@ -47,7 +47,8 @@ import type { Run, RunUpdate } from '../port.ts'
  * A program gets 10 seconds from its closing line to exit, then it is ended and its closing line counts. On SIGTERM it
  * should end within a second; after 1.25 seconds SIGKILL follows. Both go to its whole process group, which is also killed
  * when the program has exited: nothing that it started is left behind. A process that leaves the group (setsid) is still
- * found by its environment on Linux, when the run is stopped or the process keeps the program's output open.
+ * found by its environment on Linux, when the run is stopped, when the process keeps the program's output open, and when the
+ * worker dies.
  *
  * ## Limits
  * An ordinary line is kept to 1 MiB, a JSON line to 8 MiB. The result is kept to 1 MiB of UTF-8. One attempt keeps 10,000

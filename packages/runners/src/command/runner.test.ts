@@ -77,6 +77,7 @@ describe('what a program is told', () => {
       MUSTER_ATTEMPT: '1',
       MUSTER_SESSION_ID: brief.sessionId,
       MUSTER_WORKSPACE: workspace,
+      MUSTER_GUARD: guard.mark,
     })
   })
 

@@ -159,6 +159,14 @@ describe('the death of a worker', () => {
 
     await Promise.all([host.pid, host.guardPid, ...host.pids].map(gone))
   })
+
+  it('leaves nothing of what has left its group', async () => {
+    const host = await startHost(script(`${ESCAPE}; setInterval(() => {}, 1000)`))
+    expect(host.pids.every(isRunning)).toBe(true)
+    process.kill(host.pid, 'SIGKILL')
+    await Promise.all([host.pid, host.guardPid, ...host.pids].map(gone))
+  })
+
   it('between the start of a process and its registration leaves nothing, and the program has not begun', async () => {
     const marker = join(mkdtempSync(join(tmpdir(), 'muster-gate-')), 'begun')
     const host = await startHost(['touch', marker], 'deaf')

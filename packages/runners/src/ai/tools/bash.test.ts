@@ -44,6 +44,7 @@ describe('Bash', () => {
       MUSTER_WORKSPACE: workspace,
       MUSTER_SUBTASK_ID: workspace,
       MUSTER_ATTEMPT: '1',
+      MUSTER_GUARD: guard.mark,
     })
   })
 
