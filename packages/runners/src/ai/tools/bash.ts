@@ -10,7 +10,7 @@ import { type AiTool, defineTool, TOOL_TEXT_BYTES_MAX, ToolError } from './tool.
 const TIMEOUT_MS_DEFAULT = 120_000
 const TIMEOUT_MS_MAX = 600_000
 /** A cancelled run ends within a second, whatever its commands do with SIGTERM. */
-const KILL_AFTER_MS = 700
+const KILL_AFTER_MS = 500
 /** Half of what is told is the beginning of the output, the other half its end. */
 const HALF_BYTES = TOOL_TEXT_BYTES_MAX / 2
 /** What a command inherits. Not HOME: it leads to the worker's own files. */
