@@ -11,7 +11,8 @@ export type ResultMessage = Extract<ProgramMessage, { type: 'result' }>
 export type ContentBlock = z.infer<typeof block>
 
 const text = z.string()
-const tokens = z.number().nonnegative().nullish()
+/** What is no count of anything says nothing: neither is it to be stored, nor the rest of its line to be lost. */
+const tokens = z.number().nonnegative().max(1_000_000_000).transform(Math.round).nullish().catch(null)
 const usage = z.object({
   input_tokens: tokens,
   cache_creation_input_tokens: tokens,
@@ -76,7 +77,7 @@ const message = z.discriminatedUnion('type', [
     stop_reason: text.nullish(),
     api_error_status: z.number().nullish(),
     /** All of the session so far, by the prices that the program knows. */
-    total_cost_usd: z.number().nonnegative().optional(),
+    total_cost_usd: z.number().nonnegative().max(1_000_000).optional().catch(undefined),
     modelUsage: z
       .record(
         text,
