@@ -61,6 +61,7 @@ describe('one use of a tool', () => {
     ['Bash', { command: 'git status && ls' }, 'Bash(git status && ls)'],
     ['PowerShell', { command: 'Get-Item x' }, 'PowerShell(Get-Item x)'],
     ['WebFetch', { url: 'https://example.com:8443/a?b' }, 'WebFetch(domain:example.com)'],
+    ['WebFetch', { url: 'https://Example.com./' }, 'WebFetch(domain:example.com)'],
     ['Skill', { skill: 'pdf' }, 'Skill(pdf)'],
     ['Bash', {}, 'Bash'],
     ['Bash', null, 'Bash'],

@@ -79,5 +79,6 @@ export function toolUseOf({ toolName, toolInput }: { toolName: string; toolInput
 
 function domainOf(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined
-  return `domain:${new URL(url).hostname}`
+  // The last dot of a name means nothing, and must not make another host of it.
+  return `domain:${new URL(url).hostname.replace(/\.$/, '')}`
 }
