@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { claudePath } from '@muster/testing/claude-program'
 import { type ModelRequest, type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { programsOf } from './harness/programs.ts'
 import { type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
 import type { NewSubtask, Subtask, Update } from './harness/wire.ts'
@@ -41,20 +41,6 @@ async function spawn(word: string, script: Script, more: Partial<NewSubtask> = {
 
 const stepsOf = async (id: string) => (await system.client.ok<{ items: { kind: string; content: unknown }[] }>('GET', `/subtasks/${id}/steps?limit=200`)).items
 const called = (word: string) => until(`${word} was called`, () => (calls.get(word) ?? 0) > 0)
-
-/** The programs of a subtask, by what their environment says. */
-function programsOf(subtaskId: string): number[] {
-  const isOne = (pid: string) => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`MUSTER_SUBTASK_ID=${subtaskId}\0`)
-    } catch {
-      return false
-    }
-  }
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && isOne(name))
-    .map(Number)
-}
 
 describe('the runner claude-code, in processes of its own', () => {
   it('is offered by GET /runners', async () => {

@@ -1,6 +1,7 @@
 import { type ModelRequest, type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EventStream } from './harness/event-stream.ts'
+import { programsOf } from './harness/programs.ts'
 import { type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
 import type { NewSubtask, Subtask, Update } from './harness/wire.ts'
@@ -32,6 +33,9 @@ beforeAll(async () => {
       MODEL_ALIASES: JSON.stringify({ quick: 'anthropic:claude-test' }),
       MODEL_PRICES: JSON.stringify({ 'local-model': { input: 1, output: 2 }, quick: { input: 3, output: 15 } }),
       ENABLE_BASH_TOOL: 'true',
+      // For the streams that stand still; every other answer is there at once.
+      MODEL_IDLE_TIMEOUT: '2',
+      SUBTASK_WORKERS: '8',
     },
   })
   for (const key of [ANTHROPIC_KEY, OPENAI_KEY]) system.addSecret(key)
@@ -157,5 +161,53 @@ describe('the runner ai, in processes of its own', () => {
       attempt: 1,
       error: expect.stringContaining('Set a valid OPENAI_API_KEY'),
     })
+  })
+
+  it.each([
+    ['openai', null],
+    ['anthropic', 'quick'],
+  ])('goes on after whatever goes wrong with a provider for a moment: %s', async (dialect, model) => {
+    const troubles: Record<string, ScriptedTurn> = {
+      limited: { status: 429, headers: { 'retry-after': '1' } },
+      failing: { status: 500 },
+      stalled: { text: 'hm', ending: 'stall' },
+      cut: { text: 'half of ', ending: 'cut' },
+      overloaded: { text: 'some', streamError: { type: dialect === 'anthropic' ? 'overloaded_error' : 'server_error', message: 'Overloaded' } },
+      malformed: { toolCalls: [{ name: 'Read', rawInput: '{"file_path": "no' }] },
+    }
+    const spawned = Object.entries(troubles).map(([name, turn]) =>
+      spawn(`${name}-${dialect}`, (_, nth) => (nth === 1 ? turn : { text: 'All of it is done.' }), { model, agent_id: `${name}-${dialect}` }),
+    )
+    for (const { id } of await Promise.all(spawned)) {
+      expect(await system.client.ended(id)).toMatchObject({ status: 'completed', result: 'All of it is done.', attempt: 1 })
+      expect(JSON.stringify(await stepsOf(id))).toMatch(/Trying again in|The arguments of Read were not accepted/)
+    }
+  })
+
+  it.each([
+    ['openai', null],
+    ['anthropic', 'quick'],
+  ])('is blocked where the model refuses: %s', async (dialect, model) => {
+    const { id } = await spawn(`refused-${dialect}`, () => ({ text: 'I will not.', finish: 'refusal' }), { model })
+    expect(await system.client.ended(id)).toMatchObject({ status: 'failed', final_outcome: 'incomplete_blocked', attempt: 1 })
+  })
+
+  it('is run again when its worker is killed in the middle of a command, of which nothing is left', async () => {
+    const { id } = await spawn(
+      'spruce',
+      (_, nth) =>
+        nth === 1
+          ? { toolCalls: [{ name: 'Bash', input: { command: 'setsid sleep 300 & sleep 300' } }], usage: { input: 100, output: 10 } }
+          : { text: 'This time it worked.', usage: { input: 7, output: 3 } },
+      { max_attempts: 2 },
+    )
+    await until('its commands run, and are in the transcript', async () => programsOf(id).length >= 3 && (await stepsOf(id)).length > 0)
+    await system.startWorker()
+    await system.workerOf((await system.client.get(id)).worker_id).child.end('SIGKILL')
+    await until('its commands are gone', () => programsOf(id).length === 0)
+
+    const ended = await system.client.ended(id)
+    expect(ended).toMatchObject({ status: 'completed', result: 'This time it worked.', attempt: 2, failures: 1 })
+    expect(ended.usage).toMatchObject({ input_tokens: 107, output_tokens: 13 })
   })
 })
