@@ -2,7 +2,6 @@ import type { Deps } from './ctx.ts'
 import { grantMissedSlots } from './grant-missed-slots.ts'
 import { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
 import { passIdleSlots, reapRuns } from './reap-runs.ts'
-import { rememberEpisodes } from './remember-episodes.ts'
 import { renewJudgementJobs, takeLostJudgements } from './sweep-judgements.ts'
 
 export interface Sweep {
@@ -20,9 +19,9 @@ export const SWEEPS: readonly Sweep[] = [
   { what: 'take subtasks from lost workers', everyMs: 250, run: reapRuns },
   { what: 'pass idle slots on', everyMs: 1_000, run: passIdleSlots },
   { what: 'give missed slots', everyMs: 2_000, run: grantMissedSlots },
-  { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
   { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
+  { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
   { what: 'make partitions', everyMs: 30_000, run: makePartitions },
-  { what: 'keep house', everyMs: 600_000, run: keepHouse },
   { what: 'renew judgements without a job', everyMs: 60_000, run: renewJudgementJobs },
+  { what: 'keep house', everyMs: 600_000, run: keepHouse },
 ]
