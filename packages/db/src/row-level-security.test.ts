@@ -1,10 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { advanceClock, drain, drainOutbox, type Harness, makeTask, spawn, startHarness } from '@muster/testing'
-import { assignTask, type Ctx, createApiKey, createSchedule, putSubagent, steerSubtask, takeHookEvent, triggerSchedule } from '@muster/usecases'
+import {
+  assignTask,
+  type Ctx,
+  createApiKey,
+  createSchedule,
+  forgetEpisode,
+  learnFact,
+  putSubagent,
+  rememberEpisodes,
+  steerSubtask,
+  takeHookEvent,
+  triggerSchedule,
+} from '@muster/usecases'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, injections, maintenance, type Tx, transaction } from './index.ts'
+import { connect, injections, maintenance, memory, type Tx, transaction } from './index.ts'
 
 let harness: Harness
 let other: Ctx
@@ -20,9 +32,13 @@ beforeAll(async () => {
     await triggerSchedule(ctx, schedule.id, () => {})
     await putSubagent(ctx, 'one', '---\ndescription: x\n---\n\nx')
     await reserveTask(ctx)
+    await learnFact(ctx, { content: 'known' })
   }
   await drain(harness.ctx)
   await drainOutbox(harness.deps)
+  await rememberEpisodes(harness.deps)
+  const [ended] = await harness.admin<{ id: string }[]>`select subtask_id as id from episode_words where project_id = ${DEFAULT_PROJECT_ID} limit 1`
+  await forgetEpisode(harness.ctx, ended?.id ?? '')
 })
 
 afterAll(() => harness.close())
@@ -109,6 +125,9 @@ async function visible(projectId: string | null): Promise<Record<string, string[
       'subagents',
       'subagent_versions',
       'hook_reservations',
+      'facts',
+      'forgotten_episodes',
+      'episode_words',
     ]) {
       const rows = await tx.sql.unsafe<{ project_id: string }[]>(`select distinct project_id from ${table}`)
       if (rows.length > 0) seen[table] = rows.map((row) => row.project_id)
@@ -134,7 +153,10 @@ describe('muster_app', () => {
     expect(Object.keys(own).sort()).toEqual([
       'api_keys',
       'attempts',
+      'episode_words',
       'events',
+      'facts',
+      'forgotten_episodes',
       'hook_reservations',
       'inbox',
       'projects',
@@ -196,6 +218,36 @@ describe('muster_app', () => {
     })
   })
 
+  it('can neither write into the memory of another project nor rewrite its own, nor read the words that it is found by', async () => {
+    const theirs = other.actor.projectId
+    await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
+      await expect(
+        savepoint(tx, (sql) => sql`insert into facts (project_id, id, content, tags, author_kind, author_id) values (${theirs}, ${randomUUID()}, 'x', '{}', 'key', 'k')`),
+      ).rejects.toThrow(/row-level security/)
+      await expect(savepoint(tx, (sql) => sql`insert into forgotten_episodes (project_id, subtask_id) values (${theirs}, ${randomUUID()})`)).rejects.toThrow(
+        /row-level security/,
+      )
+      for (const table of ['facts', 'episode_words']) expect(await tx.sql`delete from ${tx.sql(table)} where project_id = ${theirs} returning 1`).toHaveLength(0)
+      for (const statement of [
+        "update facts set content = 'x'",
+        'delete from forgotten_episodes',
+        'select search from episode_words',
+        "insert into episode_words values (gen_random_uuid(), gen_random_uuid(), 'x', '')",
+        'select from muster_memory',
+        'select muster_remember_episodes(1)',
+      ])
+        await expect(savepoint(tx, (sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
+    })
+  })
+
+  it('searches the memory of the project of its transaction, and without one finds nothing', async () => {
+    const query = { wanted: 'known', words: ['known'], without: '', kind: null, agentId: null, limit: 10 }
+    const search = (projectId: string | null) => transaction(harness.deps.db, projectId, (tx) => memory.searchMemory(tx, query))
+    const [own, theirs] = [await search(DEFAULT_PROJECT_ID), await search(other.actor.projectId)]
+    expect([own.length, theirs.length, await search(null)]).toEqual([1, 1, []])
+    expect(own[0]?.id).not.toBe(theirs[0]?.id)
+  })
+
   it('can neither forge the log nor read what is on its way there', async () => {
     await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
       for (const statement of [
@@ -242,7 +294,7 @@ describe('muster_dispatch', () => {
       expect((await sql<{ project_id: string }[]>`select distinct project_id from ${sql(table)}`).length).toBe(2)
     }
     for (const table of ['schedules', 'schedule_slots']) await expect(sql`update ${sql(table)} set agent_id = 'mine'`).rejects.toThrow(/permission denied/)
-    for (const table of ['api_keys', 'updates', 'inbox', 'steps', 'bodies', 'projects', 'subagents', 'subagent_versions']) {
+    for (const table of ['api_keys', 'updates', 'inbox', 'steps', 'bodies', 'projects', 'subagents', 'subagent_versions', 'facts', 'episode_words', 'forgotten_episodes']) {
       await expect(sql.unsafe(`select from ${table}`)).rejects.toThrow(/permission denied/)
     }
     await expect(sql`delete from subtasks`).rejects.toThrow(/permission denied/)
@@ -260,6 +312,8 @@ describe('functions that look across projects', () => {
       'muster_find_api_key',
       'muster_find_assignment_credential',
       'muster_find_subtask_credential',
+      'muster_remember_episodes',
+      'muster_search_memory',
       'muster_search_tasks',
       'muster_search_tsgs',
     ])

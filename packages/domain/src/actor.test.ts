@@ -64,9 +64,10 @@ describe('an actor', () => {
     expect([ownSubjectId(key), ownSubjectId(own), ownSubjectId(assigned)]).toEqual([undefined, 's1', 't1'])
   })
 
-  it("writes nothing but its task and its session as a sub-agent's own credential", () => {
-    const writes = [...SUBTASK_SCOPES, ...ASSIGNMENT_SCOPES].filter((scope) => !scope.endsWith(':read'))
-    expect(new Set(writes)).toEqual(new Set(['tasks:write', 'sessions:write']))
+  it("writes nothing but its task and its session as a sub-agent's own credential, and what it learns as a subtask's", () => {
+    const writes = (scopes: typeof SUBTASK_SCOPES) => scopes.filter((scope) => !scope.endsWith(':read'))
+    expect(writes(ASSIGNMENT_SCOPES)).toEqual(['tasks:write', 'sessions:write'])
+    expect(writes(SUBTASK_SCOPES)).toEqual(['tasks:write', 'sessions:write', 'memory:write'])
   })
 })
 

@@ -25,8 +25,18 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** What a subtask's own credential may do, and only with its own work and the task that it works on. */
-export const SUBTASK_SCOPES: readonly Scope[] = ['subtasks:read', 'events:read', 'tasks:read', 'tasks:write', 'tsgs:read', 'sessions:write']
+/** What a subtask's own credential may do, and only with its own work and the task that it works on; memory is its whole project's. */
+export const SUBTASK_SCOPES: readonly Scope[] = [
+  'subtasks:read',
+  'events:read',
+  'tasks:read',
+  'tasks:write',
+  'tsgs:read',
+  'sessions:write',
+  'memory:read',
+  // To learn: what is deleted, `requireController` keeps from it.
+  'memory:write',
+]
 
 /** What the credential may do that comes with an assigned task, and only with that task. */
 export const ASSIGNMENT_SCOPES: readonly Scope[] = ['events:read', 'tasks:read', 'tasks:write', 'tsgs:read', 'sessions:write']

@@ -105,6 +105,17 @@ export {
 } from './judge.ts'
 export { limited, OUT_OF_TIME } from './limited.ts'
 export type { McpServerSettings } from './mcp-settings.ts'
+export {
+  type Episode,
+  type Fact,
+  type LooseQuery,
+  loosenQuery,
+  MEMORY_KINDS,
+  MEMORY_LIMITS,
+  MEMORY_SHOWN,
+  type Memory,
+  type MemoryKind,
+} from './memory.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'
 export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'

@@ -2,6 +2,7 @@ import type { Deps } from './ctx.ts'
 import { grantMissedSlots } from './grant-missed-slots.ts'
 import { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
 import { passIdleSlots, reapRuns } from './reap-runs.ts'
+import { rememberEpisodes } from './remember-episodes.ts'
 import { renewJudgementJobs, takeLostJudgements } from './sweep-judgements.ts'
 
 export interface Sweep {
@@ -18,6 +19,7 @@ export interface Sweep {
 export const SWEEPS: readonly Sweep[] = [
   { what: 'take subtasks from lost workers', everyMs: 250, run: reapRuns },
   { what: 'pass idle slots on', everyMs: 1_000, run: passIdleSlots },
+  { what: 'remember what has ended', everyMs: 1_000, run: rememberEpisodes },
   { what: 'give missed slots', everyMs: 2_000, run: grantMissedSlots },
   { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
