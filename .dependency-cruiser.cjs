@@ -107,7 +107,12 @@ module.exports = {
       from: { pathNot: ['^packages/(db|local-postgres|testing)/', '^(tests|chaos|bench)/', '[.]test[.]ts$'] },
     },
     onlyIn('fastify-only-in-api', ['apps/api/', 'bench/'], ['fastify', '@fastify', 'fastify-[^/]+']),
-    onlyIn('mcp-only-in-api', ['apps/api/', 'tests/'], ['@modelcontextprotocol'], 'tests/ speaks to the server as a client does.'),
+    onlyIn(
+      'mcp-only-in-api-and-runners',
+      ['apps/api/', 'packages/runners/', 'tests/'],
+      ['@modelcontextprotocol'],
+      "tests/ speaks to the server as a client does, and so do runs to the operator's servers.",
+    ),
     onlyIn('model-sdks-only-in-runners', ['packages/runners/'], ['ai', '@ai-sdk', '@anthropic-ai', 'openai', '@google/genai', '@openrouter', 'ollama[^/]*']),
     {
       name: 'no-cycles',

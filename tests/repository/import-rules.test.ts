@@ -26,7 +26,7 @@ const WRONG: [rule: string, file: string, imported: string][] = [
   ['pg-boss-only-in-jobs', 'apps/worker/src/b.ts', 'pg-boss'],
   ['postgres-only-near-the-database', 'packages/jobs/src/b.ts', 'postgres'],
   ['fastify-only-in-api', 'apps/worker/src/c.ts', '@fastify/helmet'],
-  ['mcp-only-in-api', 'packages/usecases/src/e.ts', '@modelcontextprotocol/server'],
+  ['mcp-only-in-api-and-runners', 'packages/usecases/src/e.ts', '@modelcontextprotocol/server'],
   ['model-sdks-only-in-runners', 'apps/worker/src/d.ts', '@ai-sdk/openai'],
   ['no-cycles', 'packages/domain/src/left.ts', './right.ts'],
   ['no-unresolved', 'packages/domain/src/b.ts', './nowhere.ts'],

@@ -8,6 +8,7 @@ import {
   type RunBrief,
   type RunNews,
   renderRunUpdate,
+  stepsUsed,
   taskWorkspacePath,
 } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
@@ -128,7 +129,7 @@ export class ActiveRun {
           background: claimed.background,
           subagent: brief.subagent,
         },
-        budget: budgetOf(claimed),
+        budget: budgetOf(claimed, claimed.stepSeq === 0 ? 0 : await stepsUsed(this.#deps, claimed)),
         workspace,
         access: { url: settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`, token: claimed.credential },
         signal: this.#abort.signal,
@@ -161,10 +162,10 @@ export class ActiveRun {
 }
 
 /** What earlier attempts have left of the budget. */
-function budgetOf(claimed: ClaimedRun): RunBudget {
+function budgetOf(claimed: ClaimedRun, stepsUsed: number): RunBudget {
   const left = (most: number | null, used: number) => (most === null ? null : Math.max(0, most - used))
   return {
-    steps: Math.max(0, claimed.budgetMaxSteps - claimed.stepSeq),
+    steps: Math.max(0, claimed.budgetMaxSteps - stepsUsed),
     tokens: left(claimed.budgetMaxTokens, claimed.inputTokens + claimed.outputTokens),
     costUsdMicros: left(claimed.budgetMaxCostMicros, claimed.costMicros),
   }

@@ -66,7 +66,7 @@ export interface UsageDelta {
 
 /** What an attempt may still use, of what all attempts of its subtask together may. Null: as much as it likes. */
 export interface RunBudget {
-  /** Entries of the transcript, those of updates included. */
+  /** Answers of a model: one, with all the tools that it asks for, is a step. */
   steps: number
   /** Read and written. */
   tokens: number | null

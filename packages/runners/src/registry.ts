@@ -1,5 +1,5 @@
 import type { Settings } from '@muster/domain'
-import { type AiSettings, missingForAi } from './ai/models.ts'
+import { type AiRunnerSettings, missingForAi } from './ai/models.ts'
 import { createAiRunner } from './ai/runner.ts'
 import { createClaudeCodeRunner } from './claude-code/runner.ts'
 import { type ClaudeCodeSettings, locateClaude } from './claude-code/settings.ts'
@@ -10,7 +10,7 @@ import { createCommandRunner } from './command/runner.ts'
 import type { Runner } from './port.ts'
 
 /** The part of the settings that decides which runners there are. */
-export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'> & AiSettings & ClaudeCodeSettings
+export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'> & AiRunnerSettings & ClaudeCodeSettings
 
 /** Where to look for the programs of a configuration. */
 export interface RunnerSurroundings {
@@ -52,7 +52,7 @@ const INTERRUPTIBLE = new Set([AI, CLAUDE_CODE])
 export function createRunners(settings: RunnerSettings, deps: RunnerDeps): Map<string, Runner> {
   const baseFolder = deps.baseFolder ?? process.cwd()
   const runners = Object.entries(settings.COMMAND_RUNNERS).map(([name, command]) => createCommandRunner(name, command, { ...deps, baseFolder }))
-  if (missingForAi(settings).length === 0) runners.push(createAiRunner(settings, deps))
+  if (missingForAi(settings).length === 0) runners.push(createAiRunner(settings, { ...deps, baseFolder }))
   if (locateClaude(settings, deps.environment, baseFolder).missing.length === 0) runners.push(createClaudeCodeRunner(settings, { ...deps, baseFolder }))
   return new Map(runners.map((runner) => [runner.name, runner]))
 }

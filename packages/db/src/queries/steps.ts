@@ -31,3 +31,20 @@ export async function listLastSteps(tx: Tx, projectId: string, subtaskId: string
     .limit(limit)
   return rows.reverse()
 }
+
+/**
+ * How many answers of a model a transcript shows. What is said and asked for in a row is one answer: between two of them stand results of tools,
+ * updates, or why the model was asked again.
+ */
+export async function countAnswers(tx: Tx, projectId: string, subtaskId: string): Promise<number> {
+  const [row] = await tx.sql<{ answers: number }[]>`
+    select count(*) filter (where is_said and (was_said is not true or attempt is distinct from attempt_before))::int as answers
+    from (
+      select attempt, is_said, lag(is_said) over w as was_said, lag(attempt) over w as attempt_before
+      from (
+        select seq, attempt, kind in ('message', 'tool_call') as is_said from steps where project_id = ${projectId} and subtask_id = ${subtaskId}
+      ) said
+      window w as (order by seq)
+    ) entries`
+  return row?.answers ?? 0
+}

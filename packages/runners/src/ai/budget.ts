@@ -10,19 +10,27 @@ export interface CallUsage {
 
 /** Counts what a run uses against what it may. */
 export interface BudgetMeter {
+  /** A model has answered: with the tools that it asks for, that is one step. */
   addStep(): void
-  /** Counts a call, and answers what it adds to the run's usage. */
+  /** Counts what a call, or a part of one, has used, and answers what that adds to the run's usage. */
   addCall(usage: CallUsage): UsageDelta
-  /** Which budget is used up, in a sentence; null while something of each is left. */
+  /** Which budget is used up, in a sentence, so that there can be no further step; null while something of each is left. */
   exceeded(): string | null
+  /** The same of tokens and dollars alone: the tools of the last step still belong to it. */
+  spent(): string | null
 }
 
-/** @param turnsMax model calls that a definition allows of one run; null: any number */
+/** @param turnsMax steps that a definition allows of one run; null: any number */
 export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | null, turnsMax: number | null): BudgetMeter {
-  let turns = 0
   let steps = 0
   let tokens = 0
   let costUsdMicros = 0
+  function spent() {
+    if (budget.tokens !== null && tokens >= budget.tokens) return 'The budget of tokens (max_tokens) is used up.'
+    if (budget.costUsdMicros !== null && costUsdMicros >= budget.costUsdMicros) return 'The budget in dollars (max_cost_usd) is used up.'
+    return null
+  }
+
   return {
     addStep() {
       steps += 1
@@ -31,17 +39,15 @@ export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | nul
       // Dollars per million tokens are millionths of a dollar per token.
       const priced = price === null ? 0 : inputTokens * price.input + outputTokens * price.output
       const micros = Math.round(costUsd === null ? priced : costUsd * 1_000_000)
-      turns += 1
       tokens += inputTokens + outputTokens
       costUsdMicros += micros
       return { inputTokens, outputTokens, costUsdMicros: micros }
     },
     exceeded() {
       if (steps >= budget.steps) return 'The budget of steps (max_steps) is used up.'
-      if (budget.tokens !== null && tokens >= budget.tokens) return 'The budget of tokens (max_tokens) is used up.'
-      if (budget.costUsdMicros !== null && costUsdMicros >= budget.costUsdMicros) return 'The budget in dollars (max_cost_usd) is used up.'
-      if (turnsMax !== null && turns >= turnsMax) return `The sub-agent's ${turnsMax} turns (maxTurns) are used up.`
-      return null
+      if (turnsMax !== null && steps >= turnsMax) return `The sub-agent's ${turnsMax} turns (maxTurns) are used up.`
+      return spent()
     },
+    spent,
   }
 }

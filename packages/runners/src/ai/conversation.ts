@@ -134,6 +134,7 @@ export class Conversation {
   /** An answer has come: what it used, what it says, and that the updates in its question have been taken in. */
   #account(answer: ModelAnswer) {
     const { run, meter, log } = this.#parts
+    meter.addStep()
     run.usage(meter.addCall(answer.usage))
     for (const { updateId } of this.#untold.splice(0)) run.acknowledge(updateId)
     if (answer.text.trim() !== '') {
@@ -160,7 +161,7 @@ export class Conversation {
     this.#begun = ''
     for (const request of answer.toolRequests) log.toolCall(request.id, request.name, request.input)
     for (const request of answer.toolRequests) {
-      const exceeded = meter.exceeded()
+      const exceeded = meter.spent()
       if (run.signal.aborted) outcome ??= this.#stopped()
       else if (exceeded !== null) outcome ??= { kind: 'budget_exceeded', error: exceeded, ...this.#partial() }
       if (outcome !== null) break

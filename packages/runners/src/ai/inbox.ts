@@ -1,3 +1,4 @@
+import { eachUpdate } from '../each-update.ts'
 import type { Run, RunUpdate } from '../port.ts'
 
 /** Updates of a run between their arrival and the model call that tells of them. */
@@ -17,22 +18,14 @@ export interface Inbox {
 const INTERRUPTED = 'interrupted'
 
 /** @param onFailed no further updates will come, and none should have failed */
-export function openInbox(run: Pick<Run, 'updates' | 'signal'>, onUpdate: () => void, onFailed: (error: unknown) => void): Inbox {
+export function openInbox(run: Pick<Run, 'updates' | 'signal'>, onFailed: (error: unknown) => void): Inbox {
   const waiting: RunUpdate[] = []
   let current = new AbortController()
-  const iterator = run.updates[Symbol.asyncIterator]()
-  let isClosed = false
-
-  async function receive() {
-    while (!isClosed) {
-      const next = await iterator.next()
-      if (next.done || isClosed) return
-      waiting.push(next.value)
-      onUpdate()
-      if (next.value.delivery === 'interrupt') current.abort(INTERRUPTED)
-    }
-  }
-  receive().catch(onFailed)
+  const closing = new AbortController()
+  eachUpdate(run.updates, closing.signal, (update) => {
+    waiting.push(update)
+    if (update.delivery === 'interrupt') current.abort(INTERRUPTED)
+  }).catch(onFailed)
 
   return {
     take: () => waiting.splice(0),
@@ -44,10 +37,6 @@ export function openInbox(run: Pick<Run, 'updates' | 'signal'>, onUpdate: () => 
       if (waiting.some(({ delivery }) => delivery === 'interrupt')) current.abort(INTERRUPTED)
       return AbortSignal.any([run.signal, current.signal])
     },
-    close() {
-      isClosed = true
-      // Not awaited: a generator that waits for its next update answers only after it.
-      void iterator.return?.()?.catch(() => {})
-    },
+    close: () => closing.abort(),
   }
 }

@@ -14,6 +14,9 @@ export type AiSettings = Pick<
   | 'ENABLE_BASH_TOOL'
 >
 
+/** What the runner `ai` goes by beside its models. */
+export type AiRunnerSettings = AiSettings & Pick<Settings, 'MCP_SERVERS' | 'WEB_SEARCH_PROVIDER' | 'WEB_SEARCH_API_KEY' | 'WEB_SEARCH_URL'>
+
 export type ProviderName = 'anthropic' | 'openai'
 
 /** A model that can be called. */

@@ -1,9 +1,9 @@
 import type { Environment } from '../command/program.ts'
+import { SECRET_NAME } from './operator-secrets.ts'
 
 /** Takes what must not be seen out of a text. */
 export type Redact = (text: string) => string
 
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|DATABASE_URL/i
 /** Shorter values stand for nothing, and are part of other words. */
 const SECRET_LENGTH_MIN = 8
 

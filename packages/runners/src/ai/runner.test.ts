@@ -102,6 +102,20 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
     expect((await models.request(2)).text).toContain('was refused')
   })
 
+  it('offers no search where nobody is set to be asked, and says so to who lists it', async () => {
+    const definition = requireDefinition(parseSubagentMarkdown('---\nname: seeker\ndescription: seeks\ntools: WebSearch, Bash\n---\nSeek.', {}))
+    const calls = ['WebSearch', 'Bash'].map((name) => ({ name, input: { query: 'x', command: 'id' } }))
+    const { steps } = await runOf(dialect, [{ toolCalls: calls }, { text: 'Then without it.' }], { brief: { subagent: definition } })
+    expect((await models.request(1)).tools).not.toContain('WebSearch')
+    expect(steps.filter(({ kind }) => kind === 'tool_result').map(({ content }) => content)).toMatchObject([
+      { is_error: true, output: expect.stringContaining('No provider of searches is set on this server (WEB_SEARCH_PROVIDER).') },
+      { is_error: true, output: expect.stringContaining('Commands are switched off on this server (ENABLE_BASH_TOOL).') },
+    ])
+    const settings = { WEB_SEARCH_PROVIDER: 'searxng', WEB_SEARCH_URL: 'http://127.0.0.1:9' }
+    await runOf(dialect, [{ text: 'Nothing to seek.' }], { brief: { subagent: definition }, settings })
+    expect((await models.request(3)).tools).toContain('WebSearch')
+  })
+
   it('gives the run of a sub-agent the tools of its definition, asks about each use, and keeps to its turns', async () => {
     const definition = requireDefinition(
       parseSubagentMarkdown('---\nname: lister\ndescription: lists\ntools: Bash(ls:*), Glob\ndisallowedTools: Grep\nmaxTurns: 2\n---\nList.', {}),
@@ -329,13 +343,25 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
 
     it('of steps ends the run with what it has', async () => {
       endless()
-      const { outcome, steps } = await runOf(dialect, [], { budget: { steps: 7 } })
+      const { outcome, steps } = await runOf(dialect, [], { budget: { steps: 3 } })
       expect(outcome).toEqual({
         kind: 'budget_exceeded',
         error: expect.stringContaining('max_steps'),
         partialResult: 'Still looking.\nStill looking.\nStill looking.',
       })
-      expect(steps.length).toBeLessThanOrEqual(8)
+      // A step is an answer with all its tools: those of the last one are run too.
+      expect(models.requests).toHaveLength(3)
+      expect(steps.filter(({ kind }) => kind === 'tool_result')).toHaveLength(3)
+    })
+
+    it('of steps is one an answer, however many tools that asks for, and no update is one', async () => {
+      using test = createTestRun({ requiredOutputs: [] }, { steps: 2 })
+      models.answerBy(({ text }) => {
+        if (text.includes('also the second')) return { text: 'Both.' }
+        test.update('also the second')
+        return { text: 'Looking.', toolCalls: Array.from({ length: 5 }, () => ({ name: 'Glob', input: { pattern: '*' } })) }
+      })
+      expect(await aiRunner(dialect, models, guard).run(test.run)).toEqual({ kind: 'completed', result: 'Both.' })
     })
 
     it('of tokens ends the run with what it has', async () => {

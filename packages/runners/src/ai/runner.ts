@@ -2,7 +2,9 @@ import type { Guard } from '../command/guard.ts'
 import type { RunnerLog } from '../command/log.ts'
 import type { Environment } from '../command/program.ts'
 import type { Run, Runner, RunOutcome } from '../port.ts'
-import type { AiSettings } from './models.ts'
+import type { AiRunnerSettings } from './models.ts'
+import { operatorSecrets } from './operator-secrets.ts'
+import type { ToolboxOptions } from './tools/assemble.ts'
 import type { WebFetchOptions } from './tools/web-fetch.ts'
 
 export interface AiRunnerOptions {
@@ -10,12 +12,15 @@ export interface AiRunnerOptions {
   log: RunnerLog
   /** Variables of this process. Commands get a few of them; secrets among them are taken out of whatever leaves a run. */
   environment: Environment
+  /** What relative paths in the settings start from. */
+  baseFolder: string
   /** For tests: how long to wait, where pages and models really are. */
   overrides?: {
     firstWaitMs?: number
     waitMsMax?: number
     idleSeconds?: number
     web?: WebFetchOptions
+    mcp?: ToolboxOptions['mcp']
     fetch?: typeof globalThis.fetch
   }
 }
@@ -32,7 +37,7 @@ const WAIT_MS_MAX = 30_000
  * How a run ends: with the model's last answer; `blocked` where the model refuses; `budget_exceeded` with what it has said so far; `errored`,
  * retryable where the provider may answer later, not so where an operator has to set something first.
  */
-export function createAiRunner(settings: AiSettings, options: AiRunnerOptions): Runner {
+export function createAiRunner(settings: AiRunnerSettings, options: AiRunnerOptions): Runner {
   return {
     name: 'ai',
     steerable: true,
@@ -44,29 +49,27 @@ export function createAiRunner(settings: AiSettings, options: AiRunnerOptions): 
   }
 }
 
-async function runModel(run: Run, settings: AiSettings, { guard, log, environment, overrides = {} }: AiRunnerOptions): Promise<RunOutcome> {
+async function runModel(run: Run, settings: AiRunnerSettings, { guard, log, environment, baseFolder, overrides = {} }: AiRunnerOptions): Promise<RunOutcome> {
   const parts = await loadParts()
   const model = chooseModel(parts, run, settings)
   if ('error' in model) return { kind: 'errored', error: model.error, retryable: false }
   const { choice } = model
-  const redact = parts.createRedact(environment, {
-    ANTHROPIC_API_KEY: settings.ANTHROPIC_API_KEY,
-    OPENAI_API_KEY: settings.OPENAI_API_KEY,
-    MUSTER_TOKEN: run.access.token,
-  })
+  const redact = parts.createRedact(environment, { ...operatorSecrets(settings), MUSTER_TOKEN: run.access.token })
   const meter = parts.createBudgetMeter(run.budget, choice.price, run.brief.subagent?.maxTurns ?? null)
   const toolbox = await parts.assembleTools(run, {
     guard,
     environment,
+    baseFolder,
     hasBash: settings.ENABLE_BASH_TOOL,
+    search: parts.searchOf(settings),
+    servers: settings.MCP_SERVERS,
     ...(overrides.web !== undefined && { web: overrides.web }),
+    ...(overrides.mcp !== undefined && { mcp: overrides.mcp }),
   })
-  const inbox = parts.openInbox(
-    run,
-    () => meter.addStep(),
-    (error) => log.warn({ err: error, subtask_id: run.brief.subtaskId }, 'updates do not reach this run any more'),
-  )
+  const inbox = parts.openInbox(run, (error) => log.warn({ err: error, subtask_id: run.brief.subtaskId }, 'updates do not reach this run any more'))
   try {
+    const stepLog = parts.createStepLog(run, redact)
+    for (const problem of toolbox.problems) stepLog.error(problem)
     const conversation = new parts.Conversation({
       run,
       choice,
@@ -75,7 +78,7 @@ async function runModel(run: Run, settings: AiSettings, { guard, log, environmen
       toolSet: Object.fromEntries([...toolbox.tools.values()].map(({ name, description, inputSchema }) => [name, { description, inputSchema }])),
       inbox,
       meter,
-      log: parts.createStepLog(run, meter, redact),
+      log: stepLog,
       redact,
       patience: {
         retriesMax: RETRIES_MAX,
@@ -94,7 +97,7 @@ async function runModel(run: Run, settings: AiSettings, { guard, log, environmen
 }
 
 /** The model of the brief, or why there is none. */
-function chooseModel({ resolveModel, ModelUnavailable }: Parts, { brief, budget }: Run, settings: AiSettings) {
+function chooseModel({ resolveModel, ModelUnavailable }: Parts, { brief, budget }: Run, settings: AiRunnerSettings) {
   try {
     const choice = resolveModel(settings, brief.model)
     if (budget.costUsdMicros === null || choice.price !== null) return { choice }
@@ -118,6 +121,7 @@ async function loadParts() {
     { createRedact },
     { createStepLog },
     tools,
+    { searchOf },
   ] = await Promise.all([
     import('./budget.ts'),
     import('./conversation.ts'),
@@ -127,6 +131,7 @@ async function loadParts() {
     import('./redact.ts'),
     import('./step-log.ts'),
     import('./tools/assemble.ts'),
+    import('./tools/web-search.ts'),
   ])
   return {
     createBudgetMeter,
@@ -138,5 +143,6 @@ async function loadParts() {
     createRedact,
     createStepLog,
     assembleTools: tools.assembleTools,
+    searchOf,
   }
 }

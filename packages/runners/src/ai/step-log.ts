@@ -1,7 +1,6 @@
 import { cutToBytes } from '@muster/domain'
 import { LIMITS } from '../command/transcript.ts'
 import type { Run, RunStep } from '../port.ts'
-import type { BudgetMeter } from './budget.ts'
 import { type Redact, redactJson } from './redact.ts'
 
 /** The transcript of a run, on its way out: without secrets, cut to its limits, counted. */
@@ -12,13 +11,12 @@ export interface StepLog {
   error(text: string): void
 }
 
-export function createStepLog(run: Pick<Run, 'step'>, meter: BudgetMeter, redact: Redact): StepLog {
+export function createStepLog(run: Pick<Run, 'step'>, redact: Redact): StepLog {
   let keptBytes = 0
   let count = 0
   let areDropped = false
 
   function add(kind: RunStep['kind'], content: unknown) {
-    meter.addStep()
     if (areDropped) return
     const bytes = Buffer.byteLength(JSON.stringify(content))
     if (count >= LIMITS.maxSteps || keptBytes + bytes > LIMITS.maxStepBytes) {

@@ -35,5 +35,5 @@ export function aiRunner(
       ? { ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL: models.anthropicUrl, BACKGROUND_MODEL: 'claude-test' }
       : { OPENAI_API_KEY: KEYS.OPENAI_API_KEY, OPENAI_BASE_URL: models.openaiUrl, BACKGROUND_MODEL: 'test-model:1b' }
   const settings = parseSettings({ ...provider, ...own.settings })
-  return createAiRunner(settings, { guard, log: SILENT_LOG, environment: ENVIRONMENT, overrides: { firstWaitMs: 1, ...own.overrides } })
+  return createAiRunner(settings, { guard, log: SILENT_LOG, environment: ENVIRONMENT, baseFolder: '/', overrides: { firstWaitMs: 1, ...own.overrides } })
 }

@@ -255,7 +255,7 @@ describe('the end of a run', () => {
 
   it.each([
     [{ tokens: 200 }, {}, 'max_tokens'],
-    [{ steps: 4 }, {}, 'max_steps'],
+    [{ steps: 2 }, {}, 'max_steps'],
     [{ costUsdMicros: 100 }, {}, 'max_cost_usd'],
     [{}, { subagent: definition({ maxTurns: 2 }) }, 'maxTurns'],
   ] satisfies [Partial<RunBudget>, Partial<Brief>, string][])('comes with a budget of %j and %j, with what it has', async (budget, brief, name) => {

@@ -75,7 +75,7 @@ async function runProgram(run: Run, { program: path, model, settings, options }:
     const args = argumentsOf(run, folder, rules, model)
     const env = environmentOf(run, folder, settings, options.environment)
     const program = await startProgram({ program: path, args, cwd: run.workspace, env, guard: options.guard })
-    const session = new Session({ run, program, meter, log: createStepLog(run, meter, redact) })
+    const session = new Session({ run, program, meter, log: createStepLog(run, redact) })
     const { ending, errorTail } = await follow(program, session, run)
     options.log.debug({ runner: 'claude-code', subtask_id: run.brief.subtaskId, model, ...ending }, 'the program ended')
     const failure = gateFailure(ending, errorTail)

@@ -4,7 +4,8 @@ import type { StepLog } from '../ai/step-log.ts'
 import type { Program } from '../command/process.ts'
 import { createKeptText } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
-import type { Run } from '../port.ts'
+import { eachUpdate } from '../each-update.ts'
+import type { Run, RunUpdate } from '../port.ts'
 import { type ContentBlock, interruptRequest, type ProgramMessage, parseMessage, type ResultMessage, refusalOf, textOf, userMessage } from './messages.ts'
 import { createUpdateLedger } from './updates.ts'
 import { createUsageCounter } from './usage.ts'
@@ -31,8 +32,7 @@ export class Session {
   readonly #usage: ReturnType<typeof createUsageCounter>
   readonly #said = createKeptText(LIMITS.maxResultBytes)
   readonly #toolNames = new Map<string, string>()
-  readonly #over = Promise.withResolvers<null>()
-  #isOver = false
+  readonly #over = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #onBrokenOff: (() => void) | null = null
   #result: ResultMessage | null = null
@@ -49,7 +49,9 @@ export class Session {
   /** Gives the task, and from then on the updates as they come. */
   begin(): void {
     void this.#write(userMessage(randomUUID(), this.#parts.run.brief.task))
-    this.#passUpdates().catch((error: unknown) => this.#parts.log.error(`Updates do not reach this run any more: ${String(error)}`))
+    eachUpdate(this.#parts.run.updates, this.#over.signal, (update) => this.#pass(update)).catch((error: unknown) =>
+      this.#parts.log.error(`Updates do not reach this run any more: ${String(error)}`),
+    )
   }
 
   /** Has the program break off what it does, and ends it: at once when it has said what that has cost, soon in any case. */
@@ -78,6 +80,10 @@ export class Session {
     else this.#takeInput(message)
   }
 
+  get #isOver(): boolean {
+    return this.#over.signal.aborted
+  }
+
   /** The program's last word, once there is one that nothing is to follow. */
   get result(): ResultMessage | null {
     return this.#result
@@ -98,25 +104,12 @@ export class Session {
     return this.#said.text
   }
 
-  async #passUpdates(): Promise<void> {
-    const { run, meter } = this.#parts
-    const iterator = run.updates[Symbol.asyncIterator]()
-    try {
-      while (!this.#isOver) {
-        const next = await Promise.race([iterator.next(), this.#over.promise])
-        if (next === null || next.done || this.#isOver) return
-        const { updateId, text, delivery } = next.value
-        const messageId = randomUUID()
-        meter.addStep()
-        this.#ledger.sent(messageId, updateId)
-        // What it was about to say is broken off first; the message then begins a turn of its own.
-        if (delivery === 'interrupt') void this.#write(interruptRequest(randomUUID()))
-        await this.#write(userMessage(messageId, `${text}\n\n${TAKE_IN}`))
-      }
-    } finally {
-      // Not awaited: a generator that waits for its next update answers only after it.
-      void iterator.return?.()?.catch(() => {})
-    }
+  async #pass({ updateId, text, delivery }: RunUpdate): Promise<void> {
+    const messageId = randomUUID()
+    this.#ledger.sent(messageId, updateId)
+    // What it was about to say is broken off first; the message then begins a turn of its own.
+    if (delivery === 'interrupt') void this.#write(interruptRequest(randomUUID()))
+    await this.#write(userMessage(messageId, `${text}\n\n${TAKE_IN}`))
   }
 
   /** Resolves when the pipe has taken it, or never will. */
@@ -128,10 +121,18 @@ export class Session {
 
   #takeEvent(event: Extract<ProgramMessage, { type: 'stream_event' }>['event']): void {
     this.#usage.take(event)
-    if (event.type === 'message_start') this.#ledger.answered()
+    if (event.type === 'message_start') {
+      this.#ledger.answered()
+      this.#toolNames.clear()
+      this.#checkBudget(this.#parts.meter.exceeded())
+    }
     // Any other end of a call is the end of the turn: what it has cost is spent, and its answer is there.
     const stop = event.type === 'message_delta' ? event.delta?.stop_reason : null
-    if (stop === 'tool_use' || stop === 'max_tokens' || stop === 'pause_turn') this.#checkBudget()
+    if (stop == null) return
+    const { meter } = this.#parts
+    meter.addStep()
+    if (stop === 'tool_use') this.#checkBudget(meter.spent())
+    else if (stop === 'max_tokens' || stop === 'pause_turn') this.#checkBudget(meter.exceeded())
   }
 
   #takeAnswer({ message, aborted, is_api_error_message }: Extract<ProgramMessage, { type: 'assistant' }>): void {
@@ -155,7 +156,7 @@ export class Session {
     if (isReplay === true || typeof message.content === 'string') return
     const results = message.content.filter(({ type }) => type === 'tool_result')
     for (const block of results) this.#takeToolResult(block)
-    if (results.length > 0) this.#checkBudget()
+    if (results.length > 0 && this.#toolNames.size === 0) this.#checkBudget(this.#parts.meter.exceeded())
   }
 
   #takeToolResult({ tool_use_id: id = '', content, is_error }: ContentBlock): void {
@@ -193,9 +194,10 @@ export class Session {
     this.#timer = setTimeout(() => this.#parts.program.end('lingering'), LINGER_MS)
   }
 
-  #checkBudget(): void {
+  /** @param exceeded which budget is used up, in a sentence */
+  #checkBudget(exceeded: string | null): void {
     if (this.#isOver) return
-    this.#exceeded = this.#parts.meter.exceeded()
+    this.#exceeded = exceeded
     if (this.#exceeded !== null) this.#breakOff(() => this.#parts.program.end('lingering'))
   }
 
@@ -218,7 +220,6 @@ export class Session {
   }
 
   #setOver(): void {
-    this.#isOver = true
-    this.#over.resolve(null)
+    this.#over.abort()
   }
 }

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { eachUpdate } from '../each-update.ts'
 import type { Run } from '../port.ts'
 import { briefLine, updateLine } from './protocol.ts'
 
@@ -14,41 +15,25 @@ export interface Feed {
  * that the program is not listening any more, and ends the feed.
  */
 export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' | 'updates'>, isSteerable: boolean): Feed {
-  let isOver = false
-  const { promise: over, resolve: end } = Promise.withResolvers<null>()
-  void over.then(() => {
-    isOver = true
-  })
-  stdin.once('close', () => end(null))
+  const over = new AbortController()
+  const isOver = new Promise<false>((resolve) => over.signal.addEventListener('abort', () => resolve(false), { once: true }))
+  stdin.once('close', () => over.abort())
 
   /** Resolves to true when the pipe has taken the line, to false when it never will. */
   async function write(line: string): Promise<boolean> {
-    if (isOver || !stdin.writable) return false
+    if (over.signal.aborted || !stdin.writable) return false
     const isTaken = new Promise<boolean>((resolve) => stdin.write(line, (error) => resolve(error == null)))
-    return (await Promise.race([isTaken, over])) ?? false
-  }
-
-  async function writeUpdates() {
-    const iterator = run.updates[Symbol.asyncIterator]()
-    try {
-      while (!isOver) {
-        const next = await Promise.race([iterator.next(), over])
-        if (next === null || next.done || !(await write(updateLine(next.value)))) return
-      }
-    } finally {
-      // Not awaited: a generator that waits for its next update answers only after it.
-      void iterator.return?.()?.catch(() => {})
-    }
+    return await Promise.race([isTaken, isOver])
   }
 
   async function feed() {
     const isTaken = write(briefLine(run))
     // A plain filter waits for the end of its input, and one that is not steerable need not wait for it.
-    if (isSteerable && (await isTaken)) await writeUpdates()
+    if (isSteerable && (await isTaken)) await eachUpdate(run.updates, over.signal, (update) => write(updateLine(update)))
   }
 
   feed()
     .catch(() => {})
     .finally(() => stdin.end())
-  return { end: () => end(null) }
+  return { end: () => over.abort() }
 }

@@ -15,13 +15,21 @@ export interface Ending {
  * What a run comes to, from how the program ended and what it said. A stop wins over everything: what the program managed to
  * say is then a partial result. After that its own word wins (`error`, `blocked`), except that a `result` needs an exit
  * with 0: a program that crashes after its result may not have finished what the result promises.
+ *
+ * @param exceeded which budget was used up, where the program was ended for it
  */
-export function decideOutcome(ending: Ending, transcript: Pick<Transcript, 'closing' | 'plain' | 'outputs'>, errorTail: string): RunOutcome {
+export function decideOutcome(
+  ending: Ending,
+  transcript: Pick<Transcript, 'closing' | 'plain' | 'outputs'>,
+  errorTail: string,
+  exceeded: string | null = null,
+): RunOutcome {
   const { closing } = transcript
   const said = closing?.type === 'result' ? keptResult(closing.result) : { result: transcript.plain.text, isCut: transcript.plain.isCut }
   const partial = said.result === '' ? {} : { partialResult: said.result }
 
   if (ending.endedBy === 'stop') return { kind: 'stopped', ...partial }
+  if (exceeded !== null && closing === null) return { kind: 'budget_exceeded', error: exceeded, ...partial }
   if (closing?.type === 'error') return { kind: 'errored', error: note(closing.error), retryable: closing.retryable ?? true, ...partial }
   if (closing?.type === 'blocked') return { kind: 'blocked', reason: note(closing.reason), ...partial }
   if (ending.endedBy === null && ending.code !== 0) {

@@ -52,8 +52,12 @@ export type ProgramEnvironment = Record<string, string> & MusterVariables
 
 /** The whole environment of a program: what it inherits, what its settings add, and how it reaches Muster, which nothing overrides. */
 export function programEnvironment(environment: Environment, added: Record<string, string> | undefined, muster: MusterVariables): ProgramEnvironment {
-  const inherited = INHERITED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]] as const]))
-  return { ...Object.fromEntries(inherited), ...added, ...muster }
+  return { ...inheritedBy(environment), ...added, ...muster }
+}
+
+/** What any program of the operator's inherits. */
+export function inheritedBy(environment: Environment): Record<string, string> {
+  return Object.fromEntries(INHERITED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]] as const])))
 }
 
 function isFolder(path: string): boolean {

@@ -29,7 +29,7 @@ import type { Run, RunUpdate } from '../port.ts'
  * |---|---|
  * | `{"type":"step", "kind"?, "content"}` | adds to the transcript; `kind` is `message` (default), `tool_call`, `tool_result` or `error`, `content` any JSON |
  * | `{"type":"ack", "update_id"}` | the update has been taken in |
- * | `{"type":"usage", "input_tokens"?, "output_tokens"?, "cost_usd"?, "tool_calls"?}` | used since the last such line: amounts to add, not totals |
+ * | `{"type":"usage", "input_tokens"?, "output_tokens"?, "cost_usd"?, "tool_calls"?}` | used since the last such line: amounts to add, not totals. One after each answer of a model: with tokens in it, it is a step |
  * | `{"type":"output", "name", "value"}` | one output by name; the last of a name counts |
  * | `{"type":"result", "result", "summary"?}` | closing line: done, `result` is text |
  * | `{"type":"blocked", "reason"}` | closing line: cannot go on, and another attempt would not help |
@@ -43,6 +43,9 @@ import type { Run, RunUpdate } from '../port.ts'
  * |---|---|---|---|---|
  * | 0 | completed | blocked | errored as it says | completed with the other lines |
  * | another code, or a signal | errored, retryable, the result kept as partial | blocked | errored as it says | errored, retryable, with the last 4 KiB of standard error |
+ *
+ * A program whose `usage` lines use up the budget of its subtask (`max_steps`, `max_tokens`, `max_cost_usd`) has a second for a
+ * closing line, which then counts; else it is ended like at a stop, and the outcome is `budget_exceeded`, with what it printed.
  *
  * A program gets 10 seconds from its closing line to exit, then it is ended and its closing line counts. On SIGTERM it
  * should end within a second; after 1.25 seconds SIGKILL follows. Both go to its whole process group, which is also killed

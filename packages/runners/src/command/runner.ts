@@ -1,5 +1,6 @@
 import type { CommandRunnerSettings } from '@muster/domain'
-import type { Run, Runner, RunOutcome } from '../port.ts'
+import { createBudgetMeter } from '../ai/budget.ts'
+import type { Run, Runner, RunOutcome, UsageDelta } from '../port.ts'
 import { startFeed } from './feed.ts'
 import type { Guard } from './guard.ts'
 import { createLineReader } from './lines.ts'
@@ -13,6 +14,8 @@ import { createTranscript, LIMITS, type Transcript } from './transcript.ts'
 const ERROR_TAIL_BYTES = 4096
 /** How long a program may go on after its closing line. */
 const LINGER_MS = 10_000
+/** How long a program has for its closing line when its budget is used up: what it used may have been for the answer that it is about to give. */
+const OVERSPENT_MS = 1_000
 
 export interface CommandRunnerOptions {
   guard: Guard
@@ -37,16 +40,18 @@ export function createCommandRunner(name: string, settings: CommandRunnerSetting
     usesWorkspace: true,
     async run(run) {
       if (run.signal.aborted) return { kind: 'stopped' }
+      const exceeded = createBudgetMeter(run.budget, null, null).exceeded()
+      if (exceeded !== null) return { kind: 'budget_exceeded', error: exceeded }
       const located = locateProgram(settings, options.environment, options.baseFolder)
       if (located.program === null) return cannotStart(name, located.missing.join(' '), false)
       const env = programEnvironment(options.environment, settings.env, musterVariables(run))
       const cwd = located.cwd ?? run.workspace
       try {
         const program = await startProgram({ program: located.program, args: settings.argv.slice(1), cwd, env, guard: options.guard })
-        const { ending, transcript, errorTail } = await follow(program, run, isSteerable, options.lingerMs ?? LINGER_MS)
+        const { ending, transcript, errorTail, exceeded } = await follow(program, run, isSteerable, options.lingerMs ?? LINGER_MS)
         options.log.debug({ runner: name, subtask_id: run.brief.subtaskId, ...ending }, 'the program ended')
         const failure = gateFailure(ending, errorTail)
-        return failure === null ? decideOutcome(ending, transcript, errorTail) : cannotStart(name, failure, false)
+        return failure === null ? decideOutcome(ending, transcript, errorTail, exceeded) : cannotStart(name, failure, false)
       } catch (error) {
         if (error instanceof StartError) return cannotStart(name, error.message, error.isTransient)
         throw error
@@ -77,13 +82,34 @@ async function follow(
   run: Run,
   isSteerable: boolean,
   lingerMs: number,
-): Promise<{ ending: Ending; transcript: Transcript; errorTail: string }> {
+): Promise<{ ending: Ending; transcript: Transcript; errorTail: string; exceeded: string | null }> {
   const feed = startFeed(program.stdin, run, isSteerable)
   const errors = createTail(ERROR_TAIL_BYTES)
+  const meter = createBudgetMeter(run.budget, null, null)
   let lingerTimer: NodeJS.Timeout | undefined
+  let overspentTimer: NodeJS.Timeout | undefined
+  let exceeded: string | null = null
   let failure: { error: unknown } | null = null
 
-  const transcript = createTranscript(run, () => {
+  function use(delta: UsageDelta) {
+    run.usage(delta)
+    const { inputTokens = 0, outputTokens = 0, costUsdMicros = 0 } = delta
+    if (inputTokens + outputTokens > 0) meter.addStep()
+    meter.addCall({ inputTokens, outputTokens, costUsd: costUsdMicros / 1_000_000 })
+    overspentTimer ??= meter.exceeded() === null ? undefined : setTimeout(overspend, OVERSPENT_MS)
+  }
+
+  function overspend() {
+    if (transcript.closing !== null) return
+    exceeded = meter.exceeded()
+    feed.end()
+    program.end('lingering')
+  }
+
+  const reporting = { step: (step) => run.step(step), acknowledge: (updateId) => run.acknowledge(updateId), usage: use } satisfies Parameters<
+    typeof createTranscript
+  >[0]
+  const transcript = createTranscript(reporting, () => {
     // Nothing can change any more: a program that reads its input to the end finds the end now.
     feed.end()
     lingerTimer = setTimeout(() => {
@@ -121,9 +147,10 @@ async function follow(
 
   const ending = await program.ended
   clearTimeout(lingerTimer)
+  clearTimeout(overspentTimer)
   run.signal.removeEventListener('abort', stop)
   feed.end()
   if (failure !== null) throw (failure as { error: unknown }).error
   lines.end()
-  return { ending, transcript, errorTail: errors.text }
+  return { ending, transcript, errorTail: errors.text, exceeded }
 }

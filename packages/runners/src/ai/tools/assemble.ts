@@ -1,5 +1,7 @@
-import { checkTool } from '@muster/domain'
+import { checkTool, type McpServerSettings } from '@muster/domain'
 import type { Run } from '../../port.ts'
+import type { McpSurroundings } from '../mcp/connection.ts'
+import { openMcpServers } from '../mcp/servers.ts'
 import { type BashOptions, bashTool } from './bash.ts'
 import { deliverOutputTool, type Outputs } from './deliver-output.ts'
 import { globTool } from './glob.ts'
@@ -7,12 +9,15 @@ import { grepTool } from './grep.ts'
 import { readTool } from './read.ts'
 import type { AiTool } from './tool.ts'
 import { type WebFetchOptions, webFetchTool } from './web-fetch.ts'
+import { type WebSearchSettings, webSearchTool } from './web-search.ts'
 import { openWorkspace } from './workspace.ts'
 import { writeTool } from './write.ts'
 
-/** What a run may use. A source of further tools, such as a server of the operator's, adds to `tools` and has its end in `close`. */
+/** What a run may use. */
 export interface Toolbox {
   readonly tools: ReadonlyMap<string, AiTool>
+  /** What could not be had, for the transcript. */
+  readonly problems: readonly string[]
   readonly outputs: Outputs
   /** Why a tool, or one use of it, is not this run's; null where it is. */
   refusal(name: string, input: unknown): string | null
@@ -20,9 +25,22 @@ export interface Toolbox {
   close(): Promise<void>
 }
 
-export interface ToolboxOptions extends Pick<BashOptions, 'guard' | 'environment'> {
+export interface ToolboxOptions extends Pick<BashOptions, 'guard' | 'environment'>, Pick<McpSurroundings, 'baseFolder'> {
   hasBash: boolean
   web?: WebFetchOptions
+  /** Null where nobody is set to be asked. */
+  search: WebSearchSettings | null
+  servers: Readonly<Record<string, McpServerSettings>>
+  /** Milliseconds, where a test does not wait for as long. */
+  mcp?: Partial<Pick<McpSurroundings, 'connectMs' | 'callMs'>>
+}
+
+/** How long a server of MCP may take to be reached, and to answer a call: as long as a command may. */
+const MCP_TIMES = { connectMs: 10_000, callMs: 120_000 }
+/** Why a tool is not there that a definition lists, where an operator could change that. */
+const SWITCHED_OFF: Readonly<Record<string, string>> = {
+  Bash: 'Commands are switched off on this server (ENABLE_BASH_TOOL).',
+  WebSearch: 'No provider of searches is set on this server (WEB_SEARCH_PROVIDER).',
 }
 
 const NO_OUTPUTS: Outputs = { delivered: {}, problems: () => [] }
@@ -31,7 +49,7 @@ const NO_OUTPUTS: Outputs = { delivered: {}, problems: () => [] }
  * The tools of one run: files of its workspace, the public web, commands where the operator allows them, and what its brief asks for. A
  * run of a sub-agent has those that its definition allows, and each use of one is asked about again.
  */
-export async function assembleTools(run: Pick<Run, 'brief' | 'workspace'>, options: ToolboxOptions): Promise<Toolbox> {
+export async function assembleTools(run: Pick<Run, 'brief' | 'workspace' | 'signal'>, options: ToolboxOptions): Promise<Toolbox> {
   const workspace = await openWorkspace(run.workspace)
   const { guard, environment } = options
   const marks = { MUSTER_SUBTASK_ID: run.brief.subtaskId, MUSTER_ATTEMPT: String(run.brief.attempt) }
@@ -49,18 +67,29 @@ export async function assembleTools(run: Pick<Run, 'brief' | 'workspace'>, optio
     globTool(workspace),
     writeTool(workspace),
     webFetchTool({ ...options.web, refusal: (use) => refusalOf(`WebFetch(${use})`) }),
+    ...(options.search === null ? [] : [webSearchTool(options.search)]),
     ...(bash === null ? [] : [bash]),
   ].filter(({ name }) => answerOf(name)?.allowed ?? true)
+  const mcp = await openMcpServers(
+    options.servers,
+    run.brief,
+    { guard, environment, baseFolder: options.baseFolder, workspace: workspace.root, marks, ...MCP_TIMES, ...options.mcp },
+    run.signal,
+  )
   // Whatever a definition lists: without it, a run could not deliver what it has to.
-  const tools = new Map([...offered, ...(delivery === null ? [] : [delivery.tool])].map((tool) => [tool.name, tool]))
+  const tools = new Map([...offered, ...mcp.tools, ...(delivery === null ? [] : [delivery.tool])].map((tool) => [tool.name, tool]))
   return {
     tools,
+    problems: mcp.problems,
     refusal(name, input) {
       const tool = tools.get(name)
-      if (tool === undefined) return answerOf(name)?.reason ?? 'You were not given it.'
+      if (tool === undefined) {
+        const answer = answerOf(name)
+        return answer?.allowed === false ? answer.reason : (mcp.refusal(name) ?? SWITCHED_OFF[name] ?? 'You were not given it.')
+      }
       return tool === delivery?.tool || tool.useOf === undefined ? null : refusalOf(`${name}(${tool.useOf(input)})`)
     },
     outputs: delivery?.outputs ?? NO_OUTPUTS,
-    close: async () => bash?.close(),
+    close: async () => void (await Promise.all([bash?.close(), mcp.close()])),
   }
 }

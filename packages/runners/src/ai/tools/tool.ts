@@ -1,3 +1,4 @@
+import type { Schema } from 'ai'
 import type { z } from 'zod'
 
 /** What a tool is given beside its input. */
@@ -10,7 +11,7 @@ export interface ToolContext {
 export interface AiTool {
   name: string
   description: string
-  inputSchema: z.ZodType
+  inputSchema: z.ZodType | Schema
   /** What one use is about, as rules of definitions name it: of `Bash(git status)`, the command. */
   useOf?(input: unknown): string
   /** @throws ToolError what the model is told; anything else it throws is told without its details */

@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { z } from 'zod'
 import { globTool } from './glob.ts'
 import { grepTool } from './grep.ts'
 import { readTool } from './read.ts'
@@ -14,7 +15,7 @@ let base: string
 let root: string
 let workspace: Workspace
 const context = { signal: new AbortController().signal }
-const call = (tool: AiTool, input: object) => tool.run(tool.inputSchema.parse(input), context)
+const call = (tool: AiTool, input: object) => tool.run((tool.inputSchema as z.ZodType).parse(input), context)
 const read = (path: string, more: object = {}) => call(readTool(workspace), { file_path: path, ...more })
 const write = (path: string, content = 'written') => call(writeTool(workspace), { file_path: path, content })
 
