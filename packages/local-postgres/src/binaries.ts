@@ -82,7 +82,8 @@ async function findNativeFolder(): Promise<{ folder: string; platform: string; v
 async function tryBinaries(folder: string, user: ServerUser): Promise<Binaries | string> {
   const [initdb, postgres] = [join(folder, 'bin', 'initdb'), join(folder, 'bin', 'postgres')]
   try {
-    const [{ stdout }] = await Promise.all([postgres, initdb].map((program) => run(program, ['--version'], { ...spawnIds(user), cwd: '/' })))
+    const version = (program: string) => run(program, ['--version'], { ...spawnIds(user), cwd: '/' })
+    const [{ stdout }] = await Promise.all([version(postgres), version(initdb)])
     const major = /(\d+)(?:\.|beta|devel|rc)/.exec(stdout)?.[1]
     return major === undefined ? `it calls itself ${stdout.trim()}` : { initdb, postgres, majorVersion: Number(major) }
   } catch (error) {
