@@ -61,7 +61,13 @@ async function fillOtherProject(): Promise<typeof theirs> {
   await other.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: OTHER_SESSION } })
   const note = await other.ok<{ update_id: string }>('POST', `/tasks/${task.id}/updates`, { body: { content: `${MARK} note` } })
   await other.ok('POST', `/sessions/${OTHER_SESSION}/messages`, { body: { role: 'assistant', content: `${MARK} message`, task_id: task.id } })
+  const evaluation = await other.ok<{ evaluation_id: string }>('POST', '/evaluations', {
+    body: { output: `${MARK} output`, acceptance_criteria: [`${MARK} criterion`], task_id: task.id, session_id: OTHER_SESSION, judge: { model: MARK } },
+  })
+  await other.ok('POST', `/tasks/${task.id}/quality-flag`, { body: { quality: 'good', tags: [MARK] } })
+  await other.ok('POST', `/subtasks/${ended.subtask.id}/quality-flag`, { body: { quality: 'excellent', tags: [MARK] } })
   return {
+    evaluations: { id: evaluation.evaluation_id },
     subtasks: { id: running.subtask.id },
     sessions: { id: OTHER_SESSION, claim_id },
     tsgs: { tsg_id: OTHER_TSG },
@@ -92,6 +98,9 @@ async function otherProject(): Promise<unknown> {
     admin`select to_jsonb(a) from assignments a where project_id = ${id} order by a.task_id, a.session_id`,
     admin`select to_jsonb(m) from session_messages m where project_id = ${id} order by m.id`,
     admin`select to_jsonb(c) from injection_claims c where project_id = ${id} order by c.id`,
+    admin`select to_jsonb(e) from evaluations e where project_id = ${id} order by e.id`,
+    admin`select to_jsonb(j) from judgements j where project_id = ${id} order by j.evaluation_id`,
+    admin`select to_jsonb(f) from quality_flags f where project_id = ${id} order by f.subject_kind, f.subject_id`,
     admin`select to_jsonb(k) from api_keys k where project_id = ${id} order by k.id`,
     admin`select to_jsonb(p) from projects p where id = ${id}`,
   ])

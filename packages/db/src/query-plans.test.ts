@@ -16,13 +16,21 @@ import {
   completeTask,
   confirmUpdate,
   createApiKey,
+  createEvaluation,
   createSchedule,
   createTsg,
   deactivateSchedule,
   deleteTsg,
+  exportTraining,
   fireSchedules,
+  flagQuality,
+  getEvaluation,
+  getEvaluationPayload,
+  getEvaluationStats,
   getSchedule,
   getSubtask,
+  getSubtaskPayload,
+  getTaskPayload,
   getTaskStats,
   getTsg,
   getTsgUsage,
@@ -31,6 +39,7 @@ import {
   keepHouse,
   linkTsgToTask,
   listApiKeys,
+  listEvaluations,
   listMessages,
   listScheduleRuns,
   listSchedules,
@@ -67,7 +76,7 @@ import {
   updateTsg,
 } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, type Database, type DatabaseRole, tasks, transaction, tsgNotices } from './index.ts'
+import { connect, type Database, type DatabaseRole, tasks, training, transaction, tsgNotices } from './index.ts'
 
 interface Statement {
   text: string
@@ -161,6 +170,19 @@ async function fill(): Promise<void> {
     select t.project_id, gen_random_uuid(), t.subagent_session_id, 'assistant', case when b.id is null then 'text ' || n end, b.id, t.id
     from tasks t left join bodies b on b.id = t.id cross join generate_series(1, 3) as n`
   await admin`
+    insert into evaluations (project_id, id, origin, task_id, subtask_id, subagent_name, score, recommendation, detail)
+    select project_id, gen_random_uuid(), 'subtask', gen_random_uuid(), id, 'role', 0.5, 'review', '{"criteria": []}' from subtasks`
+  await admin`
+    insert into evaluations (project_id, id, origin, task_id, recommendation, detail, output)
+    select project_id, gen_random_uuid(), 'completion', id, 'review', '{"criteria": []}', 'x' from tasks`
+  await admin`
+    insert into evaluations (project_id, id, origin, task_id, subtask_id, score, recommendation, detail, judge_of, is_judged)
+    select project_id, gen_random_uuid(), origin, task_id, subtask_id, score, recommendation, detail, id, true from evaluations where subtask_id is not null`
+  await admin`insert into judgements (project_id, evaluation_id, status, ended_at) select project_id, judge_of, 'done', now() from evaluations where is_judged`
+  await admin`
+    insert into quality_flags (project_id, subject_kind, subject_id, quality, tags, training_candidate, author_kind, author_id)
+    select project_id, 'subtask', id, 'good', '{x}', substr(id::text, 1, 1) = '0', 'key', 'k' from subtasks`
+  await admin`
     insert into injection_claims (project_id, id, session_id, held, lease_expires_at, acknowledged_at)
     select project_id, gen_random_uuid(), subagent_session_id, '{"tasks": [], "tsgIds": [], "inboxClaimId": null}', now(), now() from tasks`
   await admin`
@@ -233,6 +255,35 @@ async function everythingOfSessions(): Promise<void> {
   await postMessage(own, 'worker', { role: 'user', content: `the next known failure${' '.repeat(70_000)}`, taskId: task.id })
   await listMessages(own, 'worker', { limit: 20 })
   await listMessages(own, 'worker', { limit: 20, cursor: ctx.newId() })
+}
+
+/** Every use-case of evaluations, in a project that has some of them and not half of all. */
+async function everythingOfEvaluations(): Promise<void> {
+  const own = { ...ctx, actor: (await harness.projectCtx('evaluations')).actor }
+  const task = await makeTask(own, { acceptance_criteria: ['All is well'] })
+  const evaluated = await createEvaluation(own, { output: `evaluated${' '.repeat(70_000)}`, taskId: task.id, judge: true })
+  await spawn(own, { agentId: 'evaluated', runner: 'external', subagent: 'Explore' })
+  const [run] = await claimAll(own, { runners: ['external'], projectId: own.actor.projectId })
+  await settleOne(own, run as NonNullable<typeof run>)
+  const subtaskId = run?.id ?? ''
+  await getEvaluation(own, evaluated.evaluation.id)
+  await getEvaluationPayload(own, evaluated.evaluation.id)
+  await getTaskPayload(own, task.id)
+  await getSubtaskPayload(own, subtaskId)
+  await postMessage(own, 'worker', { role: 'assistant', content: '<npl-ref>\n✅ x\n</npl-ref>', taskId: task.id })
+  const cursor = ctx.newId()
+  for (const filter of [{}, { taskId: task.id }, { subtaskId }]) {
+    await listEvaluations(own, { ...filter, limit: 20 })
+    await listEvaluations(own, { ...filter, limit: 20, cursor })
+  }
+  await flagQuality(own, { kind: 'task', id: task.id }, { quality: 'good', tags: ['x'] })
+  await flagQuality(own, { kind: 'subtask', id: subtaskId }, { quality: 'needs_work', tags: [] })
+  for (const filter of [{}, { quality: 'good' as const }, { tags: ['x'] }])
+    for await (const _ of exportTraining(own, { format: 'jsonl', tags: [], ...filter }));
+  await transaction(own.db, own.actor.projectId, (tx) =>
+    training.listFlagged(tx, own.actor.projectId, { tags: [], after: { kind: 'task', id: task.id }, limit: 5 }),
+  )
+  for (const by of ['day', 'subagent', 'criterion'] as const) await getEvaluationStats(own, { by })
 }
 
 /** Every use-case of guides, in a project that has some of them and not half of all. */
@@ -352,7 +403,15 @@ async function everything(): Promise<void> {
   await getSubtask(ctx, run.id)
   await getSubtask(ctx, second?.id ?? '')
   const cursor = ctx.newId()
-  for (const filter of [{}, { status: 'completed' as const }, { agentId: 'agent-1' }, { session: 'session-1' }, { taskId: cursor }, { scheduleId: cursor }]) {
+  for (const filter of [
+    {},
+    { status: 'completed' as const },
+    { agentId: 'agent-1' },
+    { session: 'session-1' },
+    { taskId: cursor },
+    { scheduleId: cursor },
+    { subagent: 'role' },
+  ]) {
     await listSubtasks(ctx, { ...filter, limit: 20 })
     await listSubtasks(ctx, { ...filter, limit: 20, cursor })
   }
@@ -380,6 +439,7 @@ beforeAll(async () => {
   await everything()
   await everythingOfTasks()
   await everythingOfTsgs()
+  await everythingOfEvaluations()
   await everythingOfSessions()
   await everythingOfSchedules()
   await everythingOfHooks()

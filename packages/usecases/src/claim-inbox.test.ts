@@ -1,6 +1,6 @@
 import { advanceClock, claimOne, completed, drain, type Harness, invariants, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { acknowledgeInbox, claimInbox } from './index.ts'
+import { acknowledgeInbox, claimInbox, listSubtasks } from './index.ts'
 
 let harness: Harness
 let sessions = 0
@@ -49,6 +49,35 @@ describe('an inbox', () => {
     await spawn(harness.ctx, { parentSessionId: session })
     await settleOne(harness.ctx, await claimOne(harness.ctx), completed('ä'.repeat(50_000)))
     expect((await take(session)).items[0]?.result).toHaveLength(50_000)
+  })
+
+  it('goes by the latest evaluation of a result: a poor one comes as what is wrong with it', async () => {
+    const session = await sessionWith(0)
+    const { projectId } = harness.ctx.actor
+    const results = ['<npl-ref>\n✅ x\n</npl-ref>', '<npl-ref>\n🐛 x\n</npl-ref>', 'No blocks.']
+    for (const result of results) {
+      await spawn(harness.ctx, { parentSessionId: session })
+      await settleOne(harness.ctx, await claimOne(harness.ctx), completed(result))
+    }
+    // A judge adds an evaluation of its own.
+    await harness.admin`
+      with judged as (
+        insert into evaluations (project_id, id, origin, subtask_id, score, recommendation, detail, judge_of, is_judged)
+        select project_id, gen_random_uuid(), origin, subtask_id, score, 'review', detail, id, true from evaluations where project_id = ${projectId} and score = 1
+        returning id
+      )
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
+      select ${projectId}, 'evaluation.created', 'evaluation', id, '{}', 'system', 'judge' from judged`
+    expect((await take(session)).items).toMatchObject([
+      { score: 1, recommendation: 'review', result: results[0], summary: null },
+      { score: 0.1, recommendation: 'request_revision', result: null, summary: expect.stringContaining('🐛 bug: x') },
+      { score: null, recommendation: 'review', result: results[2], summary: null },
+    ])
+    expect((await listSubtasks(harness.ctx, { session, limit: 5 })).items.map(({ evaluation }) => evaluation?.recommendation)).toEqual([
+      'review',
+      'request_revision',
+      'review',
+    ])
   })
 
   it('gives each item once, when 20 ask at once for more than there is', async () => {

@@ -11,6 +11,7 @@ import {
   createTsg,
   dispatchTask,
   getTask,
+  listEvaluations,
   listMessages,
   listTaskUpdates,
   noteTask,
@@ -289,7 +290,10 @@ describe('what was said last', () => {
     await assignTask(harness.ctx, task.id, `${sessionId}:a1`)
     const content = `Done.\n<npl-block type="check-in" task-id="${task.id}" revision="1">\n- ✅ All files are counted\n</npl-block>`
     await take('SubagentStop', { sessionId, agentId: 'a1', agentType: 'writer', lastAssistantMessage: content })
-    expect((await listMessages(harness.ctx, `${sessionId}:a1`, { limit: 5 })).items).toMatchObject([{ taskId: task.id }])
+    expect((await listMessages(harness.ctx, `${sessionId}:a1`, { limit: 5 })).items).toMatchObject([{ taskId: task.id, evalScore: 1, evalSummary: null }])
+    expect((await listEvaluations(harness.ctx, { taskId: task.id, limit: 5 })).items).toMatchObject([
+      { origin: 'message', recommendation: 'approve', criteriaRevision: 1 },
+    ])
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_progress', criteria: [{ state: 'met' }] })
   })
 

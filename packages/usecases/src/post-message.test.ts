@@ -7,14 +7,17 @@ import {
   type Ctx,
   completeTask,
   createTsg,
+  getEvaluation,
   getTask,
   injectSession,
+  listEvaluations,
   listMessages,
   listTaskUpdates,
   type NewMessage,
   noteTask,
   postMessage,
   reviseTask,
+  updateProject,
 } from './index.ts'
 
 let harness: Harness
@@ -167,6 +170,83 @@ describe('a check-in in a message', () => {
     expect([await checkIns(task), await checkIns(other)]).toEqual([[], []])
     expect(await states(task)).toEqual(['open', 'open'])
     expect(await list('holder-3')).toHaveLength(9)
+  })
+})
+
+const SCORED = '<npl-reflection>\n✅ Parses\n🐛 Slow\n</npl-reflection>'
+
+describe('a message with blocks', () => {
+  const evaluationsOf = async (messageId: string) =>
+    (await listEvaluations(ctx, { limit: 200 })).items.filter((evaluation) => evaluation.messageId === messageId)
+
+  it('is evaluated with it, whoever said it, and announced', async () => {
+    for (const role of ['assistant', 'user', 'system', 'tool'] as const) {
+      const said = await say('scored', `Done.\n${SCORED}`, { role })
+      expect(said).toMatchObject({ evalScore: 0.55, evalSummary: expect.stringContaining('🐛 bug: Slow') })
+      expect(await evaluationsOf(said.id)).toMatchObject([
+        {
+          origin: 'message',
+          sessionId: 'scored',
+          taskId: null,
+          subtaskId: null,
+          score: 0.55,
+          recommendation: 'request_revision',
+          criteriaRevision: null,
+          judgement: null,
+        },
+      ])
+      expect((await list('scored'))[0]).toEqual(said)
+      await drainOutbox(harness.deps)
+      const [{ id = '' } = {}] = await evaluationsOf(said.id)
+      expect(await allEvents(ctx, id)).toMatchObject([{ type: 'evaluation.created', data: { message_id: said.id, score: 0.55 } }])
+    }
+  })
+
+  it('has a score and no summary where it is good, neither where nothing in it counts, and none is made without blocks', async () => {
+    expect(await say('kinds', '<npl-ref>\n✅ x\n</npl-ref>')).toMatchObject({ evalScore: 1, evalSummary: null })
+    const nothing = await say('kinds', '<npl-ref>\n📚 x\n</npl-ref>')
+    expect(nothing).toMatchObject({ evalScore: null, evalSummary: null })
+    expect(await evaluationsOf(nothing.id)).toMatchObject([{ score: null, recommendation: 'review' }])
+    for (const content of ['✅ x', `\`\`\`\n${SCORED}\n\`\`\``]) expect(await evaluationsOf((await say('kinds', content)).id)).toEqual([])
+  })
+
+  it('is held against the revision that it names, else the one that its session was told, else the one there is', async () => {
+    const { task } = await assigned('revisions')
+    await inject('revisions')
+    await reviseTask(ctx, task.id, { acceptance_criteria: ['Links work', 'It is short'] }, 'any')
+    const revisionOf = async (sessionId: string, content: string) => {
+      const [evaluation] = await evaluationsOf((await say(sessionId, content, { taskId: task.id })).id)
+      const { detail } = await getEvaluation(ctx, evaluation?.id ?? '')
+      return [evaluation?.criteriaRevision, ...detail.criteria.map(({ text }) => text)]
+    }
+    const [before, now] = [
+      [1, ...CRITERIA],
+      [2, 'Links work', 'It is short'],
+    ]
+    expect(await revisionOf('revisions', SCORED)).toEqual(before)
+    expect(await revisionOf('elsewhere', SCORED)).toEqual(now)
+    expect(await revisionOf('elsewhere', block(task, ['- ✅ Links work'], 1))).toEqual(before)
+    expect(await revisionOf('revisions', `${block(task, ['- ✅ Links work'], 1)}\n${block(task, ['- ✅ Links work'], 2)}`)).toEqual(now)
+    expect(await revisionOf('revisions', block(task, ['- ✅ Links work'], 99))).toEqual(now)
+    const other = block({ ...task, id: ctx.newId() }, ['- ✅ Links work'], 1)
+    expect(await revisionOf('elsewhere', other)).toEqual(now)
+    await inject('revisions')
+    expect(await revisionOf('revisions', SCORED)).toEqual(now)
+  })
+
+  it('goes to the judge of the project, if it has one', async () => {
+    const own = await harness.projectCtx('judged')
+    await updateProject(own, own.actor.projectId, { settings: { evaluation: { judge: { model: 'm' } } } })
+    await say('scored', SCORED, {}, own)
+    await say('scored', 'No blocks.', {}, own)
+    expect((await listEvaluations(own, { limit: 5 })).items).toMatchObject([{ judgement: { status: 'pending', model: 'm', evaluationId: null } }])
+  })
+
+  it('is stored with its evaluation or not at all', async () => {
+    const before = (await listEvaluations(ctx, { limit: 200 })).items.length
+    await expect(say('unknown-task', SCORED, { taskId: ctx.newId() })).rejects.toMatchObject(notFound)
+    expect((await listEvaluations(ctx, { limit: 200 })).items).toHaveLength(before)
+    expect(await list('unknown-task')).toEqual([])
   })
 })
 

@@ -1,19 +1,16 @@
 import { bodies, sessionMessages, type Tx, tasks } from '@muster/db'
 import {
-  type CheckIn,
   findBlocks,
   hasScope,
   isTerminalTask,
   type MessageRole,
-  type NplBlock,
   notFound,
-  readCheckIn,
   requireOwnSession,
   requireOwnTask,
   requireScope,
   type SessionMessage,
 } from '@muster/domain'
-import { isAbout, takeCheckIn } from './check-in.ts'
+import { type SaidOfTask, saidOfTask, takeCheckIn } from './check-in.ts'
 import type { Ctx } from './ctx.ts'
 import { evaluateMessage, storeMessageEvaluation } from './evaluate-message.ts'
 import { inProject } from './in-project.ts'
@@ -30,9 +27,6 @@ export interface NewMessage {
   metadata?: Record<string, unknown> | undefined
 }
 
-/** As much as a check-in that is sent by itself may be long. */
-const CHECK_IN_LENGTH_MAX = 100_000
-
 /**
  * Stores what was said in a session, and looks in it for failures that guides know: the session's next injection tells of them. In what
  * the assistant says about a task that its session holds, check-ins count as such, where the credential may write tasks. [B5] What has blocks
@@ -48,7 +42,7 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
   // Others only repeat check-ins: a prompt with a brief in it has the form for one.
   const mayCheckIn = message.role === 'assistant' && hasScope(ctx.actor, 'tasks:write')
   const blocks = findBlocks(content)
-  const said = taskId !== undefined && mayCheckIn ? checkInsOf(taskId, blocks) : null
+  const said = taskId !== undefined && mayCheckIn ? saidOfTask(taskId, blocks) : null
   const isLong = bodies.needsBody(content)
   const id = ctx.newId()
   const evaluation = blocks.length === 0 ? null : await evaluateMessage(ctx, { id, sessionId, taskId, content, blocks })
@@ -74,21 +68,6 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
     if (evaluation !== null) await storeMessageEvaluation(ctx, tx, evaluation)
     return { ...stored, contentBytes: Buffer.byteLength(content), qualityFlag: null, trainingCandidate: false, createdAt }
   })
-}
-
-interface SaidOfTask {
-  blocks: CheckIn[]
-  /** What stands in the blocks; the message itself has the rest. */
-  text: string
-}
-
-function checkInsOf(taskId: string, blocks: readonly NplBlock[]): SaidOfTask | null {
-  const found = blocks
-    .filter(({ kind }) => kind === 'check_in')
-    .map((block) => ({ checkIn: readCheckIn(block), text: block.text }))
-    .filter(({ checkIn }) => isAbout(taskId, checkIn))
-  const text = found.map((block) => block.text).join('\n')
-  return found.length === 0 || text.length > CHECK_IN_LENGTH_MAX ? null : { blocks: found.map(({ checkIn }) => checkIn), text }
 }
 
 /** Answers with the id of the task. */

@@ -43,6 +43,33 @@ describe('/projects/{id}', () => {
     expect((await api.call('PATCH', path, { key, body: { settings: { timezone: 'Europe/Berlin' } } })).body.settings).toEqual({ timezone: 'Europe/Berlin' })
   })
 
+  it('PATCH 200: sets by what outputs are judged, which holds for the next one', async () => {
+    const evaluation = { approve_at: 0.5, threshold: 0.2, weights: { bug: -0.1, refactor: 0 }, gates: { security: false }, judge: false }
+    expect((await api.call('PATCH', path, { key, body: { settings: { evaluation } } })).body.settings).toEqual({ evaluation })
+    const output = '<npl-reflection>\n🔒 Keys are in the log\n✅ Works\n🐛 Slow\n</npl-reflection>'
+    expect((await api.call('POST', '/evaluations', { key, body: { output } })).body).toMatchObject({
+      recommendation: 'review',
+      threshold: 0.2,
+      approve_at: 0.5,
+    })
+    expect((await api.call('PATCH', path, { key, body: { settings: {} } })).body.settings).toEqual({})
+  })
+
+  it.each([
+    [{ threshold: -0.5 }, '/threshold', 'must be at least 0'],
+    [{ approve_at: -1 }, '/approve_at', 'must be at least 0'],
+    [{ threshold: 0.9 }, '/threshold', expect.stringContaining('must not exceed approve_at')],
+    [{ approve_at: 0.5, threshold: 0.6 }, '/threshold', expect.stringContaining('must not exceed approve_at')],
+    [{ weights: { bug: -2 } }, '/weights/bug', 'must be at least -1'],
+    [{ weights: { beauty: 1 } }, '/weights/beauty', expect.any(String)],
+    [{ gates: { security: 'no' } }, '/gates/security', 'must be true or false'],
+    [{ judge: { model: '' } }, '/judge/model', expect.any(String)],
+    [{ style: true }, '/style', expect.stringContaining('is not a field')],
+  ])('PATCH 400: refuses %j for the evaluation', async (evaluation, pointer, reason) => {
+    const answer = await api.call('PATCH', path, { key, body: { settings: { evaluation } } })
+    expect(answer.body).toMatchObject({ status: 400, errors: [{ pointer: `/settings/evaluation${pointer}`, reason }] })
+  })
+
   it('PATCH 400: refuses what cannot be stored', async () => {
     const answer = await api.call('PATCH', path, { key, body: { settings: { limits: { agents: { 'a\0': { pending: 1 } } } } } })
     expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings', reason: 'must not contain the character U+0000' })])
