@@ -172,7 +172,7 @@ class CriteriaIndex {
 
   /** The criteria that a line is about: more than one only where several have the same text. */
   find(text: string): { found: MatchedCriterion[]; note: string } {
-    const named = text.length < this.#idLengthMin ? null : this.#named(text)
+    const named = hasWordOf(text, this.#idLengthMin) ? this.#named(text) : null
     if (named !== null) return { found: [named.criterion], note: without(text, named.start, named.end) }
     if (text.length > COMPARED_LENGTH_MAX) return { found: [], note: text }
     const words = wordsOf(text)
@@ -207,6 +207,15 @@ class CriteriaIndex {
     }
     return best !== null && isUnique ? [best.criterion] : []
   }
+}
+
+const SPACE = 32
+
+/** Whether a text has so many characters in a row that are no space. Most lines have not, and so name no id: they need not be divided to know that. */
+function hasWordOf(text: string, lengthMin: number): boolean {
+  let length = 0
+  for (let at = 0; at < text.length && length < lengthMin; at += 1) length = text.charCodeAt(at) === SPACE ? 0 : length + 1
+  return length >= lengthMin
 }
 
 function append<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {

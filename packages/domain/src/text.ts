@@ -54,6 +54,8 @@ export function cutToBytes(text: string, bytesMax: number): { text: string; trun
 
 /** Text cut to a number of code points, for messages and error values. */
 export function cutToCodePoints(text: string, pointsMax: number): string {
+  // A code point is one unit of UTF-16 or two, so short texts need no dividing to be known to fit.
+  if (text.length <= pointsMax) return text
   const points = [...text.slice(0, pointsMax * 2 + 2)]
   return points.length <= pointsMax && text.length <= pointsMax * 2 + 2 ? text : `${points.slice(0, pointsMax).join('')}…`
 }
