@@ -29,13 +29,14 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
     judge: row.judge,
   }))
   const inserted = await tx.sql<{ id: string }[]>`
+    with moment as materialized (select muster_now() as now)
     insert into evaluations (project_id, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
-      detail, summary, output, output_body_id, judge_of, is_judged, judge)
+      detail, summary, output, output_body_id, judge_of, is_judged, judge, created_at)
     select ${projectId}, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
-      detail, summary, output, output_body_id, judge_of, judge_of is not null, judge
+      detail, summary, output, output_body_id, judge_of, judge_of is not null, judge, moment.now
     from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
       id uuid, origin text, task_id uuid, subtask_id uuid, message_id uuid, session_id text, subagent_name text, score double precision,
-      recommendation text, criteria_revision int, detail jsonb, summary text, output text, output_body_id uuid, judge_of uuid, judge jsonb)
+      recommendation text, criteria_revision int, detail jsonb, summary text, output text, output_body_id uuid, judge_of uuid, judge jsonb) cross join moment
     on conflict do nothing
     returning id`
   return inserted.map((row) => row.id)

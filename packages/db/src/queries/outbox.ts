@@ -17,13 +17,15 @@ export async function publish(tx: Tx, projectId: string, events: readonly NewEve
     actor_kind: event.actor.kind,
     actor_id: event.actor.id,
   }))
+  // The time is asked for once: as the column's default it would be by each row, which took a tenth of firing thousands of schedules.
   await tx.sql`
-    insert into outbox (project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id)
-    select ${projectId}, e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id
+    with moment as materialized (select muster_now() as now)
+    insert into outbox (project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at)
+    select ${projectId}, e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id, moment.now
     from rows from (
       jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as (type text, subject_kind text, subject_id uuid, subject_name text, data jsonb, actor_kind text, actor_id text)
-    ) with ordinality as e(type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, place)
+    ) with ordinality as e(type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, place) cross join moment
     order by e.place`
 }
 

@@ -1,6 +1,6 @@
 import type { NewEvent, Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
 import { PRIORITY_RANKS, SUBTASK_STATUSES } from '@muster/domain'
-import { and, eq } from 'drizzle-orm'
+import { and, desc, eq, inArray } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { subtasks } from '../schema/subtasks.ts'
 import { readBody } from './bodies.ts'
@@ -139,9 +139,9 @@ export async function insertSubtasks(
       returning id, agent_id, slot, created_at, rank_at
     ),
     announced as (
-      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
-      select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id
-      from inserted i join wanted w on w.id = i.id order by w.place
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
+      select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id, moment.now
+      from inserted i join wanted w on w.id = i.id cross join moment order by w.place
     )
     select i.id, i.slot, i.created_at, i.rank_at,
       not i.slot and (u.last_rank_at > i.rank_at or exists (
@@ -196,30 +196,50 @@ export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFil
     [subtasks.parentSessionId, parentSessionId],
     [subtasks.subagentName, subagentName],
   ])
-  const page = (leading: readonly Filter[], others: readonly Filter[]) => {
-    const { where, orderBy } = along(leading, subtasks.id, filter.beforeId)
-    return tx.orm
-      .select()
-      .from(subtasks)
-      .where(and(eq(subtasks.projectId, projectId), ...where, ...others.map(([column, value]) => eq(column, value))))
-      .orderBy(...orderBy)
-      .limit(filter.limit)
-  }
   const lane = given([[subtasks.agentId, agentId]])
   const only = given([[subtasks.id, onlyId]])
-  // Where nothing but agent and status narrow it down, the newest of every status are read, one packet for all, and the newest of those
-  // are the page.
-  const pages =
-    lead !== undefined || only.length > 0
-      ? [page(lead === undefined ? [] : [lead], [...rest, ...lane, ...only, ...given([[subtasks.status, status]])])]
-      : (status === undefined ? SUBTASK_STATUSES : [status]).map((each) => page([...lane, [subtasks.status, each]], []))
-  const [, ...rows] = await Promise.all([planForValues(tx), ...pages])
-  const newest = rows
+  const isNarrow = lead !== undefined || only.length > 0
+  if (!isNarrow && status === undefined) return await listEveryStatus(tx, projectId, lane, filter)
+  const one = given([[subtasks.status, status]])
+  const { where, orderBy } = along(isNarrow ? (lead === undefined ? [] : [lead]) : [...lane, ...one], subtasks.id, filter.beforeId)
+  const others = isNarrow ? [...rest, ...lane, ...only, ...one] : []
+  const page = tx.orm
+    .select()
+    .from(subtasks)
+    .where(and(eq(subtasks.projectId, projectId), ...where, ...others.map(([column, value]) => eq(column, value))))
+    .orderBy(...orderBy)
+    .limit(filter.limit)
+  const [, rows] = await Promise.all([planForValues(tx), page])
+  return await withEvaluations(tx, projectId, rows.map(toSubtask))
+}
+
+/**
+ * The newest of all statuses, where nothing but the agent narrows them down: the newest of each are looked for, one packet for all, and of those the
+ * newest are the page. Only they are read whole: a row has fifty columns, and reading them takes longer than finding them.
+ */
+async function listEveryStatus(tx: Tx, projectId: string, lane: readonly Filter[], { beforeId, limit }: SubtaskFilter): Promise<Subtask[]> {
+  const newestOf = (status: SubtaskStatus) => {
+    const { where, orderBy } = along([...lane, [subtasks.status, status]], subtasks.id, beforeId)
+    return tx.orm
+      .select({ id: subtasks.id })
+      .from(subtasks)
+      .where(and(eq(subtasks.projectId, projectId), ...where))
+      .orderBy(...orderBy)
+      .limit(limit)
+  }
+  const [, ...found] = await Promise.all([planForValues(tx), ...SUBTASK_STATUSES.map(newestOf)])
+  const ids = found
     .flat()
-    .sort((one, other) => (one.id < other.id ? 1 : -1))
-    .slice(0, filter.limit)
-    .map(toSubtask)
-  return await withEvaluations(tx, projectId, newest)
+    .map(({ id }) => id)
+    .sort()
+    .slice(-limit)
+  if (ids.length === 0) return []
+  const rows = await tx.orm
+    .select()
+    .from(subtasks)
+    .where(and(eq(subtasks.projectId, projectId), inArray(subtasks.id, ids)))
+    .orderBy(desc(subtasks.id))
+  return await withEvaluations(tx, projectId, rows.map(toSubtask))
 }
 
 /** Looks up what is said of the results, for the subtasks of a page alone and all at once: only what is completed has any. */
