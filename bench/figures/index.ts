@@ -1,6 +1,7 @@
 import type { Figure } from '../instrument/figure.ts'
 import { cancelToSignal } from './cancel-to-signal.ts'
 import { crashToRerun } from './crash-to-rerun.ts'
+import { evaluation } from './evaluation.ts'
 import { fairness } from './fairness.ts'
 import { injections } from './injections.ts'
 import { lifecycle } from './lifecycle.ts'
@@ -25,5 +26,6 @@ export const figures: Figure[] = [
   runningLimit,
   fairness,
   scheduleLateness,
+  evaluation,
   startUp,
 ]

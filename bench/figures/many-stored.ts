@@ -3,6 +3,7 @@ import { startApi } from '../contenders/api.ts'
 import { AGENTS, muster } from '../contenders/muster.ts'
 import { atMost, type Bench, type Figure, Rows, withinPeer } from '../instrument/figure.ts'
 import { sendHttpLoad } from '../instrument/http-load.ts'
+import { type HttpCall, sendHttpAtRate } from '../instrument/http-rate.ts'
 import type { BenchDatabase } from '../instrument/server.ts'
 import { percentile } from '../instrument/statistics.ts'
 import { seedFinished } from '../seeds/finished.ts'
@@ -13,7 +14,6 @@ import { measureStarts } from './start-latency.ts'
 const EMPTY = 'empty'
 const STARTS_PER_SECOND = 200
 const READS_PER_SECOND = 200
-const READERS = 10
 const WRITERS = 32
 /** Enough for each new subtask to have a slot of its own. */
 const NEW_AGENTS = 50_000
@@ -47,17 +47,20 @@ async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly 
   await using _ = api.process
   const target = { url: api.address, headers: api.headers }
   const lists = ['', '?status=completed', '?status=pending', '?status=failed&agent_id=agent-7', '?agent_id=agent-11', '?session=session-agent-13', '?limit=100']
-  const reads = { ...target, connections: READERS, perSecond: READS_PER_SECOND }
   const get = (index: number) => ({ method: 'GET', path: `/subtasks/${ids[(index * 7_919) % ids.length]}` }) as const
   const list = (index: number) => ({ method: 'GET', path: `/subtasks${lists[index % lists.length]}` }) as const
   // For outside workers too: what is left of it must not be in the way of the next run. And new agents each time, for their limits' sake.
   const prefix = `new-${randomBytes(4).toString('hex')}-`
   const post = (index: number) => newSubtask(index, { agents: NEW_AGENTS, prefix, runner: 'external' })
   const readSeconds = bench.size(10, 2)
-  await sendHttpLoad({ ...reads, seconds: 1, request: (index) => (index % 2 === 0 ? get(index) : list(index)) })
+  // One after the other at a fixed schedule: a second's worth of them at once would measure how they wait for each other.
+  const read = async (seconds: number, request: (index: number) => HttpCall) =>
+    percentile((await sendHttpAtRate(target, READS_PER_SECOND, seconds, request)).fromSentMs, 0.99)
+  // As long as it takes for the code to be compiled.
+  await read(bench.size(3, 1), (index) => (index % 2 === 0 ? get(index) : list(index)))
   return {
-    get: (await sendHttpLoad({ ...reads, seconds: readSeconds, request: get })).p99,
-    list: (await sendHttpLoad({ ...reads, seconds: readSeconds, request: list })).p99,
+    get: await read(readSeconds, get),
+    list: await read(readSeconds, list),
     post: (await sendHttpLoad({ ...target, connections: WRITERS, seconds: bench.size(10, 2), request: post })).perSecond,
   }
 }
@@ -79,7 +82,7 @@ export const manyStored: Figure = {
       rows.add({ ...read, label: `many stored: GET /subtasks at ${READS_PER_SECOND}/s, p99` }, contender, http.list)
       rows.add({ label: 'many stored: POST /subtasks', unit: '/s', better: 'higher', goal: null }, contender, http.post)
       bench.log(
-        `${contender ?? 'many stored'}: start p50 ${percentile(starts, 0.5).toFixed(1)} ms, get ${http.get} ms, list ${http.list} ms, POST ${Math.round(http.post)}/s`,
+        `${contender ?? 'many stored'}: start p50 ${percentile(starts, 0.5).toFixed(1)} ms, get ${http.get.toFixed(1)} ms, list ${http.list.toFixed(1)} ms, POST ${Math.round(http.post)}/s`,
       )
     }
     await using full = await bench.server.musterDatabase()

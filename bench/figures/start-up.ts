@@ -21,7 +21,15 @@ async function start(dataDir: string) {
   const child = spawn('npm', ['start'], {
     cwd: ROOT,
     // As somebody has it who has set nothing: what `.env` might say is overridden by the empty value, which means the default.
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, PORT: `${port}`, DATABASE_URL: '', MIGRATE_DATABASE_URL: '', NO_UPDATE_NOTIFIER: '1' },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATA_DIR: dataDir,
+      PORT: `${port}`,
+      DATABASE_URL: '',
+      MIGRATE_DATABASE_URL: '',
+      NO_UPDATE_NOTIFIER: '1',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const gone = once(child, 'exit')

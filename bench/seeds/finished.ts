@@ -10,8 +10,12 @@ const COLUMNS = [
 const RESULT = 'All 42 files were read. Three of them name the function, none calls it any more; it can be removed without a trace.'
 const MONTH_MS = 30 * 86_400_000
 
-/** Puts subtasks there that ended within the last month, with their attempts. Answers some of their ids. */
-export async function seedFinished(sql: postgres.Sql, count: number, agents: number): Promise<string[]> {
+/**
+ * Puts subtasks there that ended within the last month, with their attempts. Answers some of their ids.
+ *
+ * @param resultOf the result of each, by its number
+ */
+export async function seedFinished(sql: postgres.Sql, count: number, agents: number, resultOf: (number: number) => string = () => RESULT): Promise<string[]> {
   const startMs = Date.now() - MONTH_MS
   const ids: string[] = []
   const kept = Math.max(1, Math.floor(count / 1_000))
@@ -29,7 +33,7 @@ export async function seedFinished(sql: postgres.Sql, count: number, agents: num
       COLUMNS,
       part.map(({ id, at, ended, number }): Field[] => [
         ...[DEFAULT_PROJECT_ID, id, `agent-${number % agents}`, `session-agent-${number % agents}`, `Look at part ${number}.`, 'normal', 'noop', 120, 2],
-        ...[50, true, at, number % 20 === 0 ? 'failed' : 'completed', 1, 'seeded', number % 20 === 0 ? 'errored' : 'completed', RESULT],
+        ...[50, true, at, number % 20 === 0 ? 'failed' : 'completed', 1, 'seeded', number % 20 === 0 ? 'errored' : 'completed', resultOf(number)],
         ...[at, at, at, ended],
       ]),
     )
