@@ -12,8 +12,8 @@ import { createWaiters, type Waiters } from './waiters.ts'
 
 /** Whoever writes events wakes the relay of its own process; this is for those of processes that died in between. */
 const RELAY_EVERY_MS = 500
-/** Events that come close together travel together. */
-const RELAY_REST_MS = 10
+/** Events that come within so many milliseconds travel together: each journey waits for the disk, and wakes whoever follows the log. */
+const RELAY_REST_MS = 25
 const TAIL_EVERY_MS = 500
 const TAIL_PAGE = 1_000
 const RETRY_MS = 500

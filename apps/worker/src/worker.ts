@@ -14,8 +14,8 @@ const CLAIM_EVERY_MS = 500
 const LOOK_EVERY_MS = 900
 /** Whoever writes events wakes the relay of its own process; this is for those of processes that died in between. */
 const RELAY_EVERY_MS = 500
-/** Events that come close together travel together. */
-const RELAY_REST_MS = 10
+/** Events that come within so many milliseconds travel together: each journey waits for the disk, and wakes whoever follows the log. */
+const RELAY_REST_MS = 25
 /** While more waits than there are places, places that come free close together are filled together. */
 const COLLECT_PLACES_MS = 2
 const WORKSPACES_EVERY_MS = 600_000
