@@ -6,6 +6,7 @@ import { removeLocalPostgres } from '@muster/local-postgres'
 import { playBriefStory } from './demo/brief-story.ts'
 import { createClient } from './demo/client.ts'
 import { playDispatchStory } from './demo/dispatch-story.ts'
+import { playEvaluationStory } from './demo/evaluation-story.ts'
 import { createNarrator, type Narrator } from './demo/narrator.ts'
 import { playScheduleStory } from './demo/schedule-story.ts'
 import { playSubtaskStory } from './demo/subtask-story.ts'
@@ -23,7 +24,8 @@ Starts PostgreSQL, the API and a worker on free ports with a database of its own
   1. runs three subtasks over this repository: one to its end, one steered while it runs, one cancelled;
   2. assigns a brief to a session, steers it, and completes it;
   3. dispatches the same brief to a program, and steers that;
-  4. writes a schedule in words, which fires within seconds.
+  4. writes a schedule in words, which fires within seconds;
+  5. sends a poor result back, and gets a better one.
 Then everything is removed again.
 
   PORT=7301        the API on this port
@@ -83,7 +85,8 @@ async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured:
     const signal = AbortSignal.any([deadline, interrupted.signal])
     const client = createClient(system.address, signal)
     const problems: string[] = []
-    for (const play of [playSubtaskStory, playBriefStory, playDispatchStory, playScheduleStory]) problems.push(...(await play(client, narrator, signal)))
+    const stories = [playSubtaskStory, playBriefStory, playDispatchStory, playScheduleStory, playEvaluationStory]
+    for (const play of stories) problems.push(...(await play(client, narrator, signal)))
     return problems
   } catch (error) {
     if (interrupted.signal.aborted) throw new BrokenOffError()

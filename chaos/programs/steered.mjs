@@ -1,6 +1,6 @@
 // Takes updates while it works, and reports which ones it got, in their order: those of its brief first. Of a brief that was dispatched
 // it delivers what it was told to deliver by then.
-import { outputsFor, requiredIn, updateIdsIn } from '../src/load/outputs.ts'
+import { outputsFor, reflectionOn, requiredIn, updateIdsIn } from '../src/load/outputs.ts'
 import { listen, mark, say, sleep } from './speak.mjs'
 
 process.on('SIGTERM', () => process.exit(1))
@@ -34,5 +34,5 @@ for (let step = 1; step <= metadata.steps; step += 1) {
 say({ type: 'output', name: 'notes', value: { in_brief: inBrief, received } })
 say({ type: 'output', name: 'told', value: told })
 for (const [name, value] of Object.entries(outputsFor(required, mark()))) if (name !== 'notes') say({ type: 'output', name, value })
-say({ type: 'result', result: mark() })
+say({ type: 'result', result: `${mark()}\n${reflectionOn(process.env.MUSTER_SUBTASK_ID)}` })
 process.exit(0)

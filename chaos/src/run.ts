@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkAttempts } from './checks/attempts.ts'
 import { checkBriefs } from './checks/briefs.ts'
 import type { Evidence } from './checks/check.ts'
+import { checkEvaluations } from './checks/evaluations.ts'
 import { checkEmptySystem, checkQuietSystem, countWorkspaces } from './checks/leftovers.ts'
 import { checkLimits, checkQueue } from './checks/limits.ts'
 import { checkFollowers, checkInbox, checkUpdates } from './checks/readers.ts'
@@ -34,6 +35,7 @@ const CHECKS = [
   checkTellings,
   checkRunsOfBriefs,
   checkSchedules,
+  checkEvaluations,
 ]
 /** More than this is not explained by results of a megabyte on their way. */
 const MEMORY_MAX_MIB = 400

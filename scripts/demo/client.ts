@@ -12,13 +12,31 @@ export type Subtask = {
   error: string | null
   /** Of the brief that it runs: the one that it has been told. */
   task_revision: number | null
+  /** Of a result that was sent back: how often. */
+  revision_round: number
 }
 
 /** What the demo reads of an update: its receipt. */
-export type Update = { update_id: string; status: string }
+export type Update = { update_id: string; update_type: string; status: string; content: string }
 
 /** What the demo reads of an inbox item. */
-export type InboxItem = { subtask_id: string; task: string; status: string; final_outcome: string | null; result: string | null; summary: string | null }
+export type InboxItem = {
+  subtask_id: string
+  task: string
+  status: string
+  final_outcome: string | null
+  result: string | null
+  summary: string | null
+  score: number | null
+  recommendation: string | null
+}
+
+/** What the demo reads of an evaluation. */
+export type Evaluation = {
+  score: number | null
+  recommendation: string
+  criteria: { text: string; verdict: string; evidence: string | null }[]
+}
 
 /** A fact of the event log, as it comes over server-sent events. */
 export type LoggedEvent = { id: number | string; type: string; subject: { kind: string; id: string }; data: Record<string, unknown> }
@@ -71,7 +89,9 @@ export type Client = {
   checkIn: (id: string, markdown: string) => Promise<CheckedIn>
   /** A refusal is part of the story. */
   complete: (id: string, outputs: Record<string, unknown>) => Promise<{ task: Task } | { problem: Problem }>
-  dispatch: (id: string, body: { runner: string }) => Promise<Subtask>
+  dispatch: (id: string, body: { runner: string; max_revisions?: number; parent_session_id?: string }) => Promise<Subtask>
+  /** Of one subtask, newest first. */
+  evaluations: (subtaskId: string) => Promise<Evaluation[]>
   /** Reads a phrase without storing anything. A refusal of it is part of the story. */
   previewSchedule: (body: Record<string, unknown>) => Promise<{ schedule: Pick<Schedule, 'reading' | 'upcoming'> } | { problem: Problem }>
   createSchedule: (body: Record<string, unknown>) => Promise<Schedule>
@@ -129,6 +149,7 @@ export function createClient(address: string, signal: AbortSignal, credential?: 
       return status < 300 ? { task: JSON.parse(text) as Task } : { problem: JSON.parse(text) as Problem }
     },
     dispatch: (id, body) => call('POST', `/tasks/${id}/dispatch`, { body }),
+    evaluations: (subtaskId) => items(`/evaluations?subtask_id=${subtaskId}`),
     previewSchedule: async (body) => {
       const { status, text } = await send('POST', '/schedules/preview', { body })
       return status < 300 ? { schedule: JSON.parse(text) as Schedule } : { problem: JSON.parse(text) as Problem }

@@ -14,14 +14,18 @@ export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): 
   const seqs = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id)?.seq ?? [])
   const isRising = (places: readonly number[]) => places.every((place, index) => index === 0 || place > (places[index - 1] as number))
 
-  const runs = await admin<{ id: string; task_id: string; task_revision: number; told: Told }[]>`
-    select id, task_id, task_revision, outputs -> 'told' as told from subtasks where runner = 'steered' and status = 'completed' and task_id is not null`
+  const runs = await admin<{ id: string; task_id: string; task_revision: number; told: Told; is_held: boolean }[]>`
+    select s.id, s.task_id, s.task_revision, s.outputs -> 'told' as told, coalesce(a.ended_at > s.attempt_started_at, true) as is_held
+    from subtasks s left join assignments a on a.task_id = s.task_id and a.session_id = 'subtask-' || s.id
+    where s.runner = 'steered' and s.status = 'completed' and s.task_id is not null`
   findings.none(
     'a program that runs a brief is told of its changes in order, each once, and of none that its brief contained',
     runs.length,
     runs
       .filter(({ task_id, told }) => {
-        const contained = updates.filter((update) => update.task_id === task_id && update.type !== 'note' && update.revision <= told.revision)
+        const contained = updates.filter(
+          (update) => update.task_id === task_id && !['note', 'revision_request'].includes(update.type) && update.revision <= told.revision,
+        )
         const last = Math.max(0, ...contained.map((update) => update.seq), ...seqs(told.in_brief))
         const places = seqs(told.received)
         return !isRising(seqs(told.in_brief)) || !isRising(places) || (places[0] ?? Number.POSITIVE_INFINITY) <= last
@@ -30,13 +34,16 @@ export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): 
   )
   findings.none(
     'a note that a program has confirmed has reached it',
-    runs.length,
-    runs.flatMap(({ id, told }) =>
-      updates
-        .filter((update) => update.type === 'note' && update.status === 'acknowledged' && update.delivered_to === `subtask-${id}`)
-        .filter((update) => !told.in_brief.includes(update.id) && !told.received.includes(update.id))
-        .map((update) => `${update.id} of ${id}`),
-    ),
+    runs.filter((run) => run.is_held).length,
+    // An attempt that began when its task had already been ended by somebody else is told nothing of it any more.
+    runs
+      .filter((run) => run.is_held)
+      .flatMap(({ id, told }) =>
+        updates
+          .filter((update) => update.type === 'note' && update.status === 'acknowledged' && update.delivered_to === `subtask-${id}`)
+          .filter((update) => !told.in_brief.includes(update.id) && !told.received.includes(update.id))
+          .map((update) => `${update.id} of ${id}`),
+      ),
   )
   findings.none(
     'a run of a brief records the newest revision that it was told',

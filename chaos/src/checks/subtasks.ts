@@ -17,7 +17,7 @@ export async function checkSubtasks(evidence: Evidence): Promise<void> {
   const { admin, ledger, findings } = evidence
   const rows = await admin<Row[]>`
     select id, project_id, metadata ->> 'chaos' as marker, status, final_outcome, agent_id, runner, parent_session_id as session from subtasks
-    where schedule_id is null`
+    where schedule_id is null and revision_of is null`
   const byId = new Map(rows.map((row) => [row.id, row]))
   const byMarker = Map.groupBy(rows, (row) => row.marker ?? '')
   const accepted = ledger.spawns.filter((spawn) => spawn.state === 'accepted')
@@ -74,11 +74,11 @@ export async function checkSubtasks(evidence: Evidence): Promise<void> {
   )
   await checkRows(
     evidence,
-    'an ended subtask has exactly one inbox item if it has a parent session, and none otherwise',
+    'an ended subtask has exactly one inbox item if it has a parent session and was not sent back, and none otherwise',
     all,
     admin`
       select s.id, s.parent_session_id, count(i.id) from subtasks s left join inbox i on i.subtask_id = s.id and i.session_id = s.parent_session_id
-      group by s.id having count(i.id) <> (s.parent_session_id is not null)::int`,
+      group by s.id having count(i.id) <> (s.parent_session_id is not null and not exists (select from subtasks later where later.revision_of = s.id))::int`,
   )
   await checkRows(
     evidence,

@@ -20,6 +20,17 @@ export function outputsFor(names: readonly string[], maker: string): Record<stri
   return Object.fromEntries(names.map((name) => [name, name === 'figures' ? [maker.length] : `${name} by ${maker}`]))
 }
 
+/** Whether the results of a subtask are poor: by its id, so that the checks know it too. */
+export function isPoor(subtaskId: string): boolean {
+  return Number.parseInt(subtaskId.slice(-1), 16) < 8
+}
+
+/** What whoever makes a result says of it. */
+export function reflectionOn(subtaskId: string): string {
+  const lines = isPoor(subtaskId) ? ['🐛 half of it is missing', '🐛 the other half is wrong'] : ['✅ all of it is there', '✅ none of it is wrong']
+  return `<npl-block type="reflection">\n${lines.join('\n')}\n</npl-block>`
+}
+
 /** Ids of the updates that a text consists of, in their order. */
 export function updateIdsIn(text: string): string[] {
   return [...text.matchAll(/^Update id: (\S+)$/gm)].map(([, id]) => id as string)

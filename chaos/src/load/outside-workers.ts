@@ -2,7 +2,7 @@ import type { OutsideClaim } from '../ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { Tenant } from '../tenants.ts'
 import { askUntilAnswered, pause, type Scene } from './actor.ts'
-import { outputsFor, requiredIn } from './outputs.ts'
+import { outputsFor, reflectionOn, requiredIn } from './outputs.ts'
 
 const LEASE_SECONDS = 3
 
@@ -71,7 +71,7 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
 
 async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAnswer, entry: OutsideClaim, way: Way): Promise<void> {
   const { token } = claim.lease
-  const result = `made-by ${entry.subtaskId}#${entry.attempt} nonce ${entry.nonce}`
+  const result = `made-by ${entry.subtaskId}#${entry.attempt} nonce ${entry.nonce}\n${reflectionOn(entry.subtaskId)}`
   let required = claim.brief.required_outputs.map((output) => output.name)
   const completion = () => ({ lease_token: token, result, outputs: outputsFor(required, entry.nonce) })
   switch (way) {
