@@ -237,7 +237,7 @@ export {
 } from './task.ts'
 export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
 export { firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
-export { ALL_TOOLS, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
+export { ALL_TOOLS, inKnownCase, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './training-export.ts'
 export {
   type CompiledTsg,

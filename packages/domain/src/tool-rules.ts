@@ -64,6 +64,14 @@ export function knownToolLike(name: string): string | undefined {
   return [...KNOWN_TOOLS].find((each) => each.toLowerCase() === name.toLowerCase())
 }
 
+/** A rule with its tool in the case that the tool has: to deny, any case will do here, but not for everybody who reads rules. */
+export function inKnownCase(rule: string): string {
+  const read = readToolRule(rule)
+  const known = read === null ? undefined : knownToolLike(read.name)
+  if (read === null || known === undefined) return rule
+  return read.specifier === null ? known : `${known}(${read.specifier})`
+}
+
 /** A tool, or some of its uses; as a rule, with a name that may end in `*`. */
 export interface ToolRule {
   name: string

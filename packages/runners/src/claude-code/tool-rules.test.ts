@@ -42,6 +42,11 @@ describe('the tools of a run', () => {
     })
   })
 
+  it('are denied in whatever case a definition writes them', () => {
+    const { deny } = toolRulesOf({ subagent: definition(['*'], ['bash(rm:*)', 'WRITE', 'mcp__Other__x', 'own_tool']) }, true)
+    expect(deny.slice(0, 4)).toEqual(['Bash(rm:*)', 'Write', 'mcp__Other__x', 'own_tool'])
+  })
+
   it('never start an agent, and have of MCP only what is Muster’s', () => {
     const { tools, allow } = toolRulesOf({ subagent: definition(['Task', 'Agent', 'mcp__other__tool', 'Read']), background: false }, true)
     expect(tools).toEqual(['Read'])

@@ -1,4 +1,4 @@
-import { checkTool, effectiveTools, SUBAGENT_MCP_TOOLS } from '@muster/domain'
+import { checkTool, effectiveTools, inKnownCase, SUBAGENT_MCP_TOOLS } from '@muster/domain'
 import type { Brief } from '../port.ts'
 
 /** What the program is told of tools. */
@@ -30,7 +30,7 @@ export function toolRulesOf({ subagent, background = true }: Pick<Brief, 'subage
   return {
     tools,
     allow: [...tools.flatMap((tool) => usesOf(tool, subagent.tools)), ...mcpTools],
-    deny: [...subagent.disallowedTools, ...SPAWNING_TOOLS],
+    deny: [...subagent.disallowedTools.map(inKnownCase), ...SPAWNING_TOOLS],
   }
 }
 
