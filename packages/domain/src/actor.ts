@@ -80,7 +80,9 @@ export function requireScope(actor: Actor, scope: Scope): void {
  */
 export function requireSpawnAllowed(actor: Actor): void {
   if (actor.lineage === null) return
-  throw new DomainError('spawn_blocked', 'A subtask cannot start further subtasks. Finish this one and let whoever asked for it decide what comes next.')
+  const message = 'A subtask cannot start further subtasks. Finish this one and let whoever asked for it decide what comes next.'
+  // As the source document has it: who is within a sub-agent already.
+  throw new DomainError('spawn_blocked', message, { id: actor.lineage.sessionId })
 }
 
 /**

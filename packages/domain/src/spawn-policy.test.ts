@@ -90,6 +90,7 @@ describe('the tests that [S10] names', () => {
     for (const actor of [fromSubtask, fromAssignment]) {
       expect(titleOf(() => spawn('reader', { actor }))).toBe('SpawnBlocked')
       expect(titleOf(() => spawn('reader', { actor, runInBackground: true, policy: 'strip' }))).toBe('SpawnBlocked')
+      expect(refusal(() => spawn('reader', { actor })).details).toEqual({ id: actor.lineage?.sessionId })
     }
     expect(spawn('reader').definition.name).toBe('reader')
   })

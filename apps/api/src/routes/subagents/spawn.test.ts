@@ -155,6 +155,7 @@ describe('POST /subagents/{name}/spawn', () => {
         status: 403,
         code: 'spawn_blocked',
         title: 'SpawnBlocked',
+        id: claimed.session_id,
       })
     await complete(claimed)
   })
