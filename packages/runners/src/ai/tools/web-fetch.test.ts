@@ -96,6 +96,16 @@ describe('a page', () => {
     expect(text).toContain('[cut: the page is longer]')
   })
 
+  it('that is packed in a way that cannot be read is not kept waiting for', async () => {
+    const { promise: hungUp, resolve } = Promise.withResolvers<void>()
+    answer = (_, response) => {
+      response.on('close', resolve)
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'zstd' }).write('begin')
+    }
+    await expect(fetchPage(`http://public.test:${port}/`)).rejects.toThrow('packed with zstd, which cannot be read')
+    await hungUp
+  })
+
   it('with an error is an error, and what is no text is refused', async () => {
     page('gone', {}, 404)
     await expect(fetchPage(`http://public.test:${port}/`)).rejects.toThrow(/status 404.*gone/s)

@@ -158,11 +158,10 @@ function charsetOf(response: IncomingMessage): string {
 
 /** What a body says, unpacked, up to a limit that counts what was unpacked. */
 async function readBody(response: IncomingMessage): Promise<{ bytes: Buffer; isCut: boolean }> {
-  const body = unpacked(response)
   const chunks: Buffer[] = []
   let length = 0
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of unpacked(response) as AsyncIterable<Buffer>) {
       chunks.push(chunk)
       length += chunk.length
       if (length >= BODY_BYTES_MAX) return { bytes: Buffer.concat(chunks).subarray(0, BODY_BYTES_MAX), isCut: true }
