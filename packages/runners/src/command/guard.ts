@@ -130,7 +130,11 @@ function startShell(shell: string, mark: string): Incarnation {
   return {
     pid: child.pid,
     tell: (lines) => new Promise((resolve) => (pipe?.writable ? pipe.write(lines, (error) => resolve(error == null)) : resolve(false))),
-    end: () => pipe?.end(),
+    end() {
+      // Whoever ends it waits for its end.
+      child.ref()
+      pipe?.end()
+    },
     gone,
   }
 }
