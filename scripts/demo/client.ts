@@ -90,8 +90,8 @@ export type Client = {
   /** A refusal is part of the story. */
   complete: (id: string, outputs: Record<string, unknown>) => Promise<{ task: Task } | { problem: Problem }>
   dispatch: (id: string, body: { runner: string; max_revisions?: number; parent_session_id?: string }) => Promise<Subtask>
-  /** Of one subtask, newest first. */
-  evaluations: (subtaskId: string) => Promise<Evaluation[]>
+  /** The latest evaluation of a subtask. */
+  evaluation: (subtaskId: string) => Promise<Evaluation | undefined>
   /** Reads a phrase without storing anything. A refusal of it is part of the story. */
   previewSchedule: (body: Record<string, unknown>) => Promise<{ schedule: Pick<Schedule, 'reading' | 'upcoming'> } | { problem: Problem }>
   createSchedule: (body: Record<string, unknown>) => Promise<Schedule>
@@ -149,7 +149,10 @@ export function createClient(address: string, signal: AbortSignal, credential?: 
       return status < 300 ? { task: JSON.parse(text) as Task } : { problem: JSON.parse(text) as Problem }
     },
     dispatch: (id, body) => call('POST', `/tasks/${id}/dispatch`, { body }),
-    evaluations: (subtaskId) => items(`/evaluations?subtask_id=${subtaskId}`),
+    evaluation: async (subtaskId) => {
+      const [latest] = await items<{ evaluation_id: string }>(`/evaluations?subtask_id=${subtaskId}`)
+      return latest === undefined ? undefined : await call('GET', `/evaluations/${latest.evaluation_id}`)
+    },
     previewSchedule: async (body) => {
       const { status, text } = await send('POST', '/schedules/preview', { body })
       return status < 300 ? { schedule: JSON.parse(text) as Schedule } : { problem: JSON.parse(text) as Problem }

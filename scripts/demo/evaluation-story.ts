@@ -27,10 +27,10 @@ export async function playEvaluationStory(client: Client, narrator: Narrator, si
 
   const poor = await client.wait(first.id)
   const completed = await hearing.first('subtask.completed', first.id)
-  const [poorly] = await client.evaluations(first.id)
+  const poorly = await client.evaluation(first.id)
   narrator.about('D', `${poor.status}: ${poor.summary ?? ''}`)
   narrator.about('T', `GET /evaluations?subtask_id  ${describe(poorly)}`)
-  narrator.quote(poorly?.criteria.map(({ verdict, text, evidence }) => `${verdict}  ${text}: ${evidence ?? ''}`) ?? [])
+  narrator.quote(poorly?.criteria.map(({ verdict, text, evidence }) => `${verdict}  ${evidence ?? text}`) ?? [])
 
   const [request] = await client.taskUpdates(id)
   narrator.about('T', `GET /tasks/{id}/updates  ${request?.update_type ?? 'none'}, ${request?.status ?? ''}:`)
@@ -44,10 +44,10 @@ export async function playEvaluationStory(client: Client, narrator: Narrator, si
   const good = typeof secondId === 'string' ? await client.wait(secondId) : null
   const announced = await hearing.first('task.completed', id)
   narrator.about('D', `round ${good?.revision_round ?? '?'}, ${good?.status ?? 'never started'}: ${good?.summary ?? ''}`)
-  const [well] = good === null ? [] : await client.evaluations(good.id)
+  const well = good === null ? undefined : await client.evaluation(good.id)
   narrator.about('T', `GET /evaluations?subtask_id  ${describe(well)}`)
   const items = await client.claimInbox(session)
-  narrator.about('T', `POST /sessions/{id}/inbox/claim  ${items.length} result: score ${items[0]?.score ?? '?'}, ${items[0]?.recommendation ?? '?'}`)
+  narrator.about('T', `POST /sessions/{id}/inbox/claim  ${items.length} result: score ${inShort(items[0]?.score)}, ${items[0]?.recommendation ?? '?'}`)
   await hearing.stop()
 
   return [
@@ -61,5 +61,9 @@ export async function playEvaluationStory(client: Client, narrator: Narrator, si
 }
 
 function describe(evaluation: Evaluation | undefined): string {
-  return evaluation === undefined ? 'not at all' : `score ${evaluation.score ?? 'none'}, ${evaluation.recommendation}`
+  return evaluation === undefined ? 'not at all' : `score ${inShort(evaluation.score)}, ${evaluation.recommendation}`
+}
+
+function inShort(score: number | null | undefined): string {
+  return score == null ? 'none' : String(Number(score.toFixed(3)))
 }
