@@ -13,6 +13,7 @@ export function commandRunners(ledgerPath: string): Record<string, { argv: strin
     family: { argv: node('family.mjs'), env },
     hold: { argv: node('hold.mjs'), env, steerable: true },
     'kill-worker': { argv: node('kill-worker.mjs'), env },
+    rounds: { argv: node('rounds.mjs'), env },
     'not-there': { argv: [program('not-there')], env },
   }
 }

@@ -32,6 +32,9 @@ export interface Subtask {
   completed_at: string | null
   cancel_requested_at: string | null
   task_revision: number | null
+  revision_of: string | null
+  revision_round: number
+  max_revisions: number
   usage: { input_tokens: number; output_tokens: number; cost_usd: number; steps: number; tool_calls: number }
 }
 
