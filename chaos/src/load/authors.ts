@@ -128,7 +128,7 @@ class Life {
       runner,
       max_attempts: this.#random.whole(2, 4),
       timeout_seconds: 30,
-      max_revisions: Number(this.#random.weighted({ '0': 2, '1': 1, '2': 1 })),
+      max_revisions: Number(this.#random.weighted({ '0': 1, '1': 1, '2': 3 })),
       metadata: { chaos: marker, steps: this.#random.whole(2, 6), step_ms: this.#random.whole(100, 700) },
     }
     const answer = await this.#ask<TaskAnswer>(`/tasks/${this.#brief.id}/dispatch`, body, move)
