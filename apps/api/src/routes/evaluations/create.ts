@@ -1,6 +1,7 @@
 import { createEvaluation } from '@muster/usecases'
 import { endpoint } from '../../endpoint.ts'
 import { createdEvaluationSchema, newEvaluationSchema, presentCreatedEvaluation } from '../../schemas/evaluation.ts'
+import { requireJudge } from './require-judge.ts'
 
 export const createEvaluationEndpoint = endpoint({
   operationId: 'createEvaluation',
@@ -16,15 +17,17 @@ export const createEvaluationEndpoint = endpoint({
   bodyBytesMax: 8 * 1_048_576,
   deadlineMs: 30_000,
   answers: { 201: { description: 'Evaluated and stored.', schema: createdEvaluationSchema } },
-  errors: ['not_found'],
-  handle: ({ ctx, body }) =>
-    createEvaluation(ctx, {
+  errors: ['not_found', 'runner_unavailable'],
+  handle: async ({ ctx, deps, body }) => {
+    requireJudge(deps, body.judge)
+    return await createEvaluation(ctx, {
       output: body.output,
       acceptanceCriteria: body.acceptance_criteria,
       threshold: body.threshold,
       taskId: body.task_id ?? undefined,
       sessionId: body.session_id ?? undefined,
       judge: body.judge,
-    }),
+    })
+  },
   answer: (created) => ({ status: 201, headers: { location: `/evaluations/${created.evaluation.id}` }, body: presentCreatedEvaluation(created) }),
 })

@@ -29,7 +29,13 @@ export interface EvaluationsApi {
 
 /** An API with a key that evaluates, and makes what there is to evaluate. */
 export async function startEvaluationsApi(database: Parameters<typeof startApi>[0]): Promise<EvaluationsApi> {
-  const api = await startApi(database, { SUBTASK_MAX_PENDING: '1000', SUBTASK_MAX_CONCURRENT: '1000' })
+  const api = await startApi(database, {
+    SUBTASK_MAX_PENDING: '1000',
+    SUBTASK_MAX_CONCURRENT: '1000',
+    // Nobody asks it: there is no worker.
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+    JUDGE_MODEL: 'm',
+  })
   const key = await api.key([
     'evaluations:read',
     'evaluations:write',
