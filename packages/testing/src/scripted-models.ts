@@ -16,6 +16,8 @@ export interface ModelRequest {
   tools: string[]
 }
 
+type Decide = (request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>
+
 /** Models on loopback that say what a test has written, in the dialects of Anthropic and OpenAI. */
 export interface ScriptedModels {
   /** What ANTHROPIC_BASE_URL is set to. */
@@ -25,8 +27,8 @@ export interface ScriptedModels {
   readonly requests: ModelRequest[]
   /** The next calls are answered by these, in order; a call beyond them by an error that fails the test. */
   reply(...turns: ScriptedTurn[]): void
-  /** Answers every call from now on, in place of what is written: for several runs at once. */
-  answerBy(decide: (request: ModelRequest) => ScriptedTurn): void
+  /** Answers every call from now on, in place of what is written, and not before it is decided: for several runs at once, or to hold an answer. */
+  answerBy(decide: Decide): void
   /** The call of this number, from 1, as soon as it is there and what its turn says has been sent. */
   request(number: number): Promise<ModelRequest>
   /** Resolves when this many calls have been broken off by the caller. */
@@ -43,7 +45,7 @@ const PATHS: Record<string, Dialect> = {
 export async function startScriptedModels(): Promise<ScriptedModels> {
   const requests: ModelRequest[] = []
   const turns: ScriptedTurn[] = []
-  let decide: ((request: ModelRequest) => ScriptedTurn) | null = null
+  let decide: Decide | null = null
   let answered = 0
   let hungUp = 0
   let waiters: (() => void)[] = []
@@ -59,7 +61,7 @@ export async function startScriptedModels(): Promise<ScriptedModels> {
     if (request === null) return void response.writeHead(404).end()
     requests.push(request)
     const serial = requests.length
-    const turn = decide === null ? (turns.shift() ?? { status: 400, error: `call ${serial} has no scripted turn` }) : decide(request)
+    const turn = decide === null ? (turns.shift() ?? { status: 400, error: `call ${serial} has no scripted turn` }) : await decide(request)
     response.on('close', () => {
       if (response.writableFinished) return
       hungUp += 1
