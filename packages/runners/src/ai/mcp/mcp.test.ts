@@ -125,7 +125,8 @@ describe('the MCP servers of the operator', () => {
     const written = readFileSync(notes(), 'utf8')
     const [, pid, variables] = /^pid (\d+) (.*)$/m.exec(written) ?? []
     await gone(Number(pid))
-    expect(variables?.split(',').filter((name) => /KEY|TOKEN|DATABASE|MUSTER/.test(name))).toEqual(['MUSTER_ATTEMPT', 'MUSTER_SUBTASK_ID', 'PROGRAM_TOKEN'])
+    const telling = variables?.split(',').filter((name) => /KEY|TOKEN|DATABASE|MUSTER/.test(name))
+    expect(telling).toEqual(['MUSTER_ATTEMPT', 'MUSTER_GUARD', 'MUSTER_SUBTASK_ID', 'PROGRAM_TOKEN'])
     expect(written).toContain('tools/call')
   })
 
