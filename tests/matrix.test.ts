@@ -61,8 +61,10 @@ async function fillOtherProject(): Promise<typeof theirs> {
   await other.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: OTHER_SESSION } })
   const note = await other.ok<{ update_id: string }>('POST', `/tasks/${task.id}/updates`, { body: { content: `${MARK} note` } })
   await other.ok('POST', `/sessions/${OTHER_SESSION}/messages`, { body: { role: 'assistant', content: `${MARK} message`, task_id: task.id } })
+  // Where a project has a judge, what is to be judged waits for one.
+  await other.ok('PATCH', `/projects/${ctx.actor.projectId}`, { body: { settings: { evaluation: { judge: { model: MARK } } } } })
   const evaluation = await other.ok<{ evaluation_id: string }>('POST', '/evaluations', {
-    body: { output: `${MARK} output`, acceptance_criteria: [`${MARK} criterion`], task_id: task.id, session_id: OTHER_SESSION, judge: { model: MARK } },
+    body: { output: `${MARK} output`, acceptance_criteria: [`${MARK} criterion`], task_id: task.id, session_id: OTHER_SESSION },
   })
   await other.ok('POST', `/tasks/${task.id}/quality-flag`, { body: { quality: 'good', tags: [MARK] } })
   await other.ok('POST', `/subtasks/${ended.subtask.id}/quality-flag`, { body: { quality: 'excellent', tags: [MARK] } })
