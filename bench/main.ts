@@ -30,6 +30,7 @@ async function measureAll(options: Options): Promise<Report> {
     runs: options.runs,
     isQuick: options.isQuick,
     withPeers: options.withPeers,
+    withAllPeers: options.withPeers && !options.isQuick,
     size: (full, quick) => (options.isQuick ? quick : full),
     log: (line) => console.log(`  ${line}`),
     folder,

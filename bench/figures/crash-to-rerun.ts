@@ -49,8 +49,8 @@ export const crashToRerun: Figure = {
       rows.add(row, null, ours)
       bench.log(`run ${run}: ${ours.toFixed(0)} ms`)
     }
-    // Once is enough to see it, and there is no time for it in a quick run.
-    if (bench.withPeers && !bench.isQuick) rows.add(row, PEER, await measurePeer(bench))
+    // Once is enough to see it.
+    if (bench.withAllPeers) rows.add(row, PEER, await measurePeer(bench))
     return rows.list()
   },
 }

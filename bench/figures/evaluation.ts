@@ -29,15 +29,15 @@ export const evaluation: Figure = {
       const { tookMs, written } = await evaluate(ids.slice(FIRST))
       if (written !== count) throw new Error(`of ${count} outputs, ${written} were evaluated`)
       const perSecond = (count * 1_000) / tookMs
-      const worst = Object.entries(await evaluator.call<Record<string, number>>('adversarial', { bytes: ADVERSARIAL_BYTES })).toSorted((a, b) => b[1] - a[1])
-      const [name, worstMs] = worst[0] as [string, number]
+      const adversarial = { bytes: ADVERSARIAL_BYTES, kinds: bench.size(100, 3) }
+      const worst = Object.entries(await evaluator.call<Record<string, number>>('adversarial', adversarial)).toSorted((a, b) => b[1] - a[1])
+      const worstMs = worst[0]?.[1] ?? Number.NaN
       rows.add({ label: 'evaluation of 10,000 stored outputs of 4 KiB', unit: '/s', better: 'higher', goal: atLeast(2_000, '/s') }, null, perSecond)
       rows.add({ label: 'evaluation of 8 MiB, the worst kind', unit: 'ms', better: 'lower', goal: atMost(1_000, 'ms') }, null, worstMs)
       const bytes = stored.reduce((sum, each) => sum + each.bytes, 0) / stored.length
       bench.log(
         `run ${run}: ${Math.round(perSecond)}/s, of ${Math.round(bytes)} bytes each; ${worst.map((each) => `${each[0]} ${each[1].toFixed(0)} ms`).join(', ')}`,
       )
-      if (worstMs > 1_000) bench.log(`run ${run}: 8 MiB of ${name} take ${worstMs.toFixed(0)} ms`)
     }
     return rows.list()
   },

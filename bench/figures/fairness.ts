@@ -26,7 +26,7 @@ async function measureOthers(bench: Bench, producer: ServingChild, worker: Servi
     return ids.map((id, place) => (others.get(id) as number) - (committedMs[place] as number))
   }
   await load(1)
-  return await load(bench.size(10, 3))
+  return await load(bench.size(10, 2))
 }
 
 async function measureOurs(bench: Bench): Promise<number[]> {
@@ -58,7 +58,7 @@ export const fairness: Figure = {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {
       const ours = await measureOurs(bench)
-      const peer = bench.withPeers ? await measurePeer(bench) : null
+      const peer = bench.withAllPeers ? await measurePeer(bench) : null
       for (const [label, share, goal] of [
         ['p50', 0.5, null],
         ['p99', 0.99, atMost(15, 'ms')],

@@ -65,7 +65,7 @@ export const injections: Figure = {
     const target = { url: api.address, headers: api.headers }
     const seconds = bench.size(10, 2)
     // As long as it takes for the code to be compiled: a process that serves agents has been up for days.
-    const warmUpSeconds = bench.size(5, 2)
+    const warmUpSeconds = bench.size(5, 1)
     await measureNothingNew(target, briefs, warmUpSeconds)
     await measureUpdate(target, database, briefs, warmUpSeconds)
     for (let run = 1; run <= bench.runs; run += 1) {

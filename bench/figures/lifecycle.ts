@@ -44,12 +44,13 @@ export const lifecycle: Figure = {
   raised: 'SUBTASK_WORKERS=100',
   async measure(bench) {
     const rows = new Rows()
-    const [many, first] = [bench.size(20_000, 3_000), bench.size(2_000, 500)]
+    const [many, first] = [bench.size(20_000, 2_000), bench.size(2_000, 500)]
     for (let run = 1; run <= bench.runs; run += 1) {
       for (const contender of CONTENDERS) {
-        if (contender.name !== null && !bench.withPeers) continue
+        if (contender === graphile && !bench.withPeers) continue
+        if (contender === pgBossBursting && !bench.withAllPeers) continue
         await using database = await contender.prepare(bench)
-        const idle = await countTransactions(bench, contender, database, () => sleep(bench.size(5_000, 1_500)))
+        const idle = await countTransactions(bench, contender, database, () => sleep(bench.size(5_000, 1_000)))
         const idlePerSecond = idle.transactions / idle.seconds
         let rate = 0
         const full = await countTransactions(bench, contender, database, async (opened) => {
@@ -60,7 +61,7 @@ export const lifecycle: Figure = {
           if (contender.name === null) await requireSettled(database, first + many)
         })
         const each = (full.transactions - idlePerSecond * full.seconds) / (first + many)
-        const seconds = bench.size(10, 3)
+        const seconds = bench.size(10, 2)
         const calm = await countTransactions(bench, contender, database, async (opened) => {
           await opened.entries((await opened.load(RATE, seconds)).ids.length)
           if (contender.name === null) await requireSettled(database, first + many + RATE * seconds)

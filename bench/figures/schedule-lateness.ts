@@ -13,10 +13,11 @@ const PEER = 'pg-boss startAfter'
 const EMPTY = 'empty'
 const AGENTS = 200
 const SLOTS = { slots: 100, runMs: 0 }
-/** Time for what is stored to be there, and for the workers to have heard of it, before the first is due. */
-const AHEAD_MS = 4_000
 const APART_MS = 100
 const DAY_MS = 86_400_000
+
+/** Time for what is stored to be there, and for the workers to have heard of it, before the first is due. */
+const aheadMs = (bench: Bench) => bench.size(4_000, 1_000)
 
 /** Puts something there that is due later, one thing every `everyMs`, or all at once. */
 type Seed = (count: number, firstAtMs: number, everyMs: number) => Promise<void>
@@ -26,14 +27,14 @@ async function measure(bench: Bench, worker: ServingChild, seed: Seed): Promise<
   const apart = bench.size(200, 20)
   const atOnce = bench.size(5_000, 500)
   // Whatever is compiled at the first time is compiled.
-  await lateness(worker, seed, 20, APART_MS)
-  await lateness(worker, seed, AGENTS, 0)
-  const apartMs = await lateness(worker, seed, apart, APART_MS)
-  return { apartMs, lastMs: Math.max(...(await lateness(worker, seed, atOnce, 0))) }
+  await lateness(bench, worker, seed, bench.size(20, 5), APART_MS)
+  await lateness(bench, worker, seed, AGENTS, 0)
+  const apartMs = await lateness(bench, worker, seed, apart, APART_MS)
+  return { apartMs, lastMs: Math.max(...(await lateness(bench, worker, seed, atOnce, 0))) }
 }
 
-async function lateness(worker: ServingChild, seed: Seed, count: number, everyMs: number): Promise<number[]> {
-  const firstAtMs = Math.ceil(wallMs() + AHEAD_MS)
+async function lateness(bench: Bench, worker: ServingChild, seed: Seed, count: number, everyMs: number): Promise<number[]> {
+  const firstAtMs = Math.ceil(wallMs() + aheadMs(bench))
   await seed(count, firstAtMs, everyMs)
   if (wallMs() > firstAtMs) throw new Error('it took longer to store the schedules than was left until they were due')
   await sleep(firstAtMs + count * everyMs - wallMs())
@@ -84,7 +85,7 @@ export const scheduleLateness: Figure = {
       add(null, ours)
       addStored(EMPTY, ours)
       addStored(null, stored)
-      if (bench.withPeers) add(PEER, await measurePeer(bench))
+      if (bench.withAllPeers) add(PEER, await measurePeer(bench))
       bench.log(
         `run ${run}: 1 due p99 ${percentile(ours.apartMs, 0.99).toFixed(1)} ms, last of many ${ours.lastMs.toFixed(0)} ms; many stored: ${percentile(stored.apartMs, 0.99).toFixed(1)} ms, ${stored.lastMs.toFixed(0)} ms`,
       )

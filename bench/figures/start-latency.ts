@@ -39,9 +39,7 @@ export const startLatency: Figure = {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {
       for (const contender of CONTENDERS) {
-        if (contender.name !== null && !bench.withPeers) continue
-        // Fifty places that look twice a second start a hundred jobs a second: known, and slow to see.
-        if (contender === pgBossPolling && bench.isQuick) continue
+        if (contender.name !== null && !bench.withAllPeers) continue
         await using database = await contender.prepare(bench)
         await using opened = await contender.open(bench, database, WORKERS)
         for (const rate of RATES) {

@@ -79,7 +79,7 @@ function residentMb(pid: number | undefined): number {
 
 async function measureOnce(bench: Bench, dataDir: string) {
   await using system = await start(dataDir)
-  await sleep(bench.size(8_000, 3_000))
+  await sleep(bench.size(8_000, 2_000))
   const processes = await children(dataDir)
   return { tookMs: system.tookMs, apiMb: residentMb(processes?.api?.pid), workerMb: residentMb(processes?.worker?.pid) }
 }

@@ -40,7 +40,8 @@ function launch(bench: Bench, name: string, script: string, options: { input?: u
     bench.profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${bench.profileFolder}`, `--cpu-prof-name=${name}-${started}.cpuprofile`]
   const child = fork(script, options.input === undefined ? [] : [JSON.stringify(options.input)], {
     // Nothing of the caller's settings reaches what is measured: it runs as shipped but for what a figure says.
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...options.env },
+    // Sources without their types are kept between starts, as `npm start` keeps them.
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...options.env },
     execArgv: [...profile, '--import', END_WITH_PARENT],
     serialization: 'advanced',
     // To a file, as a service would: a pipe would have to be read by the process that measures.

@@ -18,8 +18,10 @@ export interface Bench {
   /** How often everything is repeated. */
   runs: number
   isQuick: boolean
-  /** Whether others are measured beside us. */
+  /** Whether those are measured beside us whom a goal is held against. */
   withPeers: boolean
+  /** Whether all others are, too, who only show where we stand. There is no time for them in a quick run. */
+  withAllPeers: boolean
   /** A size that depends on whether there is time. */
   size(full: number, quick: number): number
   log(line: string): void

@@ -21,7 +21,7 @@ Measures Muster and its peers in turn, on one durable PostgreSQL, and prints a t
 
 ${figures.map((figure) => `  ${figure.name.padEnd(width)}  ${figure.title}`).join('\n')}
 
-  --quick           small sizes, one run: under two minutes for all figures
+  --quick           small sizes, one run, only the peers that goals name: under two minutes for all figures
   --runs <n>        repetitions, of which the table shows medians (3; with --quick 1)
   --only <figures>  the same as naming them, separated by commas
   --ours            leave the peers out: while something is being changed, not for comparing

@@ -41,7 +41,7 @@ export function outputOf(number: number, bytes: number): string {
   return `${prose}\n\n${end}\n`
 }
 
-/** Texts of so many bytes that are made to take long, by what they are made of. */
+/** Texts of so many bytes that are made to take long, by what they are made of. First come those that do take longest. */
 export function adversarialOutputs(bytes: number): Record<string, () => string> {
   const fill =
     (piece: string, before = '') =>
@@ -51,13 +51,13 @@ export function adversarialOutputs(bytes: number): Record<string, () => string> 
   const report = '<npl-block type="check-in">\n'
   return {
     'nested blocks': fill('<npl-reflection>\n✅ a\n'),
+    'check-ins': fill('<npl-block type="check-in">✅ a</npl-block>'),
+    'lines of a check-in': fill('✅ a\n', report),
     'unclosed blocks': fill('<npl-ref>✅'),
     emoji: fill('✅', reflection),
     'lines of emoji': fill('⚠\uFE0F\r\n🐛\r🔒 a\n', reflection),
     'joined emoji': fill('🐛\u200D🔥\n', reflection),
     'fenced blocks': fill('```\n<npl-ref>\n✅ a\n</npl-ref>\n```\n'),
-    'lines of a check-in': fill('✅ a\n', report),
-    'check-ins': fill('<npl-block type="check-in">✅ a</npl-block>'),
     'words of criteria': fill('rate limiter ', `${report}✅ `),
     attributes: fill(' a', '<npl-ref'),
   }
