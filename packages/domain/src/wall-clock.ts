@@ -1,4 +1,8 @@
-import { IANAZone } from 'luxon'
+import { createRequire } from 'node:module'
+import type * as Luxon from 'luxon'
+
+// The way cron-parser loads it: an import would load it once more, in its other form.
+const { IANAZone } = createRequire(import.meta.url)('luxon') as typeof Luxon
 
 /** What a clock on the wall shows. Months count from 1. */
 export interface WallTime {
@@ -19,7 +23,7 @@ const OFFSETS_MAX = 1_000
 
 /** To ask Intl costs microseconds, and thousands of schedules that are due at once ask for the same few minutes. */
 interface Zone {
-  zone: IANAZone
+  zone: Luxon.IANAZone
   offsets: Map<number, number>
 }
 
