@@ -43,9 +43,12 @@ const stepsOf = async (id: string) => (await system.client.ok<{ items: { kind: s
 const called = (word: string) => until(`${word} was called`, () => (calls.get(word) ?? 0) > 0)
 
 describe('the runner claude-code, in processes of its own', () => {
-  it('is offered by GET /runners', async () => {
-    const { items } = await system.client.ok<{ items: unknown[] }>('GET', '/runners')
-    expect(items).toContainEqual({ name: 'claude-code', available: true, default: false, missing: [], steerable: true })
+  it('is offered by GET /runners, with its version', async () => {
+    const described = async () =>
+      (await system.client.ok<{ items: { name: string; version?: string }[] }>('GET', '/runners')).items.find(({ name }) => name === 'claude-code')
+    await until('the program has been asked for its version', async () => (await described())?.version !== undefined)
+    const version = expect.stringMatching(/^\d+\.\d+\.\d+$/)
+    expect(await described()).toEqual({ name: 'claude-code', available: true, default: false, missing: [], steerable: true, version })
   })
 
   it('runs a subtask, and lets no key and no credential out', async () => {

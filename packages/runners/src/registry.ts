@@ -36,6 +36,8 @@ export interface RunnerDescription {
   steerable: boolean
   /** Whether an update that asks for it breaks off what the run is doing. */
   interruptible: boolean
+  /** Of a program that says which it is. */
+  version?: string
 }
 
 /** Work handed to whoever claims it over HTTP. No worker of ours runs it. */
@@ -67,12 +69,12 @@ export function describeRunners(settings: RunnerSettings, surroundings: RunnerSu
     const { missing } = locateProgram(command, surroundings.environment, baseFolder)
     return { name, available: missing.length === 0, missing, steerable: command.steerable ?? false }
   })
-  const claudeMissing = locateClaude(settings, surroundings.environment, baseFolder).missing
+  const { missing: claudeMissing, version } = locateClaude(settings, surroundings.environment, baseFolder)
   const items = [
     ...commands,
     { name: EXTERNAL, available: true, missing: [], steerable: true },
     { name: AI, available: missingForAi(settings).length === 0, missing: missingForAi(settings), steerable: true },
-    { name: CLAUDE_CODE, available: claudeMissing.length === 0, missing: claudeMissing, steerable: true },
+    { name: CLAUDE_CODE, available: claudeMissing.length === 0, missing: claudeMissing, steerable: true, ...(version !== null && { version }) },
   ]
   const defaultName = settings.DEFAULT_RUNNER ?? items.find(({ name, available }) => available && name !== EXTERNAL)?.name ?? EXTERNAL
   return { items: items.map((item) => ({ ...item, default: item.name === defaultName, interruptible: INTERRUPTIBLE.has(item.name) })) }

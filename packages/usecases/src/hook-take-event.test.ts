@@ -54,6 +54,27 @@ async function running(input: Parameters<typeof spawn>[1] = {}, taskId?: string)
   return { run, own: harness.as(await authenticate(harness.deps, run.credential)) }
 }
 
+describe('what was kept for a sub-agent', () => {
+  it('is removed after a day, taken or not, when the next is kept', async () => {
+    const { projectId } = harness.ctx.actor
+    const sessionId = newSession()
+    const { id } = await makeTask(harness.ctx)
+    const ages = { old: '01800000-0000-7000-8000-000000000001', taken: '01800000-0000-7000-8000-000000000002' }
+    for (const [name, old] of Object.entries(ages)) {
+      const bound = name === 'taken' ? 'another' : null
+      await harness.admin`
+        insert into hook_reservations (project_id, id, session_id, subagent_type, task_id, bound_session_id) values (${projectId}, ${old}, ${sessionId}, 'writer', ${id}, ${bound})`
+    }
+    await callAgent(sessionId, id)
+    await begin(sessionId, 'a1')
+    await callAgent(sessionId, (await makeTask(harness.ctx)).id)
+    const left = await harness.admin<
+      { bound_session_id: string | null }[]
+    >`select bound_session_id from hook_reservations where session_id = ${sessionId} order by id`
+    expect(left.map((row) => row.bound_session_id)).toEqual([`${sessionId}:a1`, null])
+  })
+})
+
 describe('what is new for a session', () => {
   it.each(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SubagentStart'])('is told at %s, once', async (event) => {
     const sessionId = newSession()

@@ -10,6 +10,7 @@ const runnerSchema = component(
     default: z.boolean().describe('True for the runner of a subtask that names none.'),
     missing: z.array(z.string()).describe('What the operator has to install or set before it can run anything.'),
     steerable: z.boolean().describe('Whether updates reach a subtask that is already running.'),
+    version: z.string().optional().describe('Of claude-code: which version the program says that it is, once it has been asked.'),
   }),
   { name: 'scout', available: true, default: true, missing: [], steerable: true },
 )
@@ -22,5 +23,6 @@ export const runnerListSchema = component('RunnerList', z.object({ items: z.arra
 })
 
 export function presentRunner(runner: RunnerDescription): z.output<typeof runnerSchema> {
-  return { name: runner.name, available: runner.available, default: runner.default, missing: [...runner.missing], steerable: runner.steerable }
+  const { name, available, default: isDefault, missing, steerable, version } = runner
+  return { name, available, default: isDefault, missing: [...missing], steerable, ...(version !== undefined && { version }) }
 }

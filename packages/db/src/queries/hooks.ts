@@ -3,6 +3,9 @@ import type { Tx } from '../client.ts'
 
 /** What a call of the Agent tool has named, and no sub-agent has taken for this long, is for nobody any more: the call was refused, or broken off. */
 const RESERVATION_LASTS_SECONDS = 3_600
+/** One that was taken is kept for a while, for whoever wonders. Each new one takes some of the old ones along, so that there are never many. */
+const RESERVATION_KEPT_SECONDS = 86_400
+const REMOVED_MAX = 100
 
 /** Keeps a task for the next sub-agent of a type that a session starts. */
 export async function insertReservation(
@@ -11,6 +14,13 @@ export async function insertReservation(
   reservation: { id: string; sessionId: string; subagentType: string; taskId: string },
 ): Promise<void> {
   const { id, sessionId, subagentType, taskId } = reservation
+  // Ids begin with the time, in milliseconds, so that what is too old stands together.
+  await tx.sql`
+    delete from hook_reservations where id in (
+      select id from hook_reservations
+      where project_id = ${projectId} and id < (
+        lpad(to_hex((extract(epoch from muster_now() - ${RESERVATION_KEPT_SECONDS} * interval '1 second') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+      order by id limit ${REMOVED_MAX} for update skip locked)`
   await tx.sql`
     insert into hook_reservations (project_id, id, session_id, subagent_type, task_id) values (${projectId}, ${id}, ${sessionId}, ${subagentType}, ${taskId})`
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Run } from '../port.ts'
+import { FOLDER_PREFIX, markOwner } from './left-folders.ts'
 import type { ToolRules } from './tool-rules.ts'
 
 /** What the program keeps of its own during one attempt: outside of the workspace, so that its model cannot change the rules it goes by. */
@@ -32,7 +33,7 @@ exec "\${SHELL:-/bin/sh}" -c "$1"
 
 /** Makes the folder, for the eyes of this user alone. */
 export async function makePrivateFolder({ access, brief }: Pick<Run, 'access' | 'brief'>, rules: ToolRules): Promise<PrivateFolder> {
-  const root = await mkdtemp(join(tmpdir(), 'muster-claude-'))
+  const root = await mkdtemp(join(tmpdir(), FOLDER_PREFIX))
   const folder = {
     settings: join(root, 'settings.json'),
     mcpConfig: join(root, 'mcp.json'),
@@ -45,6 +46,7 @@ export async function makePrivateFolder({ access, brief }: Pick<Run, 'access' | 
   }
   const write = (path: string, text: string, mode = 0o600) => writeFile(path, text, { mode, flag: 'wx' })
   await Promise.all([
+    markOwner(root),
     ...[folder.home, folder.config, folder.temporary].map((path) => mkdir(path, { mode: 0o700 })),
     write(folder.settings, JSON.stringify(settingsOf(access.url, rules))),
     write(folder.mcpConfig, JSON.stringify(mcpConfigOf(access.url))),

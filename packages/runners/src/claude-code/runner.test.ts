@@ -318,6 +318,17 @@ describe('the tools of a run', () => {
     expect(models.requests[0]?.tools).not.toContain('Bash')
   })
 
+  it('fetch nothing from this machine, nor the credentials of its cloud', async () => {
+    const pages = ['http://127.0.0.1:1/a', 'http://localhost:1/b', 'http://[::1]:1/c', 'http://169.254.169.254/latest/meta-data']
+    const { steps } = await runOf([{ toolCalls: pages.map((url) => ({ name: 'WebFetch', input: { url, prompt: 'What is it?' } })) }, { text: 'No.' }], {
+      brief: { subagent: definition({ tools: ['WebFetch'] }) },
+      settings: COMMANDS,
+    })
+    const results = steps.filter(({ kind }) => kind === 'tool_result').map(({ content }) => content)
+    expect(results).toHaveLength(pages.length)
+    for (const content of results) expect(content).toMatchObject({ is_error: true, output: expect.stringContaining('denied') })
+  })
+
   it('stay in the workspace', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'muster-test-'))
     writeFileSync(join(outside, 'secret.txt'), 'what nobody may read')

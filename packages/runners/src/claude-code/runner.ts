@@ -10,6 +10,7 @@ import { createTail } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
 import type { Run, Runner, RunOutcome } from '../port.ts'
 import { argumentsOf, environmentOf } from './command-line.ts'
+import { removeLeftFolders } from './left-folders.ts'
 import { decideOutcome } from './outcome.ts'
 import { makePrivateFolder } from './private-folder.ts'
 import { Session } from './session.ts'
@@ -37,6 +38,8 @@ export interface ClaudeCodeRunnerOptions {
  * where another try may help, not so where an operator has to install or set something first.
  */
 export function createClaudeCodeRunner(settings: ClaudeCodeSettings, options: ClaudeCodeRunnerOptions): Runner {
+  // Of workers that were killed: what they have left has instructions of others in it.
+  void removeLeftFolders().then((count) => count > 0 && options.log.debug({ count }, 'removed the folders of sessions whose worker is gone'))
   return {
     name: 'claude-code',
     steerable: true,

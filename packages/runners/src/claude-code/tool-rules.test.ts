@@ -42,6 +42,12 @@ describe('the tools of a run', () => {
     })
   })
 
+  it('that fetch pages fetch none of this machine', () => {
+    for (const rules of [toolRulesOf({}, true), toolRulesOf({ subagent: definition(['WebFetch']) }, true)]) {
+      expect(rules.deny).toEqual(expect.arrayContaining(['Task', 'Agent', 'WebFetch(domain:localhost)', 'WebFetch(domain:169.254.169.254)']))
+    }
+  })
+
   it('are denied in whatever case a definition writes them', () => {
     const { deny } = toolRulesOf({ subagent: definition(['*'], ['bash(rm:*)', 'WRITE', 'mcp__Other__x', 'own_tool']) }, true)
     expect(deny.slice(0, 4)).toEqual(['Bash(rm:*)', 'Write', 'mcp__Other__x', 'own_tool'])

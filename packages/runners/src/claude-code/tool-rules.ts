@@ -15,6 +15,11 @@ export interface ToolRules {
 const FILE_TOOLS = ['Read', 'Grep', 'Glob', 'Write', 'Edit', 'NotebookEdit', 'WebSearch']
 /** Commands; and fetching, where nobody looks whether a name leads into the network of the operator, as little as a command does. */
 const COMMAND_TOOLS = ['Bash', 'WebFetch']
+/**
+ * Addresses that no page is fetched from, as the program can be told of them: by what is written, for it does not say what a name leads to. They keep
+ * a definition that has WebFetch, and no commands, from the services of this machine and from the credentials of its cloud.
+ */
+const PRIVATE_PAGES = ['localhost', '127.0.0.1', '0.0.0.0', '[::1]', '169.254.169.254', 'metadata.google.internal'].map((host) => `WebFetch(domain:${host})`)
 /** What starts an agent is not among the tools above; denied all the same, so that no version of the program brings it back. */
 const SPAWNING_TOOLS = ['Task', 'Agent']
 
@@ -24,14 +29,18 @@ const SPAWNING_TOOLS = ['Task', 'Agent']
  */
 export function toolRulesOf({ subagent, background = true }: Pick<Brief, 'subagent' | 'background'>, hasCommands: boolean): ToolRules {
   const available = hasCommands ? [...FILE_TOOLS, ...COMMAND_TOOLS] : FILE_TOOLS
-  if (subagent == null) return { tools: available, allow: [...available, ...SUBAGENT_MCP_TOOLS], deny: SPAWNING_TOOLS }
+  if (subagent == null) return { tools: available, allow: [...available, ...SUBAGENT_MCP_TOOLS], deny: alwaysDenied(available) }
   const tools = effectiveTools(subagent, available, { background, policy: 'strip' })
   const mcpTools = SUBAGENT_MCP_TOOLS.filter((toolName) => checkTool(subagent, { toolName, background }).allowed)
   return {
     tools,
     allow: [...tools.flatMap((tool) => usesOf(tool, subagent.tools)), ...mcpTools],
-    deny: [...subagent.disallowedTools.map(inKnownCase), ...SPAWNING_TOOLS],
+    deny: [...subagent.disallowedTools.map(inKnownCase), ...alwaysDenied(tools)],
   }
+}
+
+function alwaysDenied(tools: readonly string[]): string[] {
+  return tools.includes('WebFetch') ? [...SPAWNING_TOOLS, ...PRIVATE_PAGES] : SPAWNING_TOOLS
 }
 
 /** A tool, or the uses of it that a definition lists: `Bash(git:*)` allows no other command. */

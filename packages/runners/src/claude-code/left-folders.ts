@@ -1,0 +1,72 @@
+import { lstat, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toStorableText } from '@muster/domain'
+
+/** What the folders of this runner begin with, in the folder of temporary files. */
+export const FOLDER_PREFIX = 'muster-claude-'
+const OWNER_FILE = 'owner.json'
+
+/** A process, told from all that have its number at another time or in another container. */
+interface Owner {
+  pid: number
+  /** In the machine's own count; empty where nobody tells. */
+  startedAt: string
+  /** Whose numbers of processes these are. */
+  namespace: string
+}
+
+/** Writes down whose a folder is. */
+export async function markOwner(folder: string): Promise<void> {
+  await writeFile(join(folder, OWNER_FILE), JSON.stringify(await ownerOf(process.pid)), { mode: 0o600, flag: 'wx' })
+}
+
+/**
+ * Removes the private folders of workers that were killed before they could. Only of this user's, only of those that say whose they are, and only
+ * where that process is gone for certain: what belongs to another container may be in use. Never throws.
+ *
+ * @returns how many
+ */
+export async function removeLeftFolders(): Promise<number> {
+  const names = await readdir(tmpdir()).catch(() => [])
+  let removed = 0
+  for (const name of names.filter((each) => each.startsWith(FOLDER_PREFIX))) {
+    const folder = join(tmpdir(), name)
+    try {
+      if (!(await isLeft(folder))) continue
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+      removed += 1
+    } catch {
+      // Somebody else was quicker, or it is none of ours.
+    }
+  }
+  return removed
+}
+
+async function isLeft(folder: string): Promise<boolean> {
+  const stat = await lstat(folder)
+  if (!stat.isDirectory() || stat.uid !== process.getuid?.()) return false
+  const owner = JSON.parse(toStorableText(await readFile(join(folder, OWNER_FILE), 'utf8'))) as Partial<Owner>
+  if (typeof owner.pid !== 'number' || !Number.isInteger(owner.pid) || owner.pid <= 0) return false
+  if (owner.namespace !== (await namespace())) return false
+  return !isThere(owner.pid) || (await ownerOf(owner.pid)).startedAt !== owner.startedAt
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+async function ownerOf(pid: number): Promise<Owner> {
+  // The name of a program, in parentheses, may have anything in it; the start is the 20th field behind it.
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return { pid, startedAt: stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '', namespace: await namespace() }
+}
+
+async function namespace(): Promise<string> {
+  return await readlink('/proc/self/ns/pid').catch(() => '')
+}
