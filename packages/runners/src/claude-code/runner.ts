@@ -1,4 +1,5 @@
 import { createBudgetMeter } from '../ai/budget.ts'
+import { operatorSecrets } from '../ai/operator-secrets.ts'
 import { createRedact, type Redact } from '../ai/redact.ts'
 import { createStepLog } from '../ai/step-log.ts'
 import type { Guard } from '../command/guard.ts'
@@ -71,7 +72,7 @@ async function runProgram(run: Run, { program: path, model, settings, options }:
   const meter = createBudgetMeter(run.budget, null, null)
   const exceeded = meter.exceeded()
   if (exceeded !== null) return { kind: 'budget_exceeded', error: exceeded }
-  const redact = createRedact(options.environment, { ANTHROPIC_API_KEY: settings.ANTHROPIC_API_KEY, MUSTER_TOKEN: run.access.token })
+  const redact = createRedact(options.environment, { ...operatorSecrets(settings), MUSTER_TOKEN: run.access.token })
   const rules = toolRulesOf(run.brief, settings.ENABLE_BASH_TOOL)
   const folder = await makePrivateFolder(run, rules)
   try {

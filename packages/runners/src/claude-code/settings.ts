@@ -3,7 +3,10 @@ import { type Environment, locateProgram } from '../command/program.ts'
 import { isTooOld, VERSION_MIN, versionOf } from './version.ts'
 
 /** The part of the settings that the runner `claude-code` is made of. */
-export type ClaudeCodeSettings = Pick<Settings, 'CLAUDE_CODE_PATH' | 'ANTHROPIC_API_KEY' | 'ANTHROPIC_BASE_URL' | 'ENABLE_BASH_TOOL' | 'MODEL_ALIASES'>
+export type ClaudeCodeSettings = Pick<
+  Settings,
+  'CLAUDE_CODE_PATH' | 'ANTHROPIC_API_KEY' | 'ANTHROPIC_BASE_URL' | 'ENABLE_BASH_TOOL' | 'MODEL_ALIASES' | 'MCP_SERVERS'
+>
 
 /** What a bare installation is called. */
 const PROGRAM = 'claude'
