@@ -68,10 +68,13 @@ async function fillOtherProject(): Promise<typeof theirs> {
   })
   await other.ok('POST', `/tasks/${task.id}/quality-flag`, { body: { quality: 'good', tags: [MARK] } })
   await other.ok('POST', `/subtasks/${ended.subtask.id}/quality-flag`, { body: { quality: 'excellent', tags: [MARK] } })
+  const fact = await other.ok<{ id: string }>('POST', '/memory/facts', { body: { content: `${MARK} fact` } })
   return {
     evaluations: { id: evaluation.evaluation_id },
     subtasks: { id: running.subtask.id },
     sessions: { id: OTHER_SESSION, claim_id },
+    facts: { id: fact.id },
+    episodes: { id: ended.subtask.id },
     tsgs: { tsg_id: OTHER_TSG },
     subagents: { name: OTHER_SUBAGENT },
     schedules: { id: schedule.id },
@@ -90,6 +93,8 @@ async function otherProject(): Promise<unknown> {
     admin`select to_jsonb(s) from subtasks s where project_id = ${id} order by s.id`,
     admin`select to_jsonb(u) from updates u where project_id = ${id} order by u.id`,
     admin`select to_jsonb(i) from inbox i where project_id = ${id} order by i.id`,
+    admin`select to_jsonb(f) from facts f where project_id = ${id} order by f.id`,
+    admin`select to_jsonb(f) from forgotten_episodes f where project_id = ${id} order by f.subtask_id`,
     admin`select to_jsonb(t) from tsgs t where project_id = ${id} order by t.tsg_id`,
     admin`select to_jsonb(u) from tsg_uses u where project_id = ${id} order by u.id`,
     admin`select to_jsonb(n) from tsg_notices n where project_id = ${id} order by n.session_id, n.tsg_id`,
@@ -111,9 +116,15 @@ async function otherProject(): Promise<unknown> {
 const pathParameters = (operation: Operation) => operation.parameters.filter((parameter) => parameter.in === 'path')
 const isStream = (operation: Operation) => operation.answers.get(200)?.has('text/event-stream') === true
 const takesUuid = (parameter: Operation['parameters'][number]) => resolve(parameter.schema).format === 'uuid'
-/** A session belongs to whoever names it, and what is put is there from then on: neither is ever unknown. */
+/**
+ * A session belongs to whoever names it, and what is put is there from then on: neither is ever unknown. Nor does it matter whether a fact was there
+ * that is not to be there any more.
+ */
 const isNamedByCaller = (operation: Operation) =>
-  pathParameters(operation).length > 0 && !pathParameters(operation).some(takesUuid) && (operation.path.startsWith('/sessions/') || operation.method === 'PUT')
+  operation.operationId === 'deleteFact' ||
+  (pathParameters(operation).length > 0 &&
+    !pathParameters(operation).some(takesUuid) &&
+    (operation.path.startsWith('/sessions/') || operation.method === 'PUT'))
 /** Whatever is no name of a sub-agent is one that there is none of, so that nothing is to be learnt from how it is refused. */
 const isOfSubagent = (operation: Operation) => operation.path.startsWith('/subagents/')
 const missingCode = (operation: Operation) => (isOfSubagent(operation) ? 'subagent_not_found' : 'not_found')
@@ -130,7 +141,8 @@ function pathOf(operation: Operation, value: (parameter: Operation['parameters']
 const unknownPath = (operation: Operation) => pathOf(operation, (parameter) => (takesUuid(parameter) ? UNKNOWN_ID : 'nobody'))
 
 function theirPath(operation: Operation): string {
-  const [noun = ''] = operation.path.split('/').filter((word) => word !== '')
+  const [first = '', second = ''] = operation.path.split('/').filter((word) => word !== '')
+  const noun = first === 'memory' ? second : first
   return pathOf(operation, ({ name }) => {
     const value = theirs[noun]?.[name]
     if (value === undefined) throw new Error(`${operation.operationId} has no row: say in \`theirs\` what {${name}} of /${noun} the other project has.`)
@@ -242,7 +254,7 @@ describe.each(
       // Not told apart from a project that has nothing of the kind: an answer like any other, with nothing of theirs in it.
       const { status, body } = await call({}, path)
       expect(status).toBeLessThan(300)
-      expect(JSON.stringify(body)).not.toContain(MARK)
+      expect(JSON.stringify(body ?? null)).not.toContain(MARK)
       if (method === 'PUT') await mine.ok('DELETE', path)
     } else {
       const problem = await expectProblem(call({}, path), 404, missingCode(operation))

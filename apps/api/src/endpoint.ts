@@ -33,6 +33,7 @@ export const TAGS = [
   'Troubleshooting guides',
   'Evaluations',
   'Training',
+  'Memory',
   'Outside workers',
   'Sessions',
   'Events',

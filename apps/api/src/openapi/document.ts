@@ -13,6 +13,7 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   'Troubleshooting guides': 'What to do about failures that agents meet, brought up where they meet them.',
   Evaluations: 'What came back, how good it is, and what that rests on.',
   Training: 'Work that was flagged, as examples to learn from.',
+  Memory: 'What was learnt, and what came of earlier work: to be asked before work is done twice.',
   'Outside workers': 'Run subtasks in a worker of your own, under a lease.',
   Sessions: 'What waits for a session of an agent.',
   Events: 'The append-only log of what happened.',

@@ -15,6 +15,12 @@ import { completeLeaseEndpoint } from './leases/complete.ts'
 import { failLeaseEndpoint } from './leases/fail.ts'
 import { heartbeatEndpoint } from './leases/heartbeat.ts'
 import { releaseLeaseEndpoint } from './leases/release.ts'
+import { deleteFactEndpoint } from './memory/delete-fact.ts'
+import { forgetEpisodeEndpoint } from './memory/forget-episode.ts'
+import { getEpisodeEndpoint } from './memory/get-episode.ts'
+import { getFactEndpoint } from './memory/get-fact.ts'
+import { learnFactEndpoint } from './memory/learn.ts'
+import { searchMemoryEndpoint } from './memory/search.ts'
 import { healthEndpoint, readinessEndpoint } from './operations/health.ts'
 import { metricsEndpoint } from './operations/metrics.ts'
 import { getProjectEndpoint } from './projects/get.ts'
@@ -156,6 +162,13 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   getEvaluationPayloadEndpoint,
 
   exportTrainingEndpoint,
+
+  searchMemoryEndpoint,
+  learnFactEndpoint,
+  getFactEndpoint,
+  deleteFactEndpoint,
+  getEpisodeEndpoint,
+  forgetEpisodeEndpoint,
 
   claimSubtaskEndpoint,
   heartbeatEndpoint,

@@ -50,8 +50,9 @@ describe('every endpoint that needs a key', () => {
     expect(answer.body).toMatchObject({ code: 'forbidden', required_scope: endpoint.access })
   })
 
-  /** A session, and a guide or a sub-agent that is put, are there as soon as they are named. */
-  const isNamedByCaller = ({ method, path }: (typeof guarded)[number]) =>
+  /** A session, and a guide or a sub-agent that is put, are there as soon as they are named; a fact that is deleted is gone, whether it was there or not. */
+  const isNamedByCaller = ({ method, path, operationId }: (typeof guarded)[number]) =>
+    operationId === 'deleteFact' ||
     (path.startsWith('/sessions/') && !path.startsWith('/sessions/{id}/injections/{claim_id}')) ||
     (method === 'PUT' && (path === '/tsgs/{tsg_id}' || path === '/subagents/{name}'))
 

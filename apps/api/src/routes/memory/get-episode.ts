@@ -1,0 +1,19 @@
+import { getEpisode } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { episodeSchema, presentEpisode } from '../../schemas/memory.ts'
+
+export const getEpisodeEndpoint = endpoint({
+  operationId: 'getEpisode',
+  method: 'GET',
+  path: '/memory/episodes/{id}',
+  tag: 'Memory',
+  summary: 'Read an episode',
+  description: 'What a subtask was asked and what came of it, once it has ended. It has the id of the subtask.',
+  access: 'memory:read',
+  params: idParams('subtask'),
+  answers: { 200: { description: 'The episode.', schema: episodeSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => getEpisode(ctx, params.id),
+  answer: (episode) => ({ status: 200, body: presentEpisode(episode) }),
+})

@@ -1,0 +1,19 @@
+import { getFact } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { idParams } from '../../schemas/fields.ts'
+import { factSchema, presentFact } from '../../schemas/memory.ts'
+
+export const getFactEndpoint = endpoint({
+  operationId: 'getFact',
+  method: 'GET',
+  path: '/memory/facts/{id}',
+  tag: 'Memory',
+  summary: 'Read a fact',
+  description: 'All of it, with where it comes from.',
+  access: 'memory:read',
+  params: idParams('fact'),
+  answers: { 200: { description: 'The fact.', schema: factSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params }) => getFact(ctx, params.id),
+  answer: (fact) => ({ status: 200, body: presentFact(fact) }),
+})

@@ -1,0 +1,17 @@
+import { learnFact } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { factSchema, newFactSchema, presentFact } from '../../schemas/memory.ts'
+
+export const learnFactEndpoint = endpoint({
+  operationId: 'learnFact',
+  method: 'POST',
+  path: '/memory/facts',
+  tag: 'Memory',
+  summary: 'Keep a fact',
+  description: 'Every search of the project finds it from now on. The credential of a subtask may do this too.',
+  access: 'memory:write',
+  body: newFactSchema,
+  answers: { 201: { description: 'Kept.', schema: factSchema, headers: { Location: 'Where the fact can be read.' } } },
+  handle: ({ ctx, body: { source_subtask_id, ...fact } }) => learnFact(ctx, { ...fact, sourceSubtaskId: source_subtask_id }),
+  answer: (fact) => ({ status: 201, headers: { location: `/memory/facts/${fact.id}` }, body: presentFact(fact) }),
+})
