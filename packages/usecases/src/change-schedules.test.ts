@@ -43,7 +43,7 @@ afterEach(async () => {
   await drain(harness.ctx)
   expect(await invariants(harness.admin)).toEqual([])
   await resetClock(harness.admin)
-  await harness.admin`truncate schedules, schedule_slots, subtasks, attempts, inbox, outbox, events, pgboss.job`
+  await harness.admin`truncate schedules, schedule_slots, subtasks, attempts, inbox, evaluations, outbox, events, pgboss.job`
 })
 
 afterAll(() => harness.close())

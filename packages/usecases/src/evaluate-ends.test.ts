@@ -255,6 +255,14 @@ describe('the result of a dispatched brief', () => {
     expect(stored.detail.warnings.filter(({ code }) => code === 'gate')).toHaveLength(1)
   })
 
+  it('is read together with check-ins from before their lines were kept whole', async () => {
+    const { task, run, own } = await runningBrief({ acceptance_criteria: ['It compiles'] })
+    await checkIn(own, task.id, { content: checkInOf(task, ['- ✅ The moon is full']) })
+    await harness.admin`update check_ins set unmatched = '["The moon is full"]' where task_id = ${task.id}`
+    await settleOne(harness.ctx, run, completed('Done.'))
+    expect(verdictsOf(await evaluationOf(run.id))).toEqual({ 'It compiles': 'not_addressed' })
+  })
+
   it('has no criteria where the task was only mentioned', async () => {
     const task = await makeTask(harness.ctx, { acceptance_criteria: ['It compiles'] })
     const run = await running({ taskId: task.id })

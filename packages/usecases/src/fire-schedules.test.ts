@@ -34,7 +34,7 @@ afterEach(async () => {
   expect(await invariants(harness.admin)).toEqual([])
   // A moved clock would make what one test has left due in another.
   await resetClock(harness.admin)
-  await harness.admin`truncate schedules, schedule_slots, subtasks, attempts, inbox, outbox, events, pgboss.job`
+  await harness.admin`truncate schedules, schedule_slots, subtasks, attempts, inbox, evaluations, outbox, events, pgboss.job`
 })
 
 afterAll(() => harness.close())
@@ -444,7 +444,7 @@ describe('many schedules with thousands of slots to tell of', () => {
     expect(fired).toBe(1)
     expect(await outcomes(id)).toEqual(['fired'])
     await harness.admin`truncate schedules, schedule_slots, outbox`
-    await harness.admin`truncate subtasks, attempts`
+    await harness.admin`truncate subtasks, attempts, evaluations`
   })
 })
 

@@ -115,7 +115,8 @@ describe('reading events', () => {
     await drain(harness.ctx, other)
     await drainOutbox(harness.deps)
     const all = await readEvents(other, { afterSeq: 0, limit: 100 })
-    expect(all.map((event) => event.subject.id)).toEqual([theirs?.id, theirs?.id, theirs?.id])
+    const evaluated = await harness.admin<{ id: string }[]>`select id from evaluations where subtask_id = ${theirs?.id as string}`
+    expect(all.map((event) => event.subject.id)).toEqual([theirs?.id, theirs?.id, evaluated[0]?.id, theirs?.id])
     expect(await readEvents(other, { afterSeq: 0, subjectId: mine?.id, limit: 100 })).toEqual([])
     expect((await readEvents(harness.ctx, { afterSeq: 0, subjectId: mine?.id, types: ['subtask.completed'], limit: 100 })).map((event) => event.type)).toEqual([
       'subtask.completed',

@@ -25,10 +25,16 @@ export async function listCheckIns(
   projectId: string,
   { taskIds, sessionIds, since = null }: { taskIds: readonly string[]; sessionIds: readonly string[]; since?: Date | null },
 ): Promise<StoredCheckIn[]> {
-  return await tx.sql<StoredCheckIn[]>`
+  const rows = await tx.sql<(Omit<StoredCheckIn, 'unmatched'> & { unmatched: (BlockItem | string)[] })[]>`
     select c.task_id as "taskId", c.session_id as "sessionId", c.verdicts as reports, c.unmatched, c.revision, r.criteria
     from check_ins c join task_revisions r on r.task_id = c.task_id and r.revision = c.revision
     where c.project_id = ${projectId} and c.task_id = any(${taskIds as string[]}::uuid[]) and r.task_id = any(${taskIds as string[]}::uuid[])
       and c.session_id = any(${sessionIds as string[]}::text[]) and (${since?.toISOString() ?? null}::timestamptz is null or c.created_at >= ${since?.toISOString() ?? null}::timestamptz)
     order by c.id`
+  // What was taken in before lines were kept whole has their texts alone.
+  return rows.map((row) => ({
+    ...row,
+    reports: row.reports.map((report) => ({ ...report, category: report.category ?? null })),
+    unmatched: row.unmatched.map((line) => (typeof line === 'string' ? { emoji: null, category: null, text: line } : line)),
+  }))
 }
