@@ -64,7 +64,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
     const request = await models.request(1)
     expect(request.text).toContain('You are a background subtask. Task: count to three.')
     expect(request.model).toBe(dialect === 'anthropic' ? 'claude-test' : 'test-model:1b')
-    expect(request.tools.toSorted()).toEqual(['Glob', 'Grep', 'Read', 'WebFetch', 'Write'])
+    expect(request.tools.toSorted()).toEqual(['Glob', 'Grep', 'Read', 'WebFetch', 'Write', 'learn_fact', 'recall_deep'])
     expect(request.headers[dialect === 'anthropic' ? 'x-api-key' : 'authorization']).toContain('secret-of-the-operator')
   })
 
@@ -114,6 +114,16 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
     const settings = { WEB_SEARCH_PROVIDER: 'searxng', WEB_SEARCH_URL: 'http://127.0.0.1:9' }
     await runOf(dialect, [{ text: 'Nothing to seek.' }], { brief: { subagent: definition }, settings })
     expect((await models.request(3)).tools).toContain('WebSearch')
+  })
+
+  it('tells the model where memory is out of reach, in the transcript too, and goes on', async () => {
+    models.reply({ toolCalls: [{ name: 'recall_deep', input: { query: 'the port' } }] }, { text: 'Then without it.' })
+    using test = createTestRun({ requiredOutputs: [] })
+    const outcome = await aiRunner(dialect, models, guard).run({ ...test.run, access: { ...test.run.access, url: '' } })
+
+    expect(outcome).toEqual({ kind: 'completed', result: 'Then without it.' })
+    expect(test.steps[1]?.content).toMatchObject({ name: 'recall_deep', is_error: true, output: expect.stringContaining('no address of the API') })
+    expect((await models.request(2)).text).toContain('Memory is out of reach')
   })
 
   it('gives the run of a sub-agent the tools of its definition, asks about each use, and keeps to its turns', async () => {

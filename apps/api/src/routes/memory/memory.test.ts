@@ -73,7 +73,7 @@ describe('POST /memory/facts', () => {
   })
 
   it.each([
-    [{}, '/content', 'is missing'],
+    [{}, '/content', 'is required'],
     [{ content: ' ' }, '/content', 'must not be empty'],
     [{ content: 'x'.repeat(100_001) }, '/content', expect.stringContaining('at most 100000')],
     [{ content: 'a\0b' }, '/content', expect.stringContaining('U+0000')],

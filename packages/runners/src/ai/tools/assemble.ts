@@ -6,6 +6,7 @@ import { type BashOptions, bashTool } from './bash.ts'
 import { deliverOutputTool, type Outputs } from './deliver-output.ts'
 import { globTool } from './glob.ts'
 import { grepTool } from './grep.ts'
+import { memoryTools } from './memory.ts'
 import { readTool } from './read.ts'
 import type { AiTool } from './tool.ts'
 import { type WebFetchOptions, webFetchTool } from './web-fetch.ts'
@@ -46,10 +47,10 @@ const SWITCHED_OFF: Readonly<Record<string, string>> = {
 const NO_OUTPUTS: Outputs = { delivered: {}, problems: () => [] }
 
 /**
- * The tools of one run: files of its workspace, the public web, commands where the operator allows them, and what its brief asks for. A
+ * The tools of one run: files of its workspace, the public web, commands where the operator allows them, memory, and what its brief asks for. A
  * run of a sub-agent has those that its definition allows, and each use of one is asked about again.
  */
-export async function assembleTools(run: Pick<Run, 'brief' | 'workspace' | 'signal'>, options: ToolboxOptions): Promise<Toolbox> {
+export async function assembleTools(run: Pick<Run, 'access' | 'brief' | 'workspace' | 'signal'>, options: ToolboxOptions): Promise<Toolbox> {
   const workspace = await openWorkspace(run.workspace)
   const { guard, environment } = options
   const marks = { MUSTER_SUBTASK_ID: run.brief.subtaskId, MUSTER_ATTEMPT: String(run.brief.attempt) }
@@ -69,6 +70,7 @@ export async function assembleTools(run: Pick<Run, 'brief' | 'workspace' | 'sign
     webFetchTool({ ...options.web, refusal: (use) => refusalOf(`WebFetch(${use})`) }),
     ...(options.search === null ? [] : [webSearchTool(options.search)]),
     ...(bash === null ? [] : [bash]),
+    ...memoryTools(run.access),
   ].filter(({ name }) => answerOf(name)?.allowed ?? true)
   const mcp = await openMcpServers(
     options.servers,
