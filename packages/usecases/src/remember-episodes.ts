@@ -6,7 +6,7 @@ const BATCH = 100
 /** Of each second, so much: however many subtasks end, their words take a tenth of one processor at most, and are found a little later. */
 const PASS_MS = 100
 
-/** Takes the subtasks that have ended into memory, in the order of their ends. docs/adr/0010 */
+/** Takes the subtasks that have ended into memory, in the order of their ends. docs/adr/0011 */
 export async function rememberEpisodes(deps: Deps): Promise<void> {
   const startedAt = performance.now()
   let read = BATCH
