@@ -50,7 +50,10 @@ module.exports = {
       severity: 'error',
       comment:
         'A route, a tool, a hook or a handler calls a use-case; it never sees how things are stored, queued or run. Types of the runner port and of jobs are fine. The files of the worker that are its loops take them from jobs.',
-      from: { path: '^apps/[^/]+/src/', pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$', '^apps/worker/src/(worker|presence|scheduler)[.]ts$'] },
+      from: {
+        path: '^apps/[^/]+/src/',
+        pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$', '^apps/worker/src/(worker|presence|scheduler|judging)[.]ts$'],
+      },
       to: { path: '^packages/(jobs|runners)/', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -8,6 +8,13 @@ export interface CallUsage {
   costUsd: number | null
 }
 
+/** What a call has cost, in millionths of a US dollar: as the provider says, else by the price; 0 where nobody has set one. */
+export function costMicros({ inputTokens, outputTokens, costUsd }: CallUsage, price: ModelPrice | null): number {
+  // Dollars per million tokens are millionths of a dollar per token.
+  const priced = price === null ? 0 : inputTokens * price.input + outputTokens * price.output
+  return Math.round(costUsd === null ? priced : costUsd * 1_000_000)
+}
+
 /** Counts what a run uses against what it may. */
 export interface BudgetMeter {
   /** A model has answered: with the tools that it asks for, that is one step. */
@@ -35,10 +42,9 @@ export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | nul
     addStep() {
       steps += 1
     },
-    addCall({ inputTokens, outputTokens, costUsd }) {
-      // Dollars per million tokens are millionths of a dollar per token.
-      const priced = price === null ? 0 : inputTokens * price.input + outputTokens * price.output
-      const micros = Math.round(costUsd === null ? priced : costUsd * 1_000_000)
+    addCall(usage) {
+      const { inputTokens, outputTokens } = usage
+      const micros = costMicros(usage, price)
       tokens += inputTokens + outputTokens
       costUsdMicros += micros
       return { inputTokens, outputTokens, costUsdMicros: micros }

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { type JudgeAnswer, type JudgeQuestion, type JudgeUsage, judgeAnswerSchema, readJudgeAnswer, renderJudgeQuestion } from '@muster/domain'
+import { costMicros } from '../ai/budget.ts'
 import { describeFailure } from '../ai/failure.ts'
 import { callModel, type ModelAnswer } from '../ai/model-call.ts'
-import type { ModelChoice } from '../ai/models.ts'
+import type { AiSettings, ModelChoice } from '../ai/models.ts'
 import { loadModel } from '../ai/providers.ts'
 import { createRedact } from '../ai/redact.ts'
 import type { Environment } from '../command/program.ts'
-import type { JudgeSettings } from './judge.ts'
 
 export interface Asking {
   choice: ModelChoice
   /** As it is stored with the verdicts. */
   model: string
-  settings: JudgeSettings
+  settings: AiSettings
   environment: Environment
   idleSeconds: number
   answerSeconds: number
@@ -62,10 +62,8 @@ export async function askModel(question: JudgeQuestion, signal: AbortSignal, ask
   return { kind: 'judged', verdicts, model, usage }
 }
 
-function usageOf({ usage: { inputTokens, outputTokens, costUsd } }: ModelAnswer, { price }: ModelChoice): JudgeUsage {
-  // Dollars per million tokens are millionths of a dollar per token.
-  const priced = price === null ? 0 : inputTokens * price.input + outputTokens * price.output
-  return { inputTokens, outputTokens, costUsdMicros: Math.round(costUsd === null ? priced : costUsd * 1_000_000) }
+function usageOf({ usage }: ModelAnswer, { price }: ModelChoice): JudgeUsage {
+  return { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costUsdMicros: costMicros(usage, price) }
 }
 
 /** The arguments of the call; or JSON in the text, from models that do not call tools. */
