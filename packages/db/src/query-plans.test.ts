@@ -21,6 +21,7 @@ import {
   createTsg,
   deactivateSchedule,
   deleteTsg,
+  dispatchTask,
   exportTraining,
   fireSchedules,
   flagQuality,
@@ -76,7 +77,7 @@ import {
   updateTsg,
 } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, type Database, type DatabaseRole, tasks, training, transaction, tsgNotices } from './index.ts'
+import { connect, type Database, type DatabaseRole, evaluations, tasks, training, transaction, tsgNotices } from './index.ts'
 
 interface Statement {
   text: string
@@ -266,6 +267,16 @@ async function everythingOfEvaluations(): Promise<void> {
   const [run] = await claimAll(own, { runners: ['external'], projectId: own.actor.projectId })
   await settleOne(own, run as NonNullable<typeof run>)
   const subtaskId = run?.id ?? ''
+  await dispatchTask(own, task.id, () => ({ runner: 'external', agentId: 'evaluated', maxRevisions: 1 }))
+  for (const result of ['<npl-ref>\n🐛 x\n</npl-ref>', `<npl-block type="check-in" task-id="${task.id}">\n- ✅ All is well\n</npl-block>`]) {
+    const [round] = await claimAll(own, { runners: ['external'], projectId: own.actor.projectId })
+    await briefRun(own, round as NonNullable<typeof round>)
+    await settleOne(own, round as NonNullable<typeof round>, completed(result))
+  }
+  const reviewed = await makeTask(own, { acceptance_criteria: ['All is well'], review: 'auto' })
+  await assignTask(own, reviewed.id, 'reviewed')
+  await completeTask(own, reviewed.id, { outputs: {}, summary: '<npl-ref>\n🐛 x\n</npl-ref>' })
+  await transaction(own.db, own.actor.projectId, (tx) => evaluations.findHandedIn(tx, own.actor.projectId, reviewed.id, 'reviewed'))
   await getEvaluation(own, evaluated.evaluation.id)
   await getEvaluationPayload(own, evaluated.evaluation.id)
   await getTaskPayload(own, task.id)

@@ -48,7 +48,7 @@ export async function readYardsticks(tx: Tx, projectId: string, subtaskIds: read
   const hasTasks = taskIds.length > 0
   const [yardstick, told, said] = await Promise.all([
     readYardstick(tx, projectId),
-    hasTasks ? settle.listToldBriefs(tx, subtaskIds) : [],
+    hasTasks ? settle.listToldBriefs(tx, subtaskIds, taskIds) : [],
     hasTasks ? checkIns.listCheckIns(tx, projectId, { taskIds, sessionIds: subtaskIds.map(subtaskSessionId) }) : [],
   ])
   return {

@@ -196,12 +196,12 @@ export interface ToldBrief {
   criteria: Criterion[]
 }
 
-/** The revisions that runs of briefs were told last. Subtasks that run none are left out. */
-export async function listToldBriefs(tx: Tx, ids: readonly string[]): Promise<ToldBrief[]> {
+/** The revisions that runs of these tasks were told last. Subtasks that run none are left out. */
+export async function listToldBriefs(tx: Tx, ids: readonly string[], taskIds: readonly string[]): Promise<ToldBrief[]> {
   return await tx.sql<ToldBrief[]>`
     select s.id as "subtaskId", r.task_id as "taskId", r.revision, r.criteria
     from subtasks s join task_revisions r on r.task_id = s.task_id and r.revision = s.task_revision
-    where s.id = any(${ids as string[]}::uuid[])`
+    where s.id = any(${ids as string[]}::uuid[]) and r.task_id = any(${taskIds as string[]}::uuid[])`
 }
 
 /** Another round of a chain, which follows one that is ending. */
