@@ -125,6 +125,17 @@ describe('a slot that waits for room', () => {
     expect((await resumeSchedule(harness.ctx, id)).nextFireAt).toEqual(nextFireAt)
   })
 
+  it.each([
+    ['is given up by a pause', (id: string) => pauseSchedule(harness.ctx, id), ['skipped_paused', 'skipped_paused', 'skipped_paused']],
+    ['may be followed by more', (id: string) => reviseSchedule(harness.ctx, id, { maxFires: 9 }), ['waiting', 'skipped_missed', 'skipped_overlap']],
+  ])('was the last by its number and %s: what came since has its rows too', async (_, change, expected) => {
+    const id = await storeWaiting({ ...HOURLY, maxFires: 1 })
+    await advanceClock(harness.admin, '150 minutes')
+    await change(id)
+    await fire()
+    expect(await outcomes(id)).toEqual(expected)
+  })
+
   it('was the only one: given up, it ends its schedule', async () => {
     const id = await storeWaiting()
     expect((await pauseSchedule(harness.ctx, id)).state).toBe('finished')

@@ -17,9 +17,9 @@ export async function deactivateSchedule(ctx: Ctx, id: string): Promise<Schedule
     if (schedule === null) throw notFound('schedule')
     if (schedule.state === 'finished' || schedule.state === 'deactivated') return schedule
     const { events } = await settleSlots(ctx, tx, { ...schedule, state: 'paused' }, ctx.actor)
-    const skipped = [...(await giveUpWaitingSlot(tx, schedule, ctx.actor)), ...events]
+    const givenUp = await giveUpWaitingSlot(tx, schedule, ctx.actor)
     const ended = await schedules.changeSchedule(tx, id, { state: 'deactivated', nextFireAt: null })
-    await announce(ctx, tx, ended, [...skipped, stateEvent('schedule.deactivated', ended, ctx.actor)])
+    await announce(ctx, tx, ended, [...givenUp.events, ...events, stateEvent('schedule.deactivated', ended, ctx.actor)])
     return ended
   })
 }

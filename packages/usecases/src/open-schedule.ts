@@ -29,11 +29,10 @@ export async function lockOpenSchedule(tx: Tx, id: string): Promise<Schedule> {
   return schedule
 }
 
-/** Gives up the slot of a locked schedule that waits for room, if one does. Answers what is to be announced. */
-export async function giveUpWaitingSlot(tx: Tx, schedule: Schedule, actor: NewEvent['actor']): Promise<NewEvent[]> {
+/** Gives up the slot of a locked schedule that waits for room, if one does. Answers it, and what is to be announced. */
+export async function giveUpWaitingSlot(tx: Tx, schedule: Schedule, actor: NewEvent['actor']): Promise<{ slot: Date | null; events: NewEvent[] }> {
   const slot = await scheduleSlots.skipWaitingSlot(tx, schedule.id)
-  if (slot === null) return []
-  return [slotEvent(schedule, slot, { outcome: 'skipped_paused' }, actor)]
+  return { slot, events: slot === null ? [] : [slotEvent(schedule, slot, { outcome: 'skipped_paused' }, actor)] }
 }
 
 /** What happened to a schedule as a whole. */

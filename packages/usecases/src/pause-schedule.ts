@@ -1,4 +1,4 @@
-import { clock, schedules } from '@muster/db'
+import { schedules } from '@muster/db'
 import { nextFiring, requireScope, type Schedule } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
@@ -15,9 +15,9 @@ export async function pauseSchedule(ctx: Ctx, id: string): Promise<Schedule> {
   return await inProject(ctx, async (tx) => {
     const schedule = await lockOpenSchedule(tx, id)
     if (schedule.state === 'paused') return schedule
-    const skipped = await giveUpWaitingSlot(tx, schedule, ctx.actor)
-    // One that waits counts towards `max_fires` until it is given up.
-    const nextFireAt = schedule.nextFireAt ?? nextFiring(schedule.timing, schedule.timezone, await clock.readClock(tx))
+    const { slot, events: skipped } = await giveUpWaitingSlot(tx, schedule, ctx.actor)
+    // One that waits counts towards `max_fires` until it is given up: then those after it count again, also those that have passed.
+    const nextFireAt = schedule.nextFireAt ?? (slot === null ? null : nextFiring(schedule.timing, schedule.timezone, slot))
     const paused = await schedules.changeSchedule(tx, id, { state: nextFireAt === null ? 'finished' : 'paused', nextFireAt })
     await announce(ctx, tx, paused, [...skipped, stateEvent(nextFireAt === null ? 'schedule.finished' : 'schedule.paused', paused, ctx.actor)])
     return paused

@@ -1,4 +1,4 @@
-import { scheduleSlots, schedules, type Tx } from '@muster/db'
+import { clock, scheduleSlots, schedules, type Tx } from '@muster/db'
 import { nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { type NewSchedule, requireSchedulable, toBudget } from './create-schedule.ts'
 import type { Ctx } from './ctx.ts'
@@ -41,9 +41,10 @@ export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRev
       Object.assign(change, rule, { warnings: warnings.filter(({ code }) => isGiven(code)) })
       return await writeRevision(ctx, tx, schedule, change, await settleSlots(ctx, tx, schedule, ctx.actor))
     }
-    const { now, facts } = await scheduleSlots.readDueFacts(tx, [schedule])
-    const hasWaitingSlot = facts.get(id)?.hasWaitingSlot === true
-    return await writeRevision(ctx, tx, schedule, change, { now, nextFireAt: schedule.nextFireAt, hasWaitingSlot, events: [] })
+    const waiting = await scheduleSlots.findWaitingSlot(tx, id)
+    // Where the one that waits had used it up and does not any more, those after it count again, also those that have passed.
+    const now = waiting ?? (await clock.readClock(tx))
+    return await writeRevision(ctx, tx, schedule, change, { now, nextFireAt: schedule.nextFireAt, hasWaitingSlot: waiting !== null, events: [] })
   })
 }
 
@@ -52,7 +53,7 @@ async function writeRevision(ctx: Ctx, tx: Tx, schedule: Schedule, change: Parti
   const { id, projectId } = schedule
   const { timing, timezone, maxFires, fireCount, nextFireAt, agentId } = { ...schedule, ...change }
   if (maxFires !== null && maxFires <= fireCount) {
-    const skipped = await giveUpWaitingSlot(tx, schedule, ctx.actor)
+    const { events: skipped } = await giveUpWaitingSlot(tx, schedule, ctx.actor)
     // Nothing has fired more often than it says it may.
     const finished = await schedules.changeSchedule(tx, id, { ...change, maxFires: fireCount, state: 'finished', nextFireAt: null })
     await announce(ctx, tx, finished, [...settled.events, ...skipped, stateEvent('schedule.finished', finished, ctx.actor)])

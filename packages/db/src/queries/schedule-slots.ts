@@ -230,6 +230,12 @@ export async function skipWaitingSlot(tx: Tx, scheduleId: string): Promise<Date 
   return row === undefined ? null : new Date(row.slot)
 }
 
+/** The slot of a locked schedule that waits for room; null where none does. */
+export async function findWaitingSlot(tx: Tx, scheduleId: string): Promise<Date | null> {
+  const [row] = await tx.sql<{ slot: string }[]>`select slot from schedule_slots where schedule_id = ${scheduleId} and outcome = 'waiting'`
+  return row === undefined ? null : new Date(row.slot)
+}
+
 /** Lets the waiting slot of a locked schedule wait for the queue of another agent. */
 export async function moveWaitingSlot(tx: Tx, projectId: string, scheduleId: string, agentId: string): Promise<void> {
   await tx.sql`update schedule_slots set agent_id = ${agentId} where project_id = ${projectId} and schedule_id = ${scheduleId} and outcome = 'waiting'`
