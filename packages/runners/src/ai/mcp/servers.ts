@@ -2,12 +2,12 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import { checkOutputSchema, checkTool, cutToBytes, type McpServerSettings, mcpServerOf, toStorableText } from '@muster/domain'
 import { isTooDeep } from '../../command/protocol.ts'
 import type { Brief } from '../../port.ts'
-import { type AiTool, TOOL_TEXT_BYTES_MAX, ToolError } from '../tools/tool.ts'
+import { type RunTool, TOOL_TEXT_BYTES_MAX, ToolError } from '../tools/tool.ts'
 import { McpConnection, McpError, type McpSurroundings } from './connection.ts'
 
 /** The operator's MCP servers, as far as a run has them. */
 export interface McpServers {
-  readonly tools: AiTool[]
+  readonly tools: RunTool[]
   /** What could not be had, for the transcript. */
   readonly problems: string[]
   /** Why a tool of a server is not there; null for what is nothing of theirs. */
@@ -53,7 +53,7 @@ export async function openMcpServers(
     }),
   )
   const connections = opened.filter((each) => each !== null)
-  const tools = new Map<string, AiTool>()
+  const tools = new Map<string, RunTool>()
   for (const { server, connection } of connections) {
     for (const tool of connection.tools) {
       const name = `mcp__${server}__${tool.name}`
@@ -87,7 +87,7 @@ function wantsOf({ tools, mcpServers }: { tools: readonly string[]; mcpServers: 
 type Shape = typeof import('ai')['jsonSchema']
 
 /** What a model is told of a tool. A schema that a provider may refuse, and the whole call with it, is told in words instead. */
-function shapeOf({ description = '', inputSchema }: Tool, jsonSchema: Shape): Pick<AiTool, 'description' | 'inputSchema'> {
+function shapeOf({ description = '', inputSchema }: Tool, jsonSchema: Shape): Pick<RunTool, 'description' | 'inputSchema'> {
   const { $schema: _, ...schema } = inputSchema as Record<string, unknown>
   const isUsable = schema.type === 'object' && !isTooDeep(schema) && checkOutputSchema(schema) === null
   const told = isUsable || isTooDeep(schema) ? description : `${description}\n\nWhat it takes: ${JSON.stringify(schema)}`

@@ -8,7 +8,7 @@ import { globTool } from './glob.ts'
 import { grepTool } from './grep.ts'
 import { memoryTools } from './memory.ts'
 import { readTool } from './read.ts'
-import type { AiTool } from './tool.ts'
+import type { RunTool } from './tool.ts'
 import { type WebFetchOptions, webFetchTool } from './web-fetch.ts'
 import { type WebSearchSettings, webSearchTool } from './web-search.ts'
 import { openWorkspace } from './workspace.ts'
@@ -16,7 +16,7 @@ import { writeTool } from './write.ts'
 
 /** What a run may use. */
 export interface Toolbox {
-  readonly tools: ReadonlyMap<string, AiTool>
+  readonly tools: ReadonlyMap<string, RunTool>
   /** What could not be had, for the transcript. */
   readonly problems: readonly string[]
   readonly outputs: Outputs
@@ -79,7 +79,7 @@ export async function assembleTools(run: Pick<Run, 'access' | 'brief' | 'workspa
     run.signal,
   )
   // Whatever a definition lists: without it, a run could not deliver what it has to.
-  const tools = new Map([...offered, ...mcp.tools, ...(delivery === null ? [] : [delivery.tool])].map((tool) => [tool.name, tool]))
+  const tools = new Map([...offered, ...mcp.tools, ...(delivery === null ? [] : [delivery.tool])].map((tool): [string, RunTool] => [tool.name, tool]))
   return {
     tools,
     problems: mcp.problems,

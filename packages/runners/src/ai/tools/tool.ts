@@ -8,7 +8,7 @@ export interface ToolContext {
 }
 
 /** A tool that a model may call. Its name is the one that Claude Code gives it. */
-export interface AiTool {
+export interface RunTool {
   name: string
   description: string
   inputSchema: z.ZodType | Schema
@@ -16,6 +16,11 @@ export interface AiTool {
   useOf?(input: unknown): string
   /** @throws ToolError what the model is told; anything else it throws is told without its details */
   run(input: unknown, context: ToolContext): Promise<string>
+}
+
+/** One of our own: its schema checks what it is given. */
+export interface AiTool extends RunTool {
+  inputSchema: z.ZodType
 }
 
 /** Something that the model can do better the next time. */
