@@ -131,11 +131,18 @@ const missingCode = (operation: Operation) => (isOfSubagent(operation) ? 'subage
 const takesBody = (operation: Operation) => operation.body !== undefined || operation.markdown !== undefined
 
 function pathOf(operation: Operation, value: (parameter: Operation['parameters'][number]) => string): string {
-  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const parameter = operation.parameters.find((each) => each.name === name && each.in === 'path')
     if (parameter === undefined) throw new Error(`${operation.operationId} does not describe {${name}}.`)
     return encodeURIComponent(value(parameter))
   })
+  // What a query has to have, it has: a word that all of theirs have.
+  const needed = operation.parameters.filter((parameter) => parameter.in === 'query' && parameter.required === true)
+  return needed.reduce((rest, { name }) => withParameter(rest, `${name}=${MARK}`), path)
+}
+
+function withParameter(path: string, parameter: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${parameter}`
 }
 
 const unknownPath = (operation: Operation) => pathOf(operation, (parameter) => (takesUuid(parameter) ? UNKNOWN_ID : 'nobody'))
@@ -293,7 +300,7 @@ describe.each(
   })
 
   itWhere(!failsOpen(operation), '400 for a parameter that it does not know', async () => {
-    const problem = await expectProblem(call({}, `${unknownPath(operation)}?no_such_parameter=1`), 400, 'validation_failed')
+    const problem = await expectProblem(call({}, withParameter(unknownPath(operation), 'no_such_parameter=1')), 400, 'validation_failed')
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual(['?no_such_parameter'])
   })
 
@@ -325,7 +332,7 @@ describe.each(
     const before = await otherProject()
     const wrong = [
       ...['{', '[]', '"text"', '', 'null', '{"__proto__": {}}'].map((rawBody) => call({ rawBody })),
-      call({}, `${unknownPath(operation)}?no_such_parameter=1`),
+      call({}, withParameter(unknownPath(operation), 'no_such_parameter=1')),
       call({ headers: { 'content-type': 'text/plain' } }),
     ]
     for (const { status, body } of await Promise.all(wrong)) expect([status, body || null]).toEqual([200, null])

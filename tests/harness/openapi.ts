@@ -13,7 +13,7 @@ export interface Operation {
   /** Undefined where no scope is asked for. */
   scope: string | undefined
   isPublic: boolean
-  parameters: { name: string; in: string; schema: Record<string, unknown> }[]
+  parameters: { name: string; in: string; required?: boolean; schema: Record<string, unknown> }[]
   /** JSON Schema of the body, where there is one. */
   body: Record<string, unknown> | undefined
   isBodyRequired: boolean
