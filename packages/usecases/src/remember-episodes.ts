@@ -3,7 +3,7 @@ import type { Deps } from './ctx.ts'
 
 /** Events that are read at once: what a pass holds a transaction open for. */
 const BATCH = 100
-/** Of each second, so much: however many subtasks end, their words take a tenth of one processor at most, and are found a little later. */
+/** Of each second, so much: however many subtasks end, their words take about a tenth of one processor, and are found a little later. */
 const PASS_MS = 100
 
 /** Takes the subtasks that have ended into memory, in the order of their ends. docs/adr/0011 */
