@@ -285,6 +285,23 @@ describe('while a judge is asked, a task with review: auto', () => {
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'revision_requested', subagentSessionId: null })
   })
 
+  it('that its run handed in by itself, and again by its result, is decided by the verdicts on the result', async () => {
+    await setRules({ judge: true })
+    const task = await makeTask(harness.ctx, { review: 'auto', acceptance_criteria: ['It compiles'] })
+    await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own' }))
+    const run = await claimOne(harness.ctx)
+    await briefRun(harness.deps, run)
+    const own = harness.as(await authenticate(harness.deps, run.credential))
+    await completeTask(own, task.id, { outputs: {}, summary: POOR })
+    const first = await evaluationOf(task)
+    expect(await decide(task, first.id, withCriteria(task, POOR))).toBe('revision_requested')
+    await injectSession(own, `subtask-${run.id}`, { ack: 'auto', messages: [] })
+    await settleOne(harness.ctx, run, completed(`Here it is.\n${GOOD}`))
+    const [ofResult] = await harness.admin<{ id: string }[]>`select id from evaluations where subtask_id = ${run.id}`
+    expect(await decide(task, first.id, withCriteria(task, GOOD))).toBe('left')
+    expect(await decide(task, ofResult?.id as string, withCriteria(task, GOOD))).toBe('completed')
+  })
+
   it('is decided at once where there is nothing to ask it about', async () => {
     await setRules({ judge: true })
     const { task, own } = await held({ review: 'auto' })

@@ -44,13 +44,16 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
 
 /**
  * The evaluation of what a task was handed in with by the session that holds it, or held it: of the newest completion, or of the result of
- * the run, where that completed the task by its result. Null where there is none.
+ * the run, where that completed the task by its result. What came before the task was last sent back is not handed in any more: a run that
+ * completed its task by itself goes on then, and may end with a better result. Null where there is none.
  */
 export async function findHandedIn(tx: Tx, projectId: string, taskId: string, sessionId: string | null): Promise<string | null> {
   const [row] = await tx.sql<{ id: string }[]>`
     select id from evaluations
     where project_id = ${projectId} and task_id = ${taskId} and session_id is not distinct from ${sessionId}
       and origin in ('completion', 'subtask') and not is_judged
+      and created_at >= coalesce(
+        (select max(created_at) from updates where project_id = ${projectId} and task_id = ${taskId} and update_type = 'revision_request'), '-infinity')
     order by origin = 'completion' desc, id desc limit 1`
   return row?.id ?? null
 }
