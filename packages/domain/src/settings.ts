@@ -63,7 +63,7 @@ const modelAliases = json.pipe(z.record(modelName, modelName))
 const modelPrices = json.pipe(z.record(modelName, modelPrice))
 const mcpServers = json.pipe(mcpServersSchema)
 /** Whom the tool WebSearch can ask. */
-export const WEB_SEARCH_PROVIDERS = ['brave', 'tavily', 'searxng'] as const
+const WEB_SEARCH_PROVIDERS = ['brave', 'tavily', 'searxng'] as const
 const baseUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host/path' })
 
 const folderList = z
