@@ -2,6 +2,7 @@ import { assignments, evaluations, type NewEvaluationRow, outbox, projects, type
 import { type EvaluatedCriterion, evaluationRules, judgeOf, type NplBlock, readCheckIn } from '@muster/domain'
 import { isAbout } from './check-in.ts'
 import { type Ctx, reading } from './ctx.ts'
+import { judgeFor } from './evaluate-ends.ts'
 import { evaluateOutput, evaluationEvent } from './evaluate-output.ts'
 import { requestJudgement } from './request-judgement.ts'
 
@@ -32,8 +33,9 @@ export async function evaluateMessage(ctx: Ctx, message: EvaluatedMessage): Prom
   const { id, sessionId, content, blocks } = message
   const { settings, taskId, criteria, criteriaRevision } = await reading(ctx, (tx) => lookUp(tx, projectId, message))
   const subject = { projectId, origin: 'message' as const, taskId, subtaskId: null, messageId: id, sessionId, subagentName: null }
-  const input = { output: content, blocks, criteria, criteriaRevision, taskId, settings: evaluationRules(settings) }
-  return { row: evaluateOutput(ctx.newId(), subject, input).row, judge: judgeOf(settings) }
+  const rules = evaluationRules(settings)
+  const { evaluation, row } = evaluateOutput(ctx.newId(), subject, { output: content, blocks, criteria, criteriaRevision, taskId, settings: rules })
+  return { row, judge: judgeFor({ rules, judge: judgeOf(settings) }, evaluation) }
 }
 
 /** Stores it, in the transaction that stores the message. */

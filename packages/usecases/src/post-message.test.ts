@@ -234,12 +234,17 @@ describe('a message with blocks', () => {
     expect(await revisionOf('revisions', SCORED)).toEqual(now)
   })
 
-  it('goes to the judge of the project, if it has one', async () => {
+  it('goes to the judge of the project, if it has one, where there are criteria to ask it about', async () => {
     const own = await harness.projectCtx('judged')
     await updateProject(own, own.actor.projectId, { settings: { evaluation: { judge: { model: 'm' } } } })
+    const task = await makeTask(own, { acceptance_criteria: CRITERIA })
+    await say('scored', SCORED, { taskId: task.id }, own)
     await say('scored', SCORED, {}, own)
-    await say('scored', 'No blocks.', {}, own)
-    expect((await listEvaluations(own, { limit: 5 })).items).toMatchObject([{ judgement: { status: 'pending', model: 'm', evaluationId: null } }])
+    await say('scored', 'No blocks.', { taskId: task.id }, own)
+    expect((await listEvaluations(own, { limit: 5 })).items).toMatchObject([
+      { taskId: null, judgement: null },
+      { taskId: task.id, judgement: { status: 'pending', model: 'm', evaluationId: null } },
+    ])
   })
 
   it('is stored with its evaluation or not at all', async () => {
