@@ -1,3 +1,4 @@
+import { checkIns, transaction } from '@muster/db'
 import { type AttemptEnd, type EvaluationDetail, type EvaluationSettings, subtaskSessionId, type Task, type Verdict } from '@muster/domain'
 import {
   allEvents,
@@ -253,6 +254,23 @@ describe('the result of a dispatched brief', () => {
     // What was about no criterion keeps the result from being approved all the same.
     expect(stored).toMatchObject({ score: 1, recommendation: 'review' })
     expect(stored.detail.warnings.filter(({ code }) => code === 'gate')).toHaveLength(1)
+  })
+
+  it('is read together with the newest of what the run has said, however much that is', async () => {
+    const { task, run } = await runningBrief({ acceptance_criteria: ['It compiles'] })
+    const sessionId = `subtask-${run.id}`
+    await harness.admin`
+      insert into check_ins (project_id, id, task_id, session_id, revision, content, verdicts, unmatched, next_steps, author_kind, author_id)
+      select ${task.projectId}, lpad(n::text, 32, '0')::uuid, ${task.id}, ${sessionId}, 1, 'x', '[]', jsonb_build_array(n::text), '{}', 'worker', 'w'
+      from generate_series(1, 1002) as n`
+    const list = () =>
+      transaction(harness.deps.db, task.projectId, (tx) => checkIns.listCheckIns(tx, task.projectId, { taskIds: [task.id], sessionIds: [sessionId] }))
+    const listed = await list()
+    expect([listed.length, listed[0]?.unmatched[0]?.text, listed.at(-1)?.unmatched[0]?.text]).toEqual([1_000, '3', '1002'])
+    expect(listed.every(({ criteria }) => criteria[0]?.text === 'It compiles')).toBe(true)
+    await harness.admin`update check_ins set content = repeat('x', 1048576) where task_id = ${task.id}`
+    expect(await list()).toHaveLength(4)
+    await settleOne(harness.ctx, run, completed('Done.'))
   })
 
   it('is read together with check-ins from before their lines were kept whole', async () => {
