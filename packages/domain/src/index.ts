@@ -27,6 +27,7 @@ export { BRIEF_LIMITS } from './brief-limits.ts'
 export {
   type AssignmentOptions,
   type InboxText,
+  neutralised,
   renderAssignment,
   renderCheckInTemplate,
   renderContext,

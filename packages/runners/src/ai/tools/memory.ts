@@ -1,4 +1,4 @@
-import { cutToBytes, MEMORY_KINDS, MEMORY_LIMITS, toStorableText } from '@muster/domain'
+import { cutToBytes, MEMORY_KINDS, MEMORY_LIMITS, neutralised, toStorableText } from '@muster/domain'
 import { z } from 'zod'
 import type { Run } from '../../port.ts'
 import { type AiTool, defineTool, TOOL_TEXT_BYTES_MAX, ToolError } from './tool.ts'
@@ -75,7 +75,15 @@ function describe(memory: Memory): string {
     memory.summary && `Summary: ${memory.summary}`,
     memory.result && `Result: ${memory.result}`,
   ]
-  return [`[${of.join('; ')}]`, ...parts.filter((part) => part !== null && part !== '')].join('\n')
+  const said = parts.filter((part) => part !== null && part !== '').join('\n')
+  return [`[${asData(of.join('; '))}]`, ...(said === '' ? [] : [asData(said)])].join('\n')
+}
+
+const HEAD = /\[(?=\s*(?:fact|episode)\b)/gi
+
+/** Anybody's words, which can neither begin another memory, in whoever's name, nor pass for a message of Muster's. */
+function asData(text: string): string {
+  return neutralised(text.replace(HEAD, '⟦'))
 }
 
 /** @throws ToolError with what the API says, never with the credential */
