@@ -269,6 +269,9 @@ describe('a result in the inbox', () => {
         '</subtask-result>',
       ].join('\n'),
     )
+    expect(renderInboxItem({ ...item, result: null, recommendation: 'request_revision' })).toContain(
+      'ended completed (completed)]\nIts result is poor. This is a summary; all of it is at GET /subtasks/s1/payload.\n',
+    )
     expect(renderInboxItem({ ...item, taskId: null, status: 'failed', finalOutcome: 'errored', result: null, summary: null, error: 'No disk' })).toContain(
       '[Inbox: subtask s1 ended failed (errored)]\n',
     )
