@@ -55,6 +55,7 @@ const task: Task = {
   workspace: null,
   metadata: {},
   lastError: null,
+  nextSteps: [],
   createdAt: new Date(0),
   updatedAt: new Date(0),
   completedAt: null,

@@ -94,6 +94,8 @@ export interface Task {
   workspace: string | null
   metadata: Record<string, unknown>
   lastError: string | null
+  /** What its holder says comes next, by the newest check-in that says so. */
+  nextSteps: string[]
   createdAt: Date
   updatedAt: Date
   completedAt: Date | null

@@ -59,6 +59,17 @@ describe('a check-in', () => {
     expect(after.criteria.map(({ state }) => state)).toEqual(['met', 'unmet', 'open'])
   })
 
+  it('leaves with the task what comes next, until another one says so', async () => {
+    const task = await assigned('Links work')
+    const says = async (...steps: string[]) => {
+      await checkIn(harness.ctx, task.id, { content: block(task, ['- ❓ Links work', ...(steps.length > 0 ? ['next_steps:', ...steps] : [])]) })
+      return (await getTask(harness.ctx, task.id)).nextSteps
+    }
+    expect(await says('- Fix the links', '- Rest')).toEqual(['Fix the links', 'Rest'])
+    expect(await says()).toEqual(['Fix the links', 'Rest'])
+    expect(await says('- Rest')).toEqual(['Rest'])
+  })
+
   it('acknowledges what was handed over up to the revision that it names', async () => {
     const task = await assigned('Links work')
     const inject = () => injectSession(harness.ctx, 'holder', { ack: 'auto', messages: [] })

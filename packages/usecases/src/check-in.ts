@@ -109,7 +109,10 @@ export async function takeCheckIn(
     authorKind: ctx.actor.kind,
     authorId: ctx.actor.id,
   })
-  await tasks.writeCriteria(tx, task.id, withStates(task.criteria, criteria, reports))
+  await tasks.writeProgress(tx, task.id, {
+    criteria: withStates(task.criteria, criteria, reports),
+    nextSteps: said.nextSteps.length > 0 ? said.nextSteps : task.nextSteps,
+  })
   if (task.status === 'assigned') await tasks.writeTransition(tx, task.id, { status: 'in_progress' })
   const acknowledgedUpdateIds = said.revision === null ? [] : await taskUpdates.acknowledgeTaskUpdates(tx, task.projectId, task.id, said.revision)
   await outbox.publish(

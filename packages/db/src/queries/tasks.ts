@@ -127,9 +127,12 @@ export async function writeTransition(tx: Tx, id: string, transition: Transition
     .where(eq(tasks.id, id))
 }
 
-/** Writes what is known of the criteria of a locked task. Their states are no part of the brief: the revision stays. */
-export async function writeCriteria(tx: Tx, id: string, criteria: Criterion[]): Promise<void> {
-  await tx.orm.update(tasks).set({ criteria, updatedAt: sql`muster_now()` }).where(eq(tasks.id, id))
+/** Writes what a holder of a locked task says of its progress, which is no part of the brief: the revision stays. */
+export async function writeProgress(tx: Tx, id: string, progress: { criteria: Criterion[]; nextSteps: string[] }): Promise<void> {
+  await tx.orm
+    .update(tasks)
+    .set({ ...progress, updatedAt: sql`muster_now()` })
+    .where(eq(tasks.id, id))
 }
 
 export interface TaskFilter {
@@ -236,6 +239,7 @@ function toLockedTask(row: Row): LockedTask {
     workspace: row.workspace,
     metadata: row.metadata,
     lastError: row.lastError,
+    nextSteps: row.nextSteps,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     completedAt: row.completedAt,

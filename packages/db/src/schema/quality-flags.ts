@@ -1,6 +1,5 @@
 import { FLAG_SUBJECTS, type FlagSubject, QUALITIES, type Quality } from '@muster/domain'
-import { sql } from 'drizzle-orm'
-import { boolean, check, index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, oneOf, projectId } from './columns.ts'
 
 /** What people and controllers say of the quality of tasks and subtasks: the last word on each counts. [D2] flag_sequence_quality */
@@ -24,6 +23,5 @@ export const qualityFlags = pgTable(
     primaryKey({ columns: [table.projectId, table.subjectKind, table.subjectId] }),
     check('quality_flags_subject', oneOf('subject_kind', FLAG_SUBJECTS)),
     check('quality_flags_quality', oneOf('quality', QUALITIES)),
-    index('quality_flags_candidates').on(table.projectId, table.subjectId).where(sql`training_candidate`),
   ],
 )

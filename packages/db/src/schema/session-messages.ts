@@ -28,6 +28,5 @@ export const sessionMessages = pgTable(
   (table) => [
     index('session_messages_by_session').on(table.projectId, table.sessionId, table.id),
     index('session_messages_by_task').on(table.projectId, table.taskId, table.id).where(sql`task_id is not null`),
-    index('session_messages_candidates').on(table.projectId, table.id).where(sql`training_candidate`),
   ],
 )

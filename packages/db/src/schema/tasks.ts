@@ -44,6 +44,8 @@ export const tasks = pgTable(
     workspace: text(),
     metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     lastError: text(),
+    /** What its holder says comes next, by the newest check-in that says so. */
+    nextSteps: text().array().notNull().default(sql`'{}'`),
     /** Number of the last update; the next one takes the next, under this row's lock. */
     updateSeq: integer().notNull().default(0),
     createdAt: instantNow(),

@@ -81,7 +81,7 @@ describe('POST /tasks/{id}/check-ins', () => {
     })
     const markdown = await api.call('POST', `${path}/check-ins`, { key, raw: content, headers: { 'content-type': 'text/markdown' } })
     expect(markdown).toMatchObject({ status: 201, body: { criteria: sent.body.criteria } })
-    expect((await send('GET', path)).body).toMatchObject({ status: 'in_progress', acceptance_criteria: [{ state: 'met' }] })
+    expect((await send('GET', path)).body).toMatchObject({ status: 'in_progress', acceptance_criteria: [{ state: 'met' }], next_steps: ['Rest'] })
   })
 
   it('400: finds no check-in of this task', async () => {
