@@ -4,13 +4,14 @@ import { takeEntries } from '../contenders/entries.ts'
 import { GRAPHILE, graphile, startGraphileProducer, startGraphileWorker } from '../contenders/graphile.ts'
 import { muster, startMusterWorker, startSpawner } from '../contenders/muster.ts'
 import { installPgBoss, startPgBossProducer, startPgBossWorker } from '../contenders/pg-boss.ts'
+import { machineMs } from '../instrument/clock.ts'
 import { atMost, type Bench, type Figure, Rows } from '../instrument/figure.ts'
 import { percentile } from '../instrument/statistics.ts'
 
 const PG_BOSS = 'pg-boss work()'
 const AGENTS = 20
 /** One that runs and as many as may wait. */
-const PER_AGENT = 6
+const PER_AGENT = 10
 const RUN_MS = 50
 const SLOTS = { slots: 50, runMs: RUN_MS }
 
@@ -22,18 +23,24 @@ function betweenAttempts(entries: readonly Entry[]): number[] {
   })
 }
 
-/** How long after the end of each run the agent's next one was entered, where an agent runs one at a time. */
-function betweenRuns(entries: readonly Entry[]): number[] {
+/**
+ * How long after the end of each run the agent's next one was entered, where an agent runs one at a time. Only of runs that began when the
+ * last one had been asked for: before that, it is who asks that is waited for.
+ */
+function betweenRuns(entries: readonly Entry[], askedMs: number): number[] {
   return [...Map.groupBy(entries, (entry) => entry.agent).values()].flatMap((runs) => {
     const ordered = runs.sort((a, b) => a.enteredMs - b.enteredMs)
-    return ordered.slice(1).map((next, place) => next.enteredMs - (ordered[place]?.leftMs as number))
+    return ordered.slice(1).flatMap((next, place) => {
+      const before = ordered[place] as Entry
+      return before.enteredMs < askedMs ? [] : [next.enteredMs - (before.leftMs as number)]
+    })
   })
 }
 
 async function measureOurs(bench: Bench) {
   await using database = await muster.prepare(bench)
   await using worker = await startMusterWorker(bench, database, SLOTS, { SUBTASK_MAX_CONCURRENT: '1' })
-  await using spawner = await startSpawner(bench, database, { SUBTASK_MAX_CONCURRENT: '1', SUBTASK_MAX_PENDING: '10' })
+  await using spawner = await startSpawner(bench, database, { SUBTASK_MAX_CONCURRENT: '1', SUBTASK_MAX_PENDING: '20' })
   const agents = agentNames(500)
   const retry = async (seconds: number) => {
     const load = await spawner.call<{ ids: string[] }>('load', { perSecond: 50, seconds, agents, metadata: { fails_first: true, run_ms: 5 } })
@@ -41,7 +48,8 @@ async function measureOurs(bench: Bench) {
   }
   const freed = async () => {
     await spawner.call('spawn', { count: AGENTS * PER_AGENT, agents: agentNames(AGENTS) })
-    return betweenRuns(await takeEntries([worker], AGENTS * PER_AGENT, 'left'))
+    const askedMs = machineMs()
+    return betweenRuns(await takeEntries([worker], AGENTS * PER_AGENT, 'left'), askedMs)
   }
   await retry(1)
   await freed()
@@ -65,13 +73,14 @@ async function measureGraphileFreed(bench: Bench): Promise<number[]> {
   await using worker = await startGraphileWorker(bench, database, SLOTS)
   await using producer = await startGraphileProducer(bench, database)
   await producer.call('spawn', { count: AGENTS * PER_AGENT, agents: agentNames(AGENTS), isGrouped: true })
-  return betweenRuns(await takeEntries([worker], AGENTS * PER_AGENT, 'left'))
+  const askedMs = machineMs()
+  return betweenRuns(await takeEntries([worker], AGENTS * PER_AGENT, 'left'), askedMs)
 }
 
 export const nextStart: Figure = {
   name: 'next-start',
   title: 'end of a failed attempt → its retry entered; end of a run of a full agent → its next one entered',
-  raised: 'SUBTASK_WORKERS=50, SUBTASK_MAX_CONCURRENT=1, SUBTASK_MAX_PENDING=10',
+  raised: 'SUBTASK_WORKERS=50, SUBTASK_MAX_CONCURRENT=1, SUBTASK_MAX_PENDING=20',
   async measure(bench) {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {

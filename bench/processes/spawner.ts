@@ -34,10 +34,14 @@ serve(
   {
     load: ({ perSecond, seconds, ...spawning }: Spawning & { perSecond: number; seconds: number }): Promise<Load> =>
       produceAtRate(perSecond, seconds, (index) => spawn(spawning, index)),
-    /** One after the other, so that they are in order. */
+    /** Those of an agent one after the other, so that they are in order; of all agents at once. */
     async spawn({ count, ...spawning }: Spawning & { count: number }): Promise<string[]> {
       const ids: string[] = []
-      for (let index = 0; index < count; index += 1) ids.push(await spawn(spawning, index))
+      while (ids.length < count) {
+        const first = ids.length
+        const atOnce = Math.min(spawning.agents.length, count - first)
+        ids.push(...(await Promise.all(Array.from({ length: atOnce }, (_, place) => spawn(spawning, first + place)))))
+      }
       return ids
     },
     createKey: async () => (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write', 'tasks:write', 'sessions:write'] })).secret,
