@@ -28,6 +28,8 @@ export default defineConfig({
           include: ['packages/**/*.test.ts', 'apps/**/*.test.ts'],
           exclude: [...configDefaults.exclude, 'packages/domain/**'],
           globalSetup: [POSTGRES],
+          // They wait for PostgreSQL as much as they compute: one for each of two cores, where the default leaves one core out.
+          maxWorkers: 2,
           testTimeout: 20_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
