@@ -86,6 +86,7 @@ async function openDatabase(settings: Settings, parts: Parts, { log }: SystemOut
   log('starting PostgreSQL')
   // Loaded while PostgreSQL starts: a third of what this process has to load, and needed after that only.
   const migrations = loadMigrations()
+  // Told of where it is awaited, below: until then it must not end this process as an unhandled rejection.
   migrations.catch(() => {})
   const { server, ...urls } = await startEmbeddedDatabase(settings, log, (how) => {
     log(`PostgreSQL has ended (${how})`)

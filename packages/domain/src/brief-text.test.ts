@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   diffBrief,
   type InboxText,
-  matchCriteria,
+  matchLines,
   parseCheckIns,
   renderAssignment,
   renderCheckInTemplate,
@@ -322,7 +322,7 @@ describe('the form of a check-in', () => {
           }))
           const checkIns = parseCheckIns(renderCheckInTemplate({ ...task, criteria }))
           expect(checkIns).toMatchObject([{ taskId: task.id, revision: 3, status: 'in_progress', nextSteps: [] }])
-          const { criteria: found, unmatched } = matchCriteria({ lines: checkIns[0]?.lines ?? [] }, criteria)
+          const { reports: found, unmatched } = matchLines(checkIns[0]?.lines ?? [], criteria)
           expect(found.map(({ criterionId, state }) => [criterionId, state])).toEqual(criteria.map(({ id }) => [id, 'unclear']))
           expect(unmatched).toEqual([])
         },

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type CheckIn, type Criterion, matchCriteria, parseCheckIns } from './index.ts'
+import { type CheckIn, type Criterion, matchLines, parseCheckIns } from './index.ts'
+
+/** Reports, and the texts of lines about nothing. */
+function matchCriteria(checkIn: Pick<CheckIn, 'lines'>, known: readonly Criterion[]) {
+  const { reports, unmatched } = matchLines(checkIn.lines, known)
+  return { criteria: reports, unmatched: unmatched.map(({ text }) => text) }
+}
 
 /** [D2] Check-in Convention */
 const DOCUMENT = `Some words.

@@ -24,13 +24,6 @@ export interface CriterionReport {
   note: string
 }
 
-export interface CheckInMatches {
-  /** At most one a criterion, by its newest line, in the order of the criteria. */
-  criteria: CriterionReport[]
-  /** Lines that are about no criterion, or not clearly about one. */
-  unmatched: string[]
-}
-
 const STATUS_LENGTH_MAX = 64
 /** As many of its lines as are kept, the newest, and as many next steps, the first: a text may have millions, and nobody means them. */
 export const CHECK_IN_LINES_MAX = 10_000
@@ -117,19 +110,14 @@ const OVERLAP_MIN = { shared: 3, of: 5 }
 /** A longer line is about a criterion only if it names its id: no criterion is that long. */
 const COMPARED_LENGTH_MAX = 4_000
 
-/**
- * Which criterion each line of a check-in is about: by its id, else by the same text apart from case, space and punctuation, else by
- * sharing most of its words with one and with no other as many. The newest line about a criterion counts.
- */
-export function matchCriteria(checkIn: Pick<CheckIn, 'lines'>, criteria: readonly MatchedCriterion[]): CheckInMatches {
-  const { reports, unmatched } = matchLines(checkIn.lines, criteria)
-  return { criteria: reports, unmatched: unmatched.map(({ text }) => text) }
-}
-
 /** What of a criterion a line is compared with. */
 export type MatchedCriterion = Pick<Criterion, 'id' | 'text'>
 
-/** `matchCriteria`, with all that is known of the lines that are about none. */
+/**
+ * Which criterion each line of a check-in is about: by its id, else by the same text apart from case, space and punctuation, else by
+ * sharing most of its words with one and with no other as many. The newest line about a criterion counts: at most one report a criterion,
+ * in the order of the criteria. `unmatched` are lines that are about none, or not clearly about one.
+ */
 export function matchLines(lines: readonly BlockItem[], criteria: readonly MatchedCriterion[]): { reports: CriterionReport[]; unmatched: BlockItem[] } {
   const index = new CriteriaIndex(criteria)
   const newest = new Map<string, CriterionReport>()

@@ -38,7 +38,7 @@ export {
   type TaskUpdateText,
 } from './brief-text.ts'
 export { BUILTIN_SUBAGENTS } from './builtin-subagents.ts'
-export { type CheckIn, type CheckInMatches, type CriterionReport, matchCriteria, matchLines, parseCheckIns, readCheckIn } from './check-in.ts'
+export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './check-in.ts'
 export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
 export type { CalendarTiming } from './cron-times.ts'
 export { type DependencyEdge, findCycle } from './dependencies.ts'
