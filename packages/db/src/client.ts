@@ -43,6 +43,12 @@ export interface Tx {
 const DIALECT = new PgDialect({ casing: 'snake_case' })
 const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => String(value), parse: (text: string) => Number(text) }
 
+/**
+ * A queue is read from its front, in the order of its index, and what was taken from there is passed over for good by whoever passes first.
+ * A bitmap would be made of all that waits, and of all that was taken since the last vacuum, at every claim: generic plans reckon with few.
+ */
+const DISPATCH_PLANS = { enable_bitmapscan: 'off' }
+
 /** Opens a pool. Connections are made when first needed, and made again after they broke. */
 export function connect(url: string, options: ConnectOptions): Database {
   const sql = postgres(url, {
@@ -63,6 +69,7 @@ export function connect(url: string, options: ConnectOptions): Database {
       idle_in_transaction_session_timeout: 10_000,
       // Our statements are written so that one plan fits all parameters; planning the large ones takes longer than running them.
       plan_cache_mode: 'force_generic_plan',
+      ...(options.role === 'muster_dispatch' ? DISPATCH_PLANS : {}),
     },
   } as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as postgres.Sql
   // Teaches the pool how drizzle wants times and JSON: as text.

@@ -1,3 +1,4 @@
+import type { Tx } from '@muster/db'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { PgBoss } from 'pg-boss'
 
@@ -7,6 +8,11 @@ import { PgBoss } from 'pg-boss'
  */
 export function runQueue(runner: string, projectId: string): string {
   return runner === 'external' ? `run.external.${projectId}` : `run.${runner}`
+}
+
+/** The same of a row `g` in SQL. */
+export function runQueueOf(sql: Tx['sql']) {
+  return sql`case g.runner when 'external' then 'run.external.' || g.project_id else 'run.' || g.runner end`
 }
 
 /**

@@ -16,12 +16,13 @@ describe('a job that is inserted for its row', () => {
     const subtask = await spawn(harness.ctx)
     const projectId = harness.ctx.actor.projectId
     const [row] = await harness.admin<{ job_id: string; rank_at: Date }[]>`select job_id, rank_at from subtasks where id = ${subtask.id}`
-    const own = { jobId: row?.job_id as string, projectId, subtaskId: subtask.id, runner: 'own', rankAt: row?.rank_at as Date }
-    const twinId = harness.deps.newId()
-    await transaction(harness.deps.db, projectId, (tx) => harness.deps.runJobs.insert(tx, [{ ...own, jobId: twinId }]))
+    const [ownId, twinId] = [row?.job_id as string, harness.deps.newId()]
+    const boss = createBoss(harness.deps.dispatchDb, { supervise: false, onError: () => {}, onWarning: () => {} })
+    const priority = -Math.floor((row?.rank_at as Date).getTime() / 1_000)
+    await boss.insert(runQueue('own', projectId), [{ id: twinId, data: { project_id: projectId, id: subtask.id }, priority }])
 
     const jobs = await harness.admin`
-      select *, keep_until - created_on as kept_for, created_on = start_after as starts_at_once from pgboss.job where id in (${own.jobId}, ${twinId})`
+      select *, keep_until - created_on as kept_for, created_on = start_after as starts_at_once from pgboss.job where id in (${ownId}, ${twinId})`
     const comparable = jobs.map(({ id, created_on, start_after, keep_until, ...rest }) => rest)
     expect(comparable).toHaveLength(2)
     expect(comparable[0]).toEqual(comparable[1])
@@ -41,9 +42,7 @@ describe('a job that is inserted for its row', () => {
       await spawn(harness.ctx, { agentId: 'full' }),
     ]
     const waiting = await spawn(harness.ctx, { agentId: 'full' })
-    await transaction(harness.deps.db, projectId, (tx) =>
-      harness.deps.runJobs.insertForRows(tx, [{ queue: runQueue('own', projectId), subtaskId: waiting.id }]),
-    )
+    await transaction(harness.deps.db, projectId, (tx) => harness.deps.runJobs.insertForRows(tx, [waiting.id]))
     const jobs = await harness.admin<
       { id: string }[]
     >`select data ->> 'id' as id from pgboss.job where data ->> 'id' in ${harness.admin([...spawned, waiting].map((one) => one.id))}`

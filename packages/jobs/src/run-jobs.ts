@@ -1,31 +1,17 @@
-import type { claims, Tx } from '@muster/db'
+import type { claims, lanes, Tx } from '@muster/db'
 import type { PgBoss } from 'pg-boss'
 import { insideTransaction } from './boss.ts'
-import { runQueue } from './queues.ts'
-
-/** The doorbell of one subtask: what the worker is told is the ids, everything else is in the row. */
-export interface RunJob {
-  jobId: string
-  projectId: string
-  subtaskId: string
-  runner: string
-  /** Place in the queue, ageing included. Earlier is served first. */
-  rankAt: Date
-}
-
-interface RunJobData {
-  project_id: string
-  id: string
-}
+import { runQueueOf } from './queues.ts'
 
 /** The moves of run jobs, each inside the transaction that moves the rows they stand for. */
 export interface RunJobs {
-  insert(tx: Tx, jobs: readonly RunJob[]): Promise<void>
   /**
-   * The same for rows that may have been given slots by a statement just before, in the same packet: the rows tell, and nothing is
-   * inserted for those that have none.
+   * Inserts the jobs of rows whose transaction has just made them wait for a claim. The rows tell whether they do: nothing is inserted for
+   * those without a slot, so that it may travel in the packet of the statement that decides.
    */
-  insertForRows(tx: Tx, rows: readonly { queue: string; subtaskId: string }[]): Promise<void>
+  insertForRows(tx: Tx, subtaskIds: readonly string[]): Promise<void>
+  /** The queue's part of the statements that give slots, for `lanes.grantSlots`. */
+  inserting(tx: Tx): lanes.InsertingJobs
   /**
    * The queue's part of the one statement that claims, for `claims.claimRows`: takes up to `limit` waiting jobs of a queue (see `runQueue`),
    * best first, while others take different ones; makes those active whose rows were claimed, and removes the others.
@@ -44,34 +30,36 @@ export interface RunJobs {
   deleteWaiting(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
 }
 
+/**
+ * What pg-boss's own insert writes for such jobs; a test holds the two against each other. What it is told is the ids, everything else is in
+ * the row, and its place in the queue is the row's, ageing included. Without its queue a job has no name, and the statement fails: a row with a
+ * slot and without a job would wait for ever.
+ */
+function insertGranted(sql: Tx['sql']) {
+  return sql`
+    insert into pgboss.job (
+      name, id, data, priority, start_after, created_on, expire_seconds, deletion_seconds, keep_until,
+      retry_limit, retry_delay, retry_backoff, retry_delay_max, policy, dead_letter, heartbeat_seconds
+    )
+    select q.name, g.job_id, jsonb_build_object('project_id', g.project_id, 'id', g.id), -floor(extract(epoch from g.rank_at))::int, moment.now, moment.now,
+      q.expire_seconds, q.deletion_seconds, moment.now + q.retention_seconds * interval '1 second',
+      q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.policy, q.dead_letter, q.heartbeat_seconds
+    from granted g
+    left join pgboss.queue q on q.name = ${runQueueOf(sql)}
+    cross join (select pgboss.job_now() as now) as moment`
+}
+
 export function createRunJobs(boss: PgBoss): RunJobs {
   return {
-    async insert(tx, jobs) {
-      for (const [queue, group] of Map.groupBy(jobs, (job) => runQueue(job.runner, job.projectId))) {
-        const inserts = group.map((job) => ({
-          id: job.jobId,
-          data: { project_id: job.projectId, id: job.subtaskId } satisfies RunJobData,
-          priority: -Math.floor(job.rankAt.getTime() / 1000),
-        }))
-        await boss.insert(queue, inserts, insideTransaction(tx))
-      }
-    },
-    async insertForRows(tx, rows) {
-      // What pg-boss's own insert writes for such a job; a test holds the two against each other. Without its queue a job has no name, and
-      // the statement fails: a row with a slot and without a job would wait for ever.
+    async insertForRows(tx, subtaskIds) {
       await tx.sql`
-        insert into pgboss.job (
-          name, id, data, priority, start_after, created_on, expire_seconds, deletion_seconds, keep_until,
-          retry_limit, retry_delay, retry_backoff, retry_delay_max, policy, dead_letter, heartbeat_seconds
+        with granted as (
+          select s.project_id, s.id, s.job_id, s.runner, s.rank_at from subtasks s where s.slot and s.id = any(${subtaskIds as string[]}::uuid[])
         )
-        select q.name, s.job_id, jsonb_build_object('project_id', s.project_id, 'id', s.id), -floor(extract(epoch from s.rank_at))::int, moment.now, moment.now,
-          q.expire_seconds, q.deletion_seconds, moment.now + q.retention_seconds * interval '1 second',
-          q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.policy, q.dead_letter, q.heartbeat_seconds
-        from unnest(${rows.map((row) => row.subtaskId)}::uuid[], ${rows.map((row) => row.queue)}::text[]) as wanted(id, queue)
-        join subtasks s on s.id = wanted.id
-        left join pgboss.queue q on q.name = wanted.queue
-        cross join (select pgboss.job_now() as now) as moment
-        where s.slot and s.id = any(${rows.map((row) => row.subtaskId)}::uuid[])`
+        ${insertGranted(tx.sql)}`
+    },
+    inserting({ sql }) {
+      return sql`inserted as (${insertGranted(sql)})`
     },
     claiming(sql, queue, limit) {
       // What pg-boss's own fetch does with jobs like these; a test holds the two against each other. The limit is written out, since a plan

@@ -34,7 +34,8 @@ export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRu
 
 /** The same in a caller's transaction, which then sees only what its role may see. */
 export async function claimInTransaction(deps: Deps, tx: Tx, claimer: Claimer): Promise<ClaimedRun[]> {
-  return await claimFrom(deps, tx.sql, claimer)
+  const [, runs] = await Promise.all([claims.readFromFront(tx), claimFrom(deps, tx.sql, claimer)])
+  return runs
 }
 
 async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<ClaimedRun[]> {

@@ -107,7 +107,6 @@ export function unwrap(spawned: Spawned | undefined): Subtask {
 /** Inserts prepared subtasks of one project, in their order, in a caller's transaction. Takes lane locks: row locks come before. */
 export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<Spawned[]> {
   const defaults = laneDefaults(deps)
-  const queueOf = (row: subtasks.NewSubtaskRow) => ({ queue: runQueue(row.runner, projectId), subtaskId: row.id })
   const wanted = prepared.map(({ ctx, row }) => ({
     row,
     created: subtaskEvent('subtask.created', row, ctx.actor, {
@@ -126,7 +125,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
     subtasks.insertSubtasks(tx, projectId, wanted, defaults, deps.settings.SUBTASK_AGEING_SECONDS),
     deps.runJobs.insertForRows(
       tx,
-      prepared.map(({ row }) => queueOf(row)),
+      prepared.map(({ row }) => row.id),
     ),
   ])
   let hasSlots = false
@@ -146,7 +145,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
       if (taken !== null) {
         await deps.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
         await lanes.giveSlot(tx, row.id, row.jobId)
-        await deps.runJobs.insertForRows(tx, [queueOf(row)])
+        await deps.runJobs.insertForRows(tx, [row.id])
         hasSlots = true
       }
     }

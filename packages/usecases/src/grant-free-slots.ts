@@ -5,11 +5,9 @@ import type { Deps } from './ctx.ts'
 /** Gives the free slots of some lanes, if there are any, to what waits in them. Takes the lanes' locks: row locks come before. */
 export async function grantFreeSlots(deps: Deps, tx: Tx, projectId: string, agentIds: readonly string[]): Promise<void> {
   // Two statements in one packet: the second counts what the first has waited for.
-  const [, granted] = await Promise.all([lanes.lockLanes(tx, projectId, agentIds), lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps))])
-  if (granted.length === 0) return
-  await deps.runJobs.insert(
-    tx,
-    granted.map((grant) => ({ ...grant, projectId })),
-  )
-  tx.afterCommit(() => deps.bell.ring('run'))
+  const [, granted] = await Promise.all([
+    lanes.lockLanes(tx, projectId, agentIds),
+    lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx)),
+  ])
+  if (granted > 0) tx.afterCommit(() => deps.bell.ring('run'))
 }

@@ -14,14 +14,9 @@ export async function grantMissedSlots(deps: Deps): Promise<number> {
       const agentIds = await lanes.findUnderusedLanes(tx, projectId, laneDefaults(deps))
       if (agentIds.length === 0) return 0
       await lanes.lockLanes(tx, projectId, agentIds)
-      const granted = await lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps))
-      if (granted.length === 0) return 0
-      await deps.runJobs.insert(
-        tx,
-        granted.map((grant) => ({ ...grant, projectId })),
-      )
-      tx.afterCommit(() => deps.bell.ring('run'))
-      return granted.length
+      const granted = await lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx))
+      if (granted > 0) tx.afterCommit(() => deps.bell.ring('run'))
+      return granted
     })
   }
   return count

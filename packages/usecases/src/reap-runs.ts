@@ -39,10 +39,10 @@ export async function passIdleSlots(deps: Deps): Promise<number> {
       const holder = await lanes.lockIdleSlot(tx, subtaskId, IDLE_SLOT_MS)
       if (holder === null) return 0
       await lanes.lockLanes(tx, projectId, [holder.agentId])
-      const granted = await lanes.passSlot(tx, projectId, { subtaskId, ...holder })
-      if (granted === null) return 0
+      const heirId = await lanes.passSlot(tx, projectId, { subtaskId, ...holder })
+      if (heirId === null) return 0
       await deps.runJobs.deleteWaiting(tx, runQueue(holder.runner, projectId), [holder.jobId])
-      await deps.runJobs.insert(tx, [{ ...granted, projectId }])
+      await deps.runJobs.insertForRows(tx, [heirId])
       tx.afterCommit(() => deps.bell.ring('run'))
       return 1
     })

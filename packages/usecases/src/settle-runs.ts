@@ -1,7 +1,6 @@
 import {
   bodies,
   type EndingRow,
-  type GrantedRow,
   type LockedTask,
   lanes,
   outbox,
@@ -16,7 +15,7 @@ import {
   updates,
 } from '@muster/db'
 import { decideEnd, type EndDecision, isTerminalTask, type NewEvent, subtaskSessionId } from '@muster/domain'
-import { type RunJob, runQueue } from '@muster/jobs'
+import { runQueue } from '@muster/jobs'
 import { saidOfTask, takeCheckIn } from './check-in.ts'
 import { completeTaskInTransaction } from './complete-task.ts'
 import { laneDefaults } from './create-subtask.ts'
@@ -42,11 +41,21 @@ const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls:
  */
 export async function settleRuns(deps: Deps, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, Settlement>> {
   const prepared = prepareEnds(ends)
-  return await transaction(deps.db, projectId, (tx) => settleInTransaction(deps, tx, projectId, prepared))
+  return await transaction(deps.db, projectId, (tx) => settleInTransaction(deps, tx, projectId, prepared, (last) => tx.withCommit(last)))
 }
 
-/** The same in a caller's transaction. Takes the locks of tasks, of rows, then of lanes. */
-export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string, reported: readonly PreparedEnd[]): Promise<Map<string, Settlement>> {
+/**
+ * The same in a caller's transaction. Takes the locks of tasks, of rows, then of lanes.
+ *
+ * @param conclude takes the last statements, already on their way, where their answers are needed by nobody: awaits them, unless COMMIT is to follow them at once
+ */
+export async function settleInTransaction(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  reported: readonly PreparedEnd[],
+  conclude: (last: Promise<unknown>) => void | Promise<unknown> = (last) => last,
+): Promise<Map<string, Settlement>> {
   // One end a subtask: of several attempts only the last can be the current one, and one end told twice must not be written twice.
   const byId = new Map(reported.toSorted((one, other) => one.attempt - other.attempt).map((end) => [end.subtaskId, end]))
   const ends = [...byId.values()]
@@ -148,22 +157,24 @@ export async function settleInTransaction(deps: Deps, tx: Tx, projectId: string,
   }
 
   const expired = await expireUpdates(tx, projectId, rows, terminal)
+  let granted = 0
+  // A judge is asked by several statements, one after the other.
+  const end = evaluated.some(({ judge }) => judge !== null) ? (last: Promise<unknown>) => last : conclude
   // One packet: the statements run in this order, and none needs the answer of another.
-  const [granted] = await Promise.all([
-    writeAndGrant(deps, tx, projectId, rows, { terminal, returned, rounds }),
-    evaluated.length > 0 ? storeEvaluations(deps, tx, projectId, evaluated) : null,
-    outbox.publish(tx, projectId, [...expired, ...events]),
-    removeJobs(deps, tx, projectId, rows),
-  ])
-  const inserts: RunJob[] = [
-    ...returned.map(({ row, jobId }) => ({ jobId, projectId, subtaskId: row.id, runner: row.runner, rankAt: row.rankAt })),
-    ...granted.map((grant) => ({ ...grant, projectId })),
-  ]
-  if (inserts.length > 0) {
-    await deps.runJobs.insert(tx, inserts)
-    tx.afterCommit(() => deps.bell.ring('run'))
-  }
-  tx.afterCommit(() => deps.bell.ring('outbox'))
+  await end(
+    Promise.all([
+      writeAndGrant(deps, tx, projectId, rows, { terminal, returned, rounds }).then((count) => {
+        granted = count
+      }),
+      evaluated.length > 0 ? storeEvaluations(deps, tx, projectId, evaluated) : null,
+      outbox.publish(tx, projectId, [...expired, ...events]),
+      removeJobs(deps, tx, projectId, rows),
+    ]),
+  )
+  tx.afterCommit(() => {
+    if (granted + returned.length > 0) deps.bell.ring('run')
+    deps.bell.ring('outbox')
+  })
   return settlements
 }
 
@@ -231,14 +242,14 @@ async function expireUpdates(tx: Tx, projectId: string, rows: readonly EndingRow
   return expired.map((update) => updateEvent('update.expired', update.updateId, update.subtaskId, { kind: 'system', id: 'settle' }))
 }
 
-/** Writes the ends, then gives freed slots on, under the lanes' locks: each statement sees what the one before it did. */
+/** Writes the ends, then gives freed slots on, under the lanes' locks: each statement sees what the one before it did. Answers how many it gave. */
 async function writeAndGrant(
   deps: Deps,
   tx: Tx,
   projectId: string,
   rows: readonly EndingRow[],
   { terminal, returned, rounds }: { terminal: readonly TerminalRow[]; returned: readonly ReturnRow[]; rounds: readonly StartedRound[] },
-): Promise<GrantedRow[]> {
+): Promise<number> {
   const ended = new Set(terminal.map((row) => row.id))
   const agentIds = [...new Set(rows.filter((row) => ended.has(row.id)).map((row) => row.agentId))]
   const [, , , , granted] = await Promise.all([
@@ -252,7 +263,13 @@ async function writeAndGrant(
         )
       : null,
     agentIds.length > 0 ? lanes.lockLanes(tx, projectId, agentIds) : null,
-    agentIds.length > 0 ? lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps)) : [],
+    agentIds.length > 0 ? lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx)) : 0,
+    returned.length > 0
+      ? deps.runJobs.insertForRows(
+          tx,
+          returned.map(({ id }) => id),
+        )
+      : null,
   ])
   return granted
 }

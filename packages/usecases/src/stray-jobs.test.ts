@@ -1,4 +1,4 @@
-import { transaction } from '@muster/db'
+import { createBoss, runQueue } from '@muster/jobs'
 import { type Harness, invariants, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { cancelSubtask, claimSubtask } from './index.ts'
@@ -17,12 +17,13 @@ it('a job whose row was cancelled while a claim had it in its hands is removed b
   const gone = await spawn(ctx, { runner: 'external', priority: 'urgent' })
   await cancelSubtask(ctx, gone.id)
   // What is left of such a claim when it is broken off: cancelling had to leave the job to it.
-  const job = { jobId: ctx.newId(), projectId: ctx.actor.projectId, subtaskId: gone.id, runner: 'external', rankAt: new Date(0) }
-  await transaction(ctx.db, ctx.actor.projectId, (tx) => ctx.runJobs.insert(tx, [job]))
+  const boss = createBoss(ctx.dispatchDb, { supervise: false, onError: () => {}, onWarning: () => {} })
+  const leaveJob = () => boss.insert(runQueue('external', ctx.actor.projectId), [{ data: { project_id: ctx.actor.projectId, id: gone.id } }])
+  await leaveJob()
   expect(await claimSubtask(ctx, REQUEST)).toBeNull()
   expect(await invariants(harness.admin)).toEqual([])
 
-  await transaction(ctx.db, ctx.actor.projectId, (tx) => ctx.runJobs.insert(tx, [job]))
+  await leaveJob()
   const waiting = await spawn(ctx, { runner: 'external' })
   const claimed = await claimSubtask(ctx, REQUEST)
   expect(claimed?.subtask.id).toBe(waiting.id)

@@ -73,6 +73,11 @@ export interface Claim {
   taken: number
 }
 
+/** Has the rest of a transaction read queues as the connections of `muster_dispatch` do (see `connect`). */
+export async function readFromFront({ sql }: Tx): Promise<void> {
+  await sql`select set_config('enable_bitmapscan', 'off', true)`
+}
+
 /**
  * Takes jobs and turns their rows from pending to running, as a new attempt of this worker: one statement, so that it needs no transaction
  * around it and is one way to the database and back. Rows that are no longer pending with exactly this job are left out, and their jobs
@@ -103,9 +108,9 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
       select project_id, id, attempt, worker_id, attempt_started_at from claimed
     ),
     announced as (
-      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
       select project_id, 'subtask.started', 'subtask', id,
-        jsonb_build_object('subtask_id', id, 'attempt', attempt, 'runner', runner, 'agent_id', agent_id), 'worker', worker_id
+        jsonb_build_object('subtask_id', id, 'attempt', attempt, 'runner', runner, 'agent_id', agent_id), 'worker', worker_id, attempt_started_at
       from claimed
     ),
     ${jobs.moved}

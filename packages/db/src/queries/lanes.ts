@@ -6,13 +6,11 @@ export interface LaneDefaults {
   pending: number
 }
 
-/** A row that has been given a slot: its job must be inserted in the same transaction. */
-export interface GrantedRow {
-  subtaskId: string
-  jobId: string
-  runner: string
-  rankAt: Date
-}
+/**
+ * The queue's part of a statement that gives slots, as a common table expression: inserts the jobs of `granted(project_id, id, job_id, runner,
+ * rank_at)`.
+ */
+export type InsertingJobs = ReturnType<Tx['sql']>
 
 /**
  * Locks the lanes of these agents until the end of the transaction. Always a statement of its own: a statement that locked and
@@ -64,10 +62,15 @@ export async function findUnderusedLanes(tx: Tx, projectId: string, defaults: La
   return rows.map((row) => row.agent_id)
 }
 
-/** Gives every free slot of these lanes to the best waiting rows. The lanes must be locked. */
-export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults): Promise<GrantedRow[]> {
-  const rows = await tx.sql<{ id: string; job_id: string; runner: string; rank_at: string }[]>`
-    with lane as (
+/**
+ * Gives every free slot of these lanes to the best waiting rows, with their jobs. The lanes must be locked. Answers how many were given.
+ *
+ * @param jobs of `RunJobs.inserting`
+ */
+export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults, jobs: InsertingJobs): Promise<number> {
+  const [row] = await tx.sql<{ granted: number }[]>`
+    with moment as materialized (select muster_now() as now),
+    lane as (
       select agent_id, coalesce(
         (p.settings #>> array['limits', 'agents', agent_id, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running}
       ) as running_max
@@ -86,11 +89,15 @@ export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly s
         where project_id = ${projectId} and agent_id = f.agent_id and status = 'pending' and not slot
         order by rank_at, id limit greatest(f.slots, 0) for update skip locked
       ) as w
-    )
-    update subtasks s set slot = true, slot_at = muster_now(), job_id = gen_random_uuid()
-    from best where s.id = best.id
-    returning s.id, s.job_id, s.runner, s.rank_at`
-  return rows.map((row) => ({ subtaskId: row.id, jobId: row.job_id, runner: row.runner, rankAt: new Date(row.rank_at) }))
+    ),
+    granted as (
+      update subtasks s set slot = true, slot_at = moment.now, job_id = gen_random_uuid()
+      from best, moment where s.id = best.id
+      returning s.project_id, s.id, s.job_id, s.runner, s.rank_at
+    ),
+    ${jobs}
+    select count(*)::int as granted from granted`
+  return row?.granted ?? 0
 }
 
 /**
@@ -142,9 +149,9 @@ export async function lockIdleSlot(tx: Tx, subtaskId: string, idleMs: number): P
   return row === undefined ? null : { agentId: row.agent_id, runner: row.runner, jobId: row.job_id }
 }
 
-/** Moves an idle slot to the best waiting row of another runner. The lane must be locked. Null when nothing waits any more. */
-export async function passSlot(tx: Tx, projectId: string, holder: { subtaskId: string; agentId: string; runner: string }): Promise<GrantedRow | null> {
-  const [row] = await tx.sql<{ id: string; job_id: string; runner: string; rank_at: string }[]>`
+/** Moves an idle slot to the best waiting row of another runner, which has no job yet. The lane must be locked. Null when nothing waits any more. */
+export async function passSlot(tx: Tx, projectId: string, holder: { subtaskId: string; agentId: string; runner: string }): Promise<string | null> {
+  const [row] = await tx.sql<{ id: string }[]>`
     with heir as (
       select id from subtasks
       where project_id = ${projectId} and agent_id = ${holder.agentId} and status = 'pending' and not slot and runner <> ${holder.runner}
@@ -155,6 +162,6 @@ export async function passSlot(tx: Tx, projectId: string, holder: { subtaskId: s
     )
     update subtasks s set slot = true, slot_at = muster_now(), job_id = gen_random_uuid()
     from heir where s.id = heir.id
-    returning s.id, s.job_id, s.runner, s.rank_at`
-  return row === undefined ? null : { subtaskId: row.id, jobId: row.job_id, runner: row.runner, rankAt: new Date(row.rank_at) }
+    returning s.id`
+  return row?.id ?? null
 }

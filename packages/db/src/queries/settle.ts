@@ -132,9 +132,9 @@ export async function writeTerminal(tx: Tx, projectId: string, rows: readonly Te
         cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
       from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
     )
-    insert into inbox (project_id, id, session_id, subtask_id)
-    select ${projectId}, e.inbox_id, w.parent_session_id, e.id
-    from ended e join written w on w.id = e.id
+    insert into inbox (project_id, id, session_id, subtask_id, created_at)
+    select ${projectId}, e.inbox_id, w.parent_session_id, e.id, moment.now
+    from ended e join written w on w.id = e.id cross join moment
     where e.inbox_id is not null and w.parent_session_id is not null
     on conflict (subtask_id) do nothing`
 }
