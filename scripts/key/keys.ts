@@ -19,7 +19,7 @@ export async function runKeyCommand(command: Exclude<KeyCommand, { verb: 'help' 
   const ctx: Ctx = {
     db,
     dispatchDb,
-    runJobs: createRunJobs(boss),
+    runJobs: createRunJobs(),
     judgeJobs: createJudgeJobs(boss),
     bell: createBell(dispatchDb, ignore),
     settings,

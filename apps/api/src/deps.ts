@@ -44,7 +44,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
   })
   const stopping = new AbortController()
-  const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(boss), judgeJobs: createJudgeJobs(boss), bell, settings, newId: v7, log }
+  const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(), judgeJobs: createJudgeJobs(boss), bell, settings, newId: v7, log }
   const feed = createEventFeed()
   const runWaiters = createWaiters()
   const runners = remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS)

@@ -48,7 +48,7 @@ export async function composeWorker(settings: Settings, { databaseUrl, log, envi
       db,
       dispatchDb,
       presence,
-      runJobs: createRunJobs(boss),
+      runJobs: createRunJobs(),
       judgeJobs: createJudgeJobs(boss),
       bell: createBell(dispatchDb, (error) => log.debug({ err: error }, 'a wake-up was lost; whoever waits looks by itself')),
       settings,

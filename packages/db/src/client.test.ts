@@ -48,6 +48,19 @@ describe('statements that travel with the COMMIT', () => {
     expect(await nameNow()).toBe(before)
   })
 
+  it('undo all of the transaction when one of them is never sent', async () => {
+    const before = await nameNow()
+    const failed = transaction(db, DEFAULT_PROJECT_ID, async (tx) => {
+      const unsendable = async () => {
+        await null
+        throw new Error('no statement')
+      }
+      tx.withCommit(Promise.all([rename(tx, 'never'), unsendable()]))
+    })
+    await expect(failed).rejects.toThrow('no statement')
+    expect(await nameNow()).toBe(before)
+  })
+
   it('fail nothing else when the work fails beside them', async () => {
     const before = await nameNow()
     const failed = transaction(db, DEFAULT_PROJECT_ID, async (tx) => {

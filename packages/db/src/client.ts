@@ -34,8 +34,8 @@ export interface Tx {
   afterCommit(action: () => void): void
   /**
    * Takes the last statements of a transaction, already on their way, whose answers nobody needs before the end: COMMIT travels with them.
-   * Should one of them fail, PostgreSQL turns that COMMIT into a ROLLBACK, and the transaction fails like any other. They must not be
-   * followed by others that wait for them: what is asked after the COMMIT is refused.
+   * Should one of them fail, PostgreSQL turns that COMMIT into a ROLLBACK, and the transaction fails like any other; one that is
+   * never sent fails it before. They must not be followed by others that wait for them: what is asked after the COMMIT is refused.
    */
   withCommit(last: Promise<unknown>): void
 }
@@ -95,6 +95,7 @@ function prepared(sql: postgres.Sql): postgres.Sql {
 export async function transaction<T>(database: Database, projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> {
   const actions: (() => void)[] = []
   const lasts: Promise<unknown>[] = []
+  let failure: { error: unknown } | undefined
   // BEGIN travels with the first statements (a part of our patch of the driver). Only where a project is set, among them: should a BEGIN
   // ever fail alone, what came with it sees no project and changes nothing.
   const running = database.sql.begin(projectId === null ? '' : 'eager', async (begun) => {
@@ -112,11 +113,16 @@ export async function transaction<T>(database: Database, projectId: string | nul
       },
       afterCommit: (action) => actions.push(action),
       withCommit(last) {
-        last.catch(() => {})
+        last.catch((error: unknown) => {
+          failure ??= { error }
+        })
         lasts.push(last)
       },
     })
     await scoped
+    // Where our own code failed to send one, PostgreSQL would commit the others. After a tick every promise that waits for no answer has settled.
+    if (lasts.length > 0) await new Promise<void>((resolve) => process.nextTick(resolve))
+    if (failure !== undefined) throw failure.error
     return value
   })
   const ended = running.then(async (value) => {

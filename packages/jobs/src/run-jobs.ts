@@ -1,6 +1,4 @@
 import type { claims, lanes, Tx } from '@muster/db'
-import type { PgBoss } from 'pg-boss'
-import { insideTransaction } from './boss.ts'
 import { runQueueOf } from './queues.ts'
 
 /** The moves of run jobs, each inside the transaction that moves the rows they stand for. */
@@ -49,7 +47,7 @@ function insertGranted(sql: Tx['sql']) {
     cross join (select pgboss.job_now() as now) as moment`
 }
 
-export function createRunJobs(boss: PgBoss): RunJobs {
+export function createRunJobs(): RunJobs {
   return {
     async insertForRows(tx, subtaskIds) {
       await tx.sql`
@@ -83,7 +81,7 @@ export function createRunJobs(boss: PgBoss): RunJobs {
       }
     },
     async remove(tx, queue, jobIds) {
-      if (jobIds.length > 0) await boss.deleteJob(queue, [...jobIds], insideTransaction(tx))
+      await tx.sql`delete from pgboss.job where name = ${queue} and id = any(${jobIds as string[]}::uuid[])`
     },
     async deleteWaiting(tx, queue, jobIds) {
       if (jobIds.length === 0) return

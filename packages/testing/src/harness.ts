@@ -65,7 +65,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const deps: Deps = {
     db,
     dispatchDb,
-    runJobs: createRunJobs(boss),
+    runJobs: createRunJobs(),
     judgeJobs: createJudgeJobs(boss),
     bell: createBell(db, onError),
     settings: parseSettings({ DATA_DIR: dataDir, ...options.settings }),
