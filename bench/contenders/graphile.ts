@@ -18,6 +18,11 @@ export function startGraphileProducer(bench: Bench, database: BenchDatabase): Pr
   return startServing(bench, 'graphile-producer', 'producer.ts', { url: database.adminUrl, kind: GRAPHILE, queue: '' })
 }
 
+/** It leaves that to autovacuum, which a new database may wait a minute for, and reads its whole table for every job meanwhile. */
+export async function analyzeGraphile({ admin }: BenchDatabase): Promise<void> {
+  await admin`analyze graphile_worker._private_jobs`
+}
+
 export const graphile: Contender = {
   name: GRAPHILE,
   async prepare(bench) {
@@ -37,8 +42,7 @@ export const graphile: Contender = {
             select from graphile_worker.add_jobs(array(
               select ('noop', json_build_object('agent', 'agent-' || n % ${AGENTS}::int), null, null, null, null, null, null)::graphile_worker.job_spec
               from generate_series(0, ${count - 1}::int) as n))`
-          // It leaves that to autovacuum, which a new database may wait a minute for, reading its whole table for every job meanwhile.
-          await database.admin`analyze graphile_worker._private_jobs`
+          await analyzeGraphile(database)
         },
         entries: (count: number) => takeEntries([worker], count),
       },

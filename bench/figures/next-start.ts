@@ -1,7 +1,7 @@
 import { agentNames } from '../contenders/agents.ts'
 import type { Entry } from '../contenders/contender.ts'
 import { takeEntries } from '../contenders/entries.ts'
-import { GRAPHILE, graphile, startGraphileProducer, startGraphileWorker } from '../contenders/graphile.ts'
+import { analyzeGraphile, GRAPHILE, graphile, startGraphileProducer, startGraphileWorker } from '../contenders/graphile.ts'
 import { muster, startMusterWorker, startSpawner } from '../contenders/muster.ts'
 import { installPgBoss, startPgBossProducer, startPgBossWorker } from '../contenders/pg-boss.ts'
 import { machineMs } from '../instrument/clock.ts'
@@ -10,8 +10,8 @@ import { percentile } from '../instrument/statistics.ts'
 
 const PG_BOSS = 'pg-boss work()'
 const AGENTS = 20
-/** One that runs and as many as may wait. */
-const PER_AGENT = 10
+/** They are asked for one by one, so that the agents' runs do not end at the same moment, and so fast that many wait when all have been asked for. */
+const ASKED = { perSecond: 500, seconds: 1.2 }
 const RUN_MS = 50
 const SLOTS = { slots: 50, runMs: RUN_MS }
 
@@ -40,16 +40,16 @@ function betweenRuns(entries: readonly Entry[], askedMs: number): number[] {
 async function measureOurs(bench: Bench) {
   await using database = await muster.prepare(bench)
   await using worker = await startMusterWorker(bench, database, SLOTS, { SUBTASK_MAX_CONCURRENT: '1' })
-  await using spawner = await startSpawner(bench, database, { SUBTASK_MAX_CONCURRENT: '1', SUBTASK_MAX_PENDING: '20' })
+  await using spawner = await startSpawner(bench, database, { SUBTASK_MAX_CONCURRENT: '1', SUBTASK_MAX_PENDING: '50' })
   const agents = agentNames(500)
   const retry = async (seconds: number) => {
     const load = await spawner.call<{ ids: string[] }>('load', { perSecond: 50, seconds, agents, metadata: { fails_first: true, run_ms: 5 } })
     return betweenAttempts(await takeEntries([worker], load.ids.length * 2, 'left'))
   }
   const freed = async () => {
-    await spawner.call('spawn', { count: AGENTS * PER_AGENT, agents: agentNames(AGENTS) })
+    const load = await spawner.call<{ ids: string[] }>('load', { ...ASKED, agents: agentNames(AGENTS) })
     const askedMs = machineMs()
-    return betweenRuns(await takeEntries([worker], AGENTS * PER_AGENT, 'left'), askedMs)
+    return betweenRuns(await takeEntries([worker], load.ids.length, 'left'), askedMs)
   }
   await retry(1)
   await freed()
@@ -72,15 +72,16 @@ async function measureGraphileFreed(bench: Bench): Promise<number[]> {
   await using database = await graphile.prepare(bench)
   await using worker = await startGraphileWorker(bench, database, SLOTS)
   await using producer = await startGraphileProducer(bench, database)
-  await producer.call('spawn', { count: AGENTS * PER_AGENT, agents: agentNames(AGENTS), isGrouped: true })
+  const load = await producer.call<{ ids: string[] }>('load', { ...ASKED, agents: agentNames(AGENTS), isGrouped: true })
+  await analyzeGraphile(database)
   const askedMs = machineMs()
-  return betweenRuns(await takeEntries([worker], AGENTS * PER_AGENT, 'left'), askedMs)
+  return betweenRuns(await takeEntries([worker], load.ids.length, 'left'), askedMs)
 }
 
 export const nextStart: Figure = {
   name: 'next-start',
   title: 'end of a failed attempt → its retry entered; end of a run of a full agent → its next one entered',
-  raised: 'SUBTASK_WORKERS=50, SUBTASK_MAX_CONCURRENT=1, SUBTASK_MAX_PENDING=20',
+  raised: 'SUBTASK_WORKERS=50, SUBTASK_MAX_CONCURRENT=1, SUBTASK_MAX_PENDING=50',
   async measure(bench) {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {

@@ -51,13 +51,19 @@ export interface RunBrief {
 
 /** Renders the brief of a claimed run, with every note sent to it so far. Notes still queued count as delivered by it. */
 export async function briefRun(deps: Deps, run: ClaimedRun): Promise<RunBrief> {
-  if (isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, [])
-  return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
+  if (!isAllThereIs(run)) return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
+  if (run.attempt === 1) return compose(run, NO_ROLE, [], 0, null, [])
+  const taken = await transaction(deps.db, run.projectId, async (tx) => {
+    const guides = takeGuides(tx, run)
+    tx.withCommit(guides)
+    return { guides }
+  })
+  return compose(run, NO_ROLE, [], 0, null, await taken.guides)
 }
 
 /** The same in a caller's transaction, which must hold no lock of the run's row. */
 export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunBrief> {
-  if (isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, [])
+  if (isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, await takeGuides(tx, run))
   const role = await roleOf(tx, run)
   const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
   // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue.
@@ -71,13 +77,17 @@ export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): P
   )
   await outbox.publish(tx, run.projectId, events)
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
-  // Of guides that know why the attempt before this one failed.
-  const guides = run.attempt === 1 ? [] : await tsgNotices.takeTsgNotices(tx, run.projectId, subtaskSessionId(run.id))
+  const guides = await takeGuides(tx, run)
   return compose(run, role, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
 }
 
-/** Whether a run's row says everything: a first attempt that was sent nothing, is about no task, and so no revision, and of no sub-agent. */
-const isAllThereIs = (run: ClaimedRun) => run.attempt === 1 && run.updateSeq === 0 && run.taskId === null && run.subagentName === null
+/** Of guides that know why the attempt before this one failed. */
+async function takeGuides(tx: Tx, run: ClaimedRun): Promise<tsgNotices.TsgNotice[]> {
+  return run.attempt === 1 ? [] : await tsgNotices.takeTsgNotices(tx, run.projectId, subtaskSessionId(run.id))
+}
+
+/** Whether a run's row says everything, guides apart: of a subtask that was sent nothing, is about no task, and so no revision, and of no sub-agent. */
+const isAllThereIs = (run: ClaimedRun) => run.updateSeq === 0 && run.taskId === null && run.subagentName === null
 
 /** Whom the agent is to be, and what it goes on from. */
 interface Role {
