@@ -5,6 +5,8 @@ import type { WorkerDeps } from './deps.ts'
 const BATCH_MAX = 200
 /** Batches of one project that are stored at once: while one waits for the disk, another is being worked on. */
 const BATCHES_AT_ONCE = 2
+/** Ends that are worth another batch: a batch costs as much as a dozen of its ends, so fewer wait for the one that is under way. */
+const WORTH_A_BATCH = 12
 /** Results are kept in memory until they are stored; a batch of them is one parameter of one statement. */
 const BATCH_BYTES_MAX = 8_388_608
 const RETRY_MS_MAX = 2_000
@@ -36,8 +38,8 @@ export class Settler {
       queue.push({ end, done: resolve })
       this.#waiting.set(projectId, queue)
       const busy = this.#busy.get(projectId) ?? 0
-      // Whoever begins takes all that ends in the same moment, so a second one begins with what comes later.
-      if (busy < BATCHES_AT_ONCE && queue.length === 1) {
+      // Whoever begins takes all that ends in the same moment, and what comes later is for another one.
+      if (busy === 0 ? queue.length === 1 : busy < BATCHES_AT_ONCE && queue.length === WORTH_A_BATCH) {
         this.#busy.set(projectId, busy + 1)
         void this.#drain(projectId)
       }
