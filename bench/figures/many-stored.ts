@@ -13,7 +13,9 @@ import { measureStarts } from './start-latency.ts'
 
 const EMPTY = 'empty'
 const STARTS_PER_SECOND = 200
-const READS_PER_SECOND = 200
+const GETS_PER_SECOND = 200
+/** A list is 50 or 100 subtasks, which is as much work as a dozen single reads: at their rate it would be a queue for one process that is measured. */
+const LISTS_PER_SECOND = 50
 const WRITERS = 32
 /** Enough for each new subtask to have a slot of its own. */
 const NEW_AGENTS = 50_000
@@ -52,16 +54,16 @@ async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly 
   // For outside workers too: what is left of it must not be in the way of the next run. And new agents each time, for their limits' sake.
   const prefix = `new-${randomBytes(4).toString('hex')}-`
   const post = (index: number) => newSubtask(index, { agents: NEW_AGENTS, prefix, runner: 'external' })
-  const readSeconds = bench.size(10, 2)
+  const readSeconds = bench.size(10, 1)
   // One after the other at a fixed schedule: a second's worth of them at once would measure how they wait for each other.
-  const read = async (seconds: number, request: (index: number) => HttpCall) =>
-    percentile((await sendHttpAtRate(target, READS_PER_SECOND, seconds, request)).fromSentMs, 0.99)
+  const read = async (perSecond: number, seconds: number, request: (index: number) => HttpCall) =>
+    percentile((await sendHttpAtRate(target, perSecond, seconds, request)).fromSentMs, 0.99)
   // As long as it takes for the code to be compiled.
-  await read(bench.size(3, 1), (index) => (index % 2 === 0 ? get(index) : list(index)))
+  await read(GETS_PER_SECOND / 2, bench.size(6, 2), (index) => (index % 2 === 0 ? get(index) : list(index)))
   return {
-    get: await read(readSeconds, get),
-    list: await read(readSeconds, list),
-    post: (await sendHttpLoad({ ...target, connections: WRITERS, seconds: bench.size(10, 2), request: post })).perSecond,
+    get: await read(GETS_PER_SECOND, readSeconds, get),
+    list: await read(LISTS_PER_SECOND, readSeconds, list),
+    post: (await sendHttpLoad({ ...target, connections: WRITERS, seconds: bench.size(10, 1), request: post })).perSecond,
   }
 }
 
@@ -78,8 +80,8 @@ export const manyStored: Figure = {
       rows.add({ ...start, label: `many stored: start latency at ${STARTS_PER_SECOND}/s, p50` }, contender, percentile(starts, 0.5))
       rows.add({ ...start, label: `many stored: start latency at ${STARTS_PER_SECOND}/s, p99` }, contender, percentile(starts, 0.99))
       const http = await measureHttp(bench, database, ids.length > 0 ? ids : await someIds(database))
-      rows.add({ ...read, label: `many stored: GET /subtasks/{id} at ${READS_PER_SECOND}/s, p99` }, contender, http.get)
-      rows.add({ ...read, label: `many stored: GET /subtasks at ${READS_PER_SECOND}/s, p99` }, contender, http.list)
+      rows.add({ ...read, label: `many stored: GET /subtasks/{id} at ${GETS_PER_SECOND}/s, p99` }, contender, http.get)
+      rows.add({ ...read, label: `many stored: GET /subtasks at ${LISTS_PER_SECOND}/s, p99` }, contender, http.list)
       rows.add({ label: 'many stored: POST /subtasks', unit: '/s', better: 'higher', goal: null }, contender, http.post)
       bench.log(
         `${contender ?? 'many stored'}: start p50 ${percentile(starts, 0.5).toFixed(1)} ms, get ${http.get.toFixed(1)} ms, list ${http.list.toFixed(1)} ms, POST ${Math.round(http.post)}/s`,

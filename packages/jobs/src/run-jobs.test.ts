@@ -15,10 +15,10 @@ describe('a job that is inserted for its row', () => {
   it('is the one that pg-boss itself would insert', async () => {
     const subtask = await spawn(harness.ctx)
     const projectId = harness.ctx.actor.projectId
-    const [row] = await harness.admin<{ job_id: string; rank_at: Date }[]>`select job_id, rank_at from subtasks where id = ${subtask.id}`
-    const [ownId, twinId] = [row?.job_id as string, harness.deps.newId()]
+    const [row] = (await harness.admin`select job_id, rank_at from subtasks where id = ${subtask.id}`) as unknown as [{ job_id: string; rank_at: Date }]
+    const [ownId, twinId] = [row.job_id, harness.deps.newId()]
     const boss = createBoss(harness.deps.dispatchDb, { supervise: false, onError: () => {}, onWarning: () => {} })
-    const priority = -Math.floor((row?.rank_at as Date).getTime() / 1_000)
+    const priority = -Math.floor(row.rank_at.getTime() / 1_000)
     await boss.insert(runQueue('own', projectId), [{ id: twinId, data: { project_id: projectId, id: subtask.id }, priority }])
 
     const jobs = await harness.admin`

@@ -54,7 +54,7 @@ export async function settleInTransaction(
   tx: Tx,
   projectId: string,
   reported: readonly PreparedEnd[],
-  conclude: (last: Promise<unknown>) => void | Promise<unknown> = (last) => last,
+  conclude: (last: Promise<unknown>) => unknown = (last) => last,
 ): Promise<Map<string, Settlement>> {
   // One end a subtask: of several attempts only the last can be the current one, and one end told twice must not be written twice.
   const byId = new Map(reported.toSorted((one, other) => one.attempt - other.attempt).map((end) => [end.subtaskId, end]))
