@@ -25,27 +25,37 @@ async function measureAll(options: Options): Promise<Report> {
   const commit = await measureCommit(server.admin, options.isQuick ? 0.5 : 3)
   console.log(`PostgreSQL ${postgres.server_version}; one small commit: p50 ${commit.p50.toFixed(2)} ms, p99 ${commit.p99.toFixed(2)} ms`)
 
+  const missing: string[] = []
   const bench: Bench = {
     server,
     runs: options.runs,
     isQuick: options.isQuick,
-    withPeers: options.withPeers,
-    withAllPeers: options.withPeers && !options.isQuick,
+    async peer(name, measure, { holdsGoal } = { holdsGoal: false }) {
+      if (!options.withPeers || (options.isQuick && !holdsGoal)) return null
+      try {
+        return await measure()
+      } catch (error) {
+        if (isEnding) return await new Promise<never>(() => {})
+        console.error(`  ${name} could not be measured: ${error instanceof Error ? error.stack : error}`)
+        missing.push(name)
+        return null
+      }
+    },
     size: (full, quick) => (options.isQuick ? quick : full),
     log: (line) => console.log(`  ${line}`),
     folder,
     profileFolder,
   }
   const reports: FigureReport[] = []
-  for (const figure of options.figures) reports.push(await measureOne(bench, figure, server))
+  for (const figure of options.figures) reports.push({ ...(await measureOne(bench, figure, server)), missingPeers: missing.splice(0) })
   return { startedAt, isQuick: options.isQuick, runs: options.runs, machine, versions: describeVersions(), postgres, commit, figures: reports }
 }
 
 /** One figure. One that cannot be measured is reported as such, and the others are measured all the same. */
-async function measureOne(bench: Bench, figure: Figure, server: BenchServer): Promise<FigureReport> {
+async function measureOne(bench: Bench, figure: Figure, server: BenchServer): Promise<Omit<FigureReport, 'missingPeers'>> {
   const startMs = performance.now()
   console.log(`\n${figure.name}: ${figure.title}`)
-  const report: FigureReport = { name: figure.name, title: figure.title, raised: figure.raised, rows: [], error: null, seconds: 0 }
+  const report: Omit<FigureReport, 'missingPeers'> = { name: figure.name, title: figure.title, raised: figure.raised, rows: [], error: null, seconds: 0 }
   try {
     report.rows = await figure.measure(bench)
   } catch (error) {
@@ -75,7 +85,7 @@ async function main(): Promise<number> {
     await writeFile(resolve(options.json), `${JSON.stringify(reportJson(report), null, 2)}\n`)
     console.log(`\nThe values of all runs are in ${options.json}.`)
   }
-  if (report.figures.some((figure) => figure.error !== null)) return 1
+  if (report.figures.some((figure) => figure.error !== null || figure.missingPeers.length > 0)) return 1
   return options.isStrict && isAnyMissed(report) ? 1 : 0
 }
 

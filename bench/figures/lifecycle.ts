@@ -9,7 +9,7 @@ import type { BenchDatabase } from '../instrument/server.ts'
 import { steadyRate } from '../instrument/statistics.ts'
 
 const WORKERS = { slots: 100, runMs: 0 }
-const CONTENDERS: Contender[] = [muster, graphile, pgBossBursting]
+const PG_BOSS = pgBossBursting.name as string
 const RATE = 200
 
 /** How many transactions the processes commit while some work is done, from their start to their end. */
@@ -46,9 +46,7 @@ export const lifecycle: Figure = {
     const rows = new Rows()
     const [many, first] = [bench.size(20_000, 2_000), bench.size(2_000, 500)]
     for (let run = 1; run <= bench.runs; run += 1) {
-      for (const contender of CONTENDERS) {
-        if (contender === graphile && !bench.withPeers) continue
-        if (contender === pgBossBursting && !bench.withAllPeers) continue
+      const add = async (contender: Contender) => {
         await using database = await contender.prepare(bench)
         const idle = await countTransactions(bench, contender, database, () => sleep(bench.size(5_000, 1_000)))
         const idlePerSecond = idle.transactions / idle.seconds
@@ -75,6 +73,9 @@ export const lifecycle: Figure = {
           `run ${run}, ${contender.name ?? 'muster'}: ${Math.round(rate)}/s, transactions ${each.toFixed(2)} each, ${calmEach.toFixed(2)} at ${RATE}/s, ${idlePerSecond.toFixed(0)}/s idle`,
         )
       }
+      await add(muster)
+      await bench.peer(GRAPHILE, () => add(graphile), { holdsGoal: true })
+      await bench.peer(PG_BOSS, () => add(pgBossBursting))
     }
     return rows.list()
   },

@@ -90,10 +90,11 @@ export const manyStored: Figure = {
     await using full = await bench.server.musterDatabase()
     const ids = await seed(bench, full)
     for (let run = 1; run <= bench.runs; run += 1) {
-      if (bench.withPeers) {
+      const beside = async () => {
         await using empty = await bench.server.musterDatabase()
         await add(EMPTY, empty, [])
       }
+      await bench.peer(EMPTY, beside, { holdsGoal: true })
       await add(null, full, ids)
     }
     return rows.list()

@@ -86,7 +86,8 @@ export const nextStart: Figure = {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {
       const ours = await measureOurs(bench)
-      const [bossRetryMs, graphileFreedMs] = bench.withAllPeers ? [await measurePgBossRetry(bench), await measureGraphileFreed(bench)] : [null, null]
+      const bossRetryMs = await bench.peer(PG_BOSS, () => measurePgBossRetry(bench))
+      const graphileFreedMs = await bench.peer(GRAPHILE, () => measureGraphileFreed(bench))
       for (const [label, share, goal] of [
         ['p50', 0.5, null],
         ['p99', 0.99, atMost(20, 'ms')],

@@ -71,7 +71,7 @@ export const runningLimit: Figure = {
     const row = { label: `most at once of one agent, limit ${LIMIT}, ${workersOf(bench)} workers`, unit: '', better: 'lower', goal: atMost(LIMIT) } as const
     for (let run = 1; run <= bench.runs; run += 1) {
       const ours = await measureOurs(bench)
-      const peer = bench.withAllPeers ? await measurePeer(bench) : null
+      const peer = await bench.peer(PEER, () => measurePeer(bench))
       rows.add(row, null, ours)
       if (peer !== null) rows.add(row, PEER, peer)
       bench.log(`run ${run}: ours ${ours}, peer ${peer}`)

@@ -8,7 +8,7 @@ import { percentile } from '../instrument/statistics.ts'
 
 const RATES = [200, 500]
 const WORKERS = { slots: 50, runMs: 20 }
-const CONTENDERS: Contender[] = [muster, graphile, pgBossNotified, pgBossPolling]
+const PEERS: Contender[] = [graphile, pgBossNotified, pgBossPolling]
 
 /** How long after its commit each job was entered, and how long after it was due. */
 export interface Latencies {
@@ -38,8 +38,7 @@ export const startLatency: Figure = {
   async measure(bench: Bench) {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {
-      for (const contender of CONTENDERS) {
-        if (contender.name !== null && !bench.withAllPeers) continue
+      const add = async (contender: Contender) => {
         await using database = await contender.prepare(bench)
         await using opened = await contender.open(bench, database, WORKERS)
         for (const rate of RATES) {
@@ -54,6 +53,8 @@ export const startLatency: Figure = {
           )
         }
       }
+      await add(muster)
+      for (const peer of PEERS) await bench.peer(peer.name as string, () => add(peer))
     }
     return rows.list()
   },

@@ -18,10 +18,11 @@ export interface Bench {
   /** How often everything is repeated. */
   runs: number
   isQuick: boolean
-  /** Whether those are measured beside us whom a goal is held against. */
-  withPeers: boolean
-  /** Whether all others are, too, who only show where we stand. There is no time for them in a quick run. */
-  withAllPeers: boolean
+  /**
+   * Measures a peer beside us: null where peers are left out, and where this one cannot be measured, which the table says, and which costs us
+   * nothing of what we have measured of ourselves. In a quick run there is time only for those whom a goal is held against.
+   */
+  peer<T>(name: string, measure: () => Promise<T>, options?: { holdsGoal: boolean }): Promise<T | null>
   /** A size that depends on whether there is time. */
   size(full: number, quick: number): number
   log(line: string): void

@@ -7,6 +7,8 @@ export interface FigureReport {
   rows: Row[]
   /** Why it could not be measured; null when it was. */
   error: string | null
+  /** Peers that could not be measured, once for each time. */
+  missingPeers: string[]
   seconds: number
 }
 
@@ -54,6 +56,9 @@ function notes({ machine, versions, postgres, commit, runs, isQuick, figures }: 
       `synchronous_commit ${postgres.synchronous_commit}; one small commit: p50 ${commit.p50.toFixed(2)} ms, p99 ${commit.p99.toFixed(2)} ms.`,
     `Medians of ${runs} ${runs === 1 ? 'run' : 'runs'}${isQuick ? ', small sizes (--quick): good for comparing, not for quoting' : ''}. pg-boss ${versions['pg-boss']}, graphile-worker ${versions['graphile-worker']}, ` +
       `fastify ${versions.fastify}. Version ${versions.commit}.`,
+    ...figures
+      .filter((figure) => figure.missingPeers.length > 0)
+      .map((figure) => `Not every run of ${figure.name} has its peers: could not measure ${figure.missingPeers.join(', ')}.`),
     'Raised above what is shipped:',
     ...figures.map((figure) => `- ${figure.name}: ${figure.raised || 'nothing'}`),
   ]

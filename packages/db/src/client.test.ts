@@ -48,6 +48,18 @@ describe('statements that travel with the COMMIT', () => {
     expect(await nameNow()).toBe(before)
   })
 
+  it('fail it for what went wrong, not because the others were refused for it, whichever is heard of first', async () => {
+    const deeply = async (tx: Tx) => await Promise.all([Promise.all([fail(tx).then(() => null)]).then(() => null)])
+    const failed = transaction(db, DEFAULT_PROJECT_ID, async (tx) => {
+      tx.withCommit(Promise.all([deeply(tx), rename(tx, 'never')]))
+    })
+    await expect(failed).rejects.toThrow('division by zero')
+    // And so it is where they are awaited, and in the same session afterwards.
+    const awaited = transaction(db, DEFAULT_PROJECT_ID, async (tx) => void (await Promise.all([deeply(tx), rename(tx, 'never')])))
+    await expect(awaited).rejects.toThrow('division by zero')
+    await expect(transaction(db, DEFAULT_PROJECT_ID, (tx) => Promise.all([tx.sql`select 1 as fine`, deeply(tx)]))).rejects.toThrow('division by zero')
+  })
+
   it('undo all of the transaction when one of them is never sent', async () => {
     const before = await nameNow()
     const failed = transaction(db, DEFAULT_PROJECT_ID, async (tx) => {
