@@ -23,7 +23,9 @@ afterAll(async () => {
 })
 
 const rows = (id: string) => harness.admin`select id from muster_system.workers where id = ${id}`
-const locks = () => harness.admin<{ pid: number }[]>`select pid from pg_locks where locktype = 'advisory' and classid = 7301 and granted order by objid desc`
+const locks = () => harness.admin<{ pid: number }[]>`
+  select pid from pg_locks where locktype = 'advisory' and classid = 7301 and granted
+    and database = (select oid from pg_database where datname = current_database()) order by objid desc`
 
 /** Deps whose first statements outside of transactions find their connection lost. */
 function losing(times: number): WorkerDeps {

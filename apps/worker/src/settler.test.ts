@@ -1,4 +1,4 @@
-import { claimOne, type Harness, makeTask, startHarness } from '@muster/testing'
+import { claimOne, completed, type Harness, holdRow, makeTask, spawn, startHarness } from '@muster/testing'
 import { dispatchTask, getSubtask, getTask } from '@muster/usecases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { WorkerDeps } from './deps.ts'
@@ -15,11 +15,50 @@ it('gives the task back of a run whose end cannot be stored, also where nobody t
   const { id } = await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own' }))
   const run = await claimOne(harness.ctx)
   // To give a run back takes a new job.
-  const insert = () => Promise.reject(new Error('no more jobs'))
-  const deps = { ...harness.deps, runJobs: { ...harness.deps.runJobs, insert } } as unknown as WorkerDeps
+  const runJobs: WorkerDeps['runJobs'] = { ...harness.deps.runJobs, insertForRows: () => Promise.reject(new Error('no more jobs')) }
+  const deps = { ...harness.deps, runJobs } as unknown as WorkerDeps
   const settler = new Settler(deps, new AbortController().signal)
   expect(await settler.settle(run.projectId, { subtaskId: id, attempt: run.attempt, end: { kind: 'released' } })).toBe('settled')
   expect(await getSubtask(harness.ctx, id)).toMatchObject({ status: 'failed', error: 'The result could not be stored: no more jobs' })
   expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'pending', lastError: 'The result could not be stored: no more jobs' })
   expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['a result could not be stored'])
+})
+
+const settlerOf = (harness: Harness) => new Settler(harness.deps as unknown as WorkerDeps, new AbortController().signal)
+
+it('stores what comes later although a batch before it waits for somebody', async () => {
+  const runs: Awaited<ReturnType<typeof claimOne>>[] = []
+  for (let index = 0; index < 4; index += 1) {
+    await spawn(harness.ctx, { agentId: `later-${index}` })
+    runs.push(await claimOne(harness.ctx))
+  }
+  const settler = settlerOf(harness)
+  const settle = (run: (typeof runs)[number]) => settler.settle(run.projectId, { subtaskId: run.id, attempt: run.attempt, end: completed('Done.') })
+  const [held, ...others] = runs as [(typeof runs)[number], ...typeof runs]
+  const letGo = await holdRow(harness.admin, held.id)
+  let isHeldStored = false
+  const first = settle(held).then((settlement) => {
+    isHeldStored = true
+    return settlement
+  })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(await Promise.all(others.map(settle))).toEqual(['settled', 'settled', 'settled'])
+  expect(isHeldStored).toBe(false)
+  await letGo()
+  expect(await first).toBe('settled')
+})
+
+it.each(['40P01', '57014'])('keeps a result whose last statements fail with what passes: %s', async (code) => {
+  const { admin } = harness
+  await spawn(harness.ctx, { agentId: `passing-${code}` })
+  const run = await claimOne(harness.ctx)
+  await admin.unsafe(`create function boom() returns trigger language plpgsql as $$ begin raise exception 'boom' using errcode = '${code}'; end $$`)
+  await admin.unsafe(`create trigger boom before update on subtasks for each row when (new.status in ('completed', 'failed')) execute function boom()`)
+  const told = settlerOf(harness).settle(run.projectId, { subtaskId: run.id, attempt: run.attempt, end: completed('Done.') })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await admin.unsafe('drop trigger boom on subtasks')
+  await admin.unsafe('drop function boom')
+  expect(await told).toBe('settled')
+  expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ status: 'completed', result: 'Done.' })
+  expect(harness.log.takeErrors()).toEqual([])
 })

@@ -5,8 +5,10 @@ import type { WorkerDeps } from './deps.ts'
 const BATCH_MAX = 200
 /** Batches of one project that are stored at once: while one waits for the disk, another is being worked on. */
 const BATCHES_AT_ONCE = 2
-/** Ends that are worth another batch: a batch costs as much as a dozen of its ends, so fewer wait for the one that is under way. */
+/** Ends that are worth another batch at once: a batch costs as much as a dozen of its ends, so fewer wait for the one that is under way. */
 const WORTH_A_BATCH = 12
+/** But no longer than this: it may be waiting for somebody's lock. */
+const PATIENCE_MS = 20
 /** Results are kept in memory until they are stored; a batch of them is one parameter of one statement. */
 const BATCH_BYTES_MAX = 8_388_608
 const RETRY_MS_MAX = 2_000
@@ -37,13 +39,18 @@ export class Settler {
       const queue = this.#waiting.get(projectId) ?? []
       queue.push({ end, done: resolve })
       this.#waiting.set(projectId, queue)
-      const busy = this.#busy.get(projectId) ?? 0
       // Whoever begins takes all that ends in the same moment, and what comes later is for another one.
-      if (busy === 0 ? queue.length === 1 : busy < BATCHES_AT_ONCE && queue.length === WORTH_A_BATCH) {
-        this.#busy.set(projectId, busy + 1)
-        void this.#drain(projectId)
-      }
+      const isFirst = queue.length === 1
+      if (!this.#busy.has(projectId) || queue.length === WORTH_A_BATCH) this.#begin(projectId)
+      else if (isFirst) setTimeout(() => this.#begin(projectId), PATIENCE_MS)
     })
+  }
+
+  #begin(projectId: string): void {
+    const busy = this.#busy.get(projectId) ?? 0
+    if (busy === BATCHES_AT_ONCE || !this.#waiting.has(projectId)) return
+    this.#busy.set(projectId, busy + 1)
+    void this.#drain(projectId)
   }
 
   async #drain(projectId: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type TestDatabase, testDatabase } from '@muster/testing'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect, type Database, type Tx, transaction } from './client.ts'
 
@@ -58,6 +59,21 @@ describe('statements that travel with the COMMIT', () => {
     const awaited = transaction(db, DEFAULT_PROJECT_ID, async (tx) => void (await Promise.all([deeply(tx), rename(tx, 'never')])))
     await expect(awaited).rejects.toThrow('division by zero')
     await expect(transaction(db, DEFAULT_PROJECT_ID, (tx) => Promise.all([tx.sql`select 1 as fine`, deeply(tx)]))).rejects.toThrow('division by zero')
+  })
+
+  it('are not sent again behind the COMMIT where their plan has become wrong', async () => {
+    const before = await nameNow()
+    const owner = postgres(database.adminUrl, { max: 1, onnotice: () => {} })
+    await owner`create table replanned (one integer)`
+    await owner`grant select, insert on replanned to muster_app`
+    const read = (tx: Tx) => tx.sql`select * from replanned`
+    await transaction(db, DEFAULT_PROJECT_ID, read)
+    await owner`alter table replanned add column two integer`
+    const failed = transaction(db, DEFAULT_PROJECT_ID, async (tx) => tx.withCommit(Promise.all([rename(tx, 'never'), read(tx)])))
+    await expect(failed).rejects.toThrow('cached plan must not change result type')
+    expect(await nameNow()).toBe(before)
+    await expect(transaction(db, DEFAULT_PROJECT_ID, read)).resolves.toEqual([])
+    await owner.end()
   })
 
   it('undo all of the transaction when one of them is never sent', async () => {

@@ -35,7 +35,8 @@ export interface Tx {
   /**
    * Takes the last statements of a transaction, already on their way, whose answers nobody needs before the end: COMMIT travels with them.
    * Should one of them fail, PostgreSQL turns that COMMIT into a ROLLBACK, and the transaction fails like any other; one that is
-   * never sent fails it before. They must not be followed by others that wait for them: what is asked after the COMMIT is refused.
+   * never sent fails it before. They must not be followed by others that wait for them: what is asked after the COMMIT is refused. Their
+   * parameters are texts, numbers and lists of them: one that the driver cannot write is found out when the COMMIT is already on its way.
    */
   withCommit(last: Promise<unknown>): void
 }
@@ -44,8 +45,9 @@ const DIALECT = new PgDialect({ casing: 'snake_case' })
 const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => String(value), parse: (text: string) => Number(text) }
 
 /**
- * A queue is read from its front, in the order of its index, and what was taken from there is passed over for good by whoever passes first.
- * A bitmap would be made of all that waits, and of all that was taken since the last vacuum, at every claim: generic plans reckon with few.
+ * So that a queue is read from its front, in the order of its index, and what was taken from there is passed over for good by whoever passes
+ * first. A bitmap would be made of all that waits, and of all that was taken since the last vacuum, at every claim: generic plans reckon with
+ * few. (While a queue is known to be empty it may be read whole, which is nothing.)
  */
 const DISPATCH_PLANS = { enable_bitmapscan: 'off' }
 

@@ -83,7 +83,7 @@ export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): P
 
 /** Of guides that know why the attempt before this one failed. */
 async function takeGuides(tx: Tx, run: ClaimedRun): Promise<tsgNotices.TsgNotice[]> {
-  return run.attempt === 1 ? [] : await tsgNotices.takeTsgNotices(tx, run.projectId, subtaskSessionId(run.id))
+  return run.attempt === 1 ? [] : await tsgNotices.takeTsgNotices(tx, run.projectId, subtaskSessionId(run.id), { subtaskId: run.id, attempt: run.attempt })
 }
 
 /** Whether a run's row says everything, guides apart: of a subtask that was sent nothing, is about no task, and so no revision, and of no sub-agent. */

@@ -245,4 +245,15 @@ describe('a failed attempt', () => {
     expect(await fail('It cannot bind the port.')).not.toContain('Guide')
     expect(await getTsgUsage(ctx, 'of-attempts')).toMatchObject({ surfaced: 1 })
   })
+
+  it('keeps them from an attempt that somebody else has taken over since', async () => {
+    await create('of-current-attempts', ['cannot listen'])
+    await spawn(ctx, { maxAttempts: 5 })
+    await settleOne(ctx, await claimOne(ctx), { kind: 'errored', error: 'It cannot listen.', retryable: true, partialResult: null })
+    const lost = await claimOne(ctx)
+    await settleOne(ctx, lost, { kind: 'lost' })
+    const current = await claimOne(ctx)
+    expect((await briefRun(ctx, lost)).text).not.toContain('Guide')
+    expect((await briefRun(ctx, current)).text).toContain('read_tsg("of-current-attempts")')
+  })
 })

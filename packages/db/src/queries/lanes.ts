@@ -8,7 +8,7 @@ export interface LaneDefaults {
 
 /**
  * The queue's part of a statement that gives slots, as a common table expression: inserts the jobs of `granted(project_id, id, job_id, runner,
- * rank_at)`.
+ * rank_at)`, which it calls `g`.
  */
 export type InsertingJobs = ReturnType<Tx['sql']>
 

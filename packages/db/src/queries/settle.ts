@@ -28,7 +28,6 @@ export interface EndingRow {
   revisionRound: number
   maxRevisions: number
   updateSeq: number
-  rankAt: Date
   workerId: string
   notify: boolean
   /** Whether the reaper may take it: its lease has lapsed, or its attempt has run out of time. */
@@ -44,11 +43,11 @@ export interface AttemptRef {
 /** Locks the rows of attempts that are still the current, running ones, in the order of their ids. Others are left out. */
 export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
   const ids = attempts.map((ref) => ref.subtaskId)
-  const rows = await tx.sql<(Omit<EndingRow, 'rankAt'> & { rankAt: string })[]>`
+  const rows = await tx.sql<EndingRow[]>`
     select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", task_revision as "taskRevision",
       schedule_id as "scheduleId", subagent_name as "subagentName", subagent_version as "subagentVersion", priority, runner, job_id as "jobId",
       s.attempt, failures, max_attempts as "maxAttempts", timeout_seconds as "timeoutSeconds", cancel_requested_at is not null as "cancelRequested",
-      required_outputs as "requiredOutputs", revision_round as "revisionRound", max_revisions as "maxRevisions", update_seq as "updateSeq", rank_at as "rankAt", worker_id as "workerId", notify,
+      required_outputs as "requiredOutputs", revision_round as "revisionRound", max_revisions as "maxRevisions", update_seq as "updateSeq", worker_id as "workerId", notify,
       lease_expires_at < muster_now() as "leaseLapsed",
       attempt_started_at + timeout_seconds * interval '1 second' < muster_now() as "timedOut"
     from subtasks s
@@ -56,7 +55,7 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
     order by s.id
     for update of s`
   const attemptOf = new Map(attempts.map((ref) => [ref.subtaskId, ref.attempt]))
-  return rows.filter((row) => attemptOf.get(row.id) === row.attempt).map((row) => ({ ...row, rankAt: new Date(row.rankAt) }))
+  return rows.filter((row) => attemptOf.get(row.id) === row.attempt)
 }
 
 /** Which of these attempts have already brought their subtask to an end: a settlement whose answer was lost. */
@@ -87,7 +86,7 @@ export interface TerminalRow {
   inboxId: string | null
 }
 
-/** Writes the ends of locked attempts: rows, attempts, inbox. Answers the ends' time. */
+/** Writes the ends of locked attempts: rows, attempts, inbox. */
 export async function writeTerminal(tx: Tx, projectId: string, rows: readonly TerminalRow[]): Promise<void> {
   const ids = rows.map((row) => row.id)
   const data = rows.map((row) => ({

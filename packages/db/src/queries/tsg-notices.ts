@@ -1,5 +1,6 @@
 import type { TsgSeverity } from '@muster/domain'
 import type { Tx } from '../client.ts'
+import type { AttemptRef } from './settle.ts'
 
 /** A guide that a session has to be told about. */
 export interface TsgNotice {
@@ -31,12 +32,15 @@ export async function insertTsgNotices(
 /**
  * Hands over the notices that wait for a session, oldest first, the best first of those that came together. This is their delivery:
  * two that take at once get different ones. Those of guides that have been deleted meanwhile are dropped.
+ *
+ * @param run for whom they are taken, where that is an attempt: none for one that is no longer the current, running one
  */
-export async function takeTsgNotices(tx: Tx, projectId: string, sessionId: string): Promise<TsgNotice[]> {
+export async function takeTsgNotices(tx: Tx, projectId: string, sessionId: string, run: AttemptRef | null = null): Promise<TsgNotice[]> {
   const rows = await tx.sql<{ tsg_id: string; title: string; matched_pattern: string; severity: TsgSeverity }[]>`
     with taken as (
       update tsg_notices set delivered_at = muster_now()
       where project_id = ${projectId} and session_id = ${sessionId} and delivered_at is null
+        and (${run === null} or exists (select from subtasks s where s.id = ${run?.subtaskId ?? null} and s.attempt = ${run?.attempt ?? null} and s.status = 'running'))
       returning tsg_id, matched_pattern, created_at
     )
     select t.tsg_id, g.title, t.matched_pattern
