@@ -41,7 +41,7 @@ async function seed(bench: Bench, { admin }: BenchDatabase): Promise<string[]> {
 
 async function measureStartLatency(bench: Bench, database: BenchDatabase): Promise<number[]> {
   await using opened = await muster.open(bench, database, { slots: 50, runMs: 20 })
-  return (await measureStarts(opened, STARTS_PER_SECOND, bench.size(10, 2), bench.size(2, 1))).fromCommitMs
+  return (await measureStarts(opened, STARTS_PER_SECOND, bench.size(7, 2), bench.size(2, 1))).fromCommitMs
 }
 
 async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly string[]) {
@@ -54,7 +54,7 @@ async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly 
   // For outside workers too: what is left of it must not be in the way of the next run. And new agents each time, for their limits' sake.
   const prefix = `new-${randomBytes(4).toString('hex')}-`
   const post = (index: number) => newSubtask(index, { agents: NEW_AGENTS, prefix, runner: 'external' })
-  const readSeconds = bench.size(10, 1)
+  const readSeconds = bench.size(7, 1)
   // One after the other at a fixed schedule: a second's worth of them at once would measure how they wait for each other.
   const read = async (perSecond: number, seconds: number, request: (index: number) => HttpCall) =>
     percentile((await sendHttpAtRate(target, perSecond, seconds, request)).fromSentMs, 0.99)
@@ -63,7 +63,7 @@ async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly 
   return {
     get: await read(GETS_PER_SECOND, readSeconds, get),
     list: await read(LISTS_PER_SECOND, readSeconds, list),
-    post: (await sendHttpLoad({ ...target, connections: WRITERS, seconds: bench.size(10, 1), request: post })).perSecond,
+    post: (await sendHttpLoad({ ...target, connections: WRITERS, seconds: bench.size(7, 1), request: post })).perSecond,
   }
 }
 

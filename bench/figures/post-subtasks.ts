@@ -22,7 +22,7 @@ export function newSubtask(
 
 async function measure(bench: Bench, load: Pick<HttpLoad, 'url' | 'headers' | 'request'>) {
   await sendHttpLoad({ ...load, connections: CONNECTIONS, seconds: bench.size(3, 1) })
-  return await sendHttpLoad({ ...load, connections: CONNECTIONS, seconds: bench.size(10, 1) })
+  return await sendHttpLoad({ ...load, connections: CONNECTIONS, seconds: bench.size(7, 1) })
 }
 
 async function measureOurs(bench: Bench, database: BenchDatabase, agents: number, raised: Record<string, string> = {}) {

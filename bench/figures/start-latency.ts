@@ -42,7 +42,7 @@ export const startLatency: Figure = {
         await using database = await contender.prepare(bench)
         await using opened = await contender.open(bench, database, WORKERS)
         for (const rate of RATES) {
-          const { fromCommitMs, fromDueMs } = await measureStarts(opened, rate, bench.size(10, 2), bench.size(2, 1))
+          const { fromCommitMs, fromDueMs } = await measureStarts(opened, rate, bench.size(7, 2), bench.size(2, 1))
           const add = (label: string, value: number, goal: ReturnType<typeof atMost> | null) =>
             rows.add({ label: `start latency at ${rate}/s, ${label}`, unit: 'ms', better: 'lower', goal }, contender.name, value)
           add('p50', percentile(fromCommitMs, 0.5), atMost(3, 'ms'))

@@ -77,7 +77,7 @@ import {
   updateTsg,
 } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, type Database, type DatabaseRole, evaluations, tasks, training, transaction, tsgNotices } from './index.ts'
+import { claims, connect, type Database, type DatabaseRole, evaluations, type Tx, tasks, training, transaction, tsgNotices } from './index.ts'
 
 interface Statement {
   text: string
@@ -502,6 +502,36 @@ describe('every statement', () => {
       if (tables.length > 0) slow.push(`${tables.join(', ')} for ${statement.text.replaceAll(/\s+/g, ' ').slice(0, 1200)}`)
     }
     expect(slow).toEqual([])
+  })
+})
+
+describe('a claim', () => {
+  // As they are when a queue has filled since the statistics were taken, and as every claim is planned: without its parameters.
+  async function planOfClaim(role: DatabaseRole, bitmaps: string): Promise<string> {
+    const claim = [...statements.values()].find((each) => each.role === role && each.text.includes('taken as materialized')) as Statement
+    let plan = ''
+    await harness.admin
+      .begin(async (sql) => {
+        await sql`update pg_class set reltuples = 20 where oid = 'pgboss.job_common'::regclass`
+        await sql`select set_config('enable_bitmapscan', ${bitmaps}, true)`
+        plan = JSON.stringify(await sql.unsafe(`explain (generic_plan, format json) ${claim.text}`))
+        throw new Error('explained')
+      })
+      .catch((error: Error) => expect(error.message).toBe('explained'))
+    return plan
+  }
+
+  it.each(['muster_dispatch', 'muster_app'] as const)('reads its queue from the front, as %s', async (role) => {
+    const pool = role === 'muster_app' ? harness.deps.db : harness.deps.dispatchDb
+    const bitmaps = await pool.sql.begin(async (sql) => {
+      if (role === 'muster_app') await claims.readFromFront({ sql: sql as unknown as Tx['sql'] })
+      return (await sql<{ enable_bitmapscan: string }[]>`show enable_bitmapscan`)[0]?.enable_bitmapscan as string
+    })
+    const plan = await planOfClaim(role, bitmaps)
+    expect(plan).toContain(
+      '"Node Type":"Index Scan","Parent Relationship":"Outer","Parallel Aware":false,"Async Capable":false,"Scan Direction":"Forward","Index Name":"job_common_i11"',
+    )
+    expect(await planOfClaim(role, 'on')).not.toContain('"Scan Direction":"Forward","Index Name":"job_common_i11"')
   })
 })
 

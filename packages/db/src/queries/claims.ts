@@ -74,7 +74,7 @@ export interface Claim {
 }
 
 /** Has the rest of a transaction read queues as the connections of `muster_dispatch` do (see `connect`). */
-export async function readFromFront({ sql }: Tx): Promise<void> {
+export async function readFromFront({ sql }: Pick<Tx, 'sql'>): Promise<void> {
   await sql`select set_config('enable_bitmapscan', 'off', true)`
 }
 
