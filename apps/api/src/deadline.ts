@@ -1,5 +1,8 @@
 import { DomainError } from '@muster/domain'
 
+/** Longest time that one look at the database may take, of a caller who would wait for more than that for what he looks for. */
+export const LOOK_MS = 5_000
+
 const TOO_LATE = 'The database does not answer in time. What was asked may still take effect; repeat it with the same Idempotency-Key.'
 
 /**

@@ -1,6 +1,10 @@
-import type { RunOutcome, StopReason } from '@muster/runners'
-import { describe, expect, it } from 'vitest'
-import { toAttemptEnd } from './active-run.ts'
+import type { Runner, RunOutcome, StopReason } from '@muster/runners'
+import { claimOne, type Harness, makeTask, startHarness } from '@muster/testing'
+import { dispatchTask, steerSubtask } from '@muster/usecases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ActiveRun, toAttemptEnd } from './active-run.ts'
+import type { WorkerDeps } from './deps.ts'
+import { Settler } from './settler.ts'
 
 const completed: RunOutcome = { kind: 'completed', result: 'done' }
 const stopped: RunOutcome = { kind: 'stopped', partialResult: 'half' }
@@ -22,5 +26,45 @@ describe('the end of an attempt', () => {
     ['over budget', { kind: 'budget_exceeded', error: 'too dear', partialResult: 'some' }, null, { kind: 'budget_exceeded', partialResult: 'some' }],
   ])('%s', (_name, outcome, reason, end) => {
     expect(toAttemptEnd(outcome, reason)).toMatchObject(end)
+  })
+})
+
+describe('a note that comes between the claim and the brief', () => {
+  let harness: Harness
+  beforeAll(async () => {
+    harness = await startHarness()
+  })
+  afterAll(() => harness.close())
+
+  it('is told once, in the brief', async () => {
+    const { ctx } = harness
+    const task = await makeTask(ctx)
+    const { id } = await dispatchTask(ctx, task.id, () => ({ runner: 'own' }))
+    const claimed = await claimOne(ctx)
+    await steerSubtask(ctx, id, { content: 'Mind the gap.', delivery: 'next_step', steerable: () => true })
+    const told: string[] = []
+    const runner: Pick<Runner, 'steerable' | 'usesWorkspace' | 'run'> = {
+      steerable: true,
+      usesWorkspace: false,
+      async run({ brief, updates }) {
+        told.push(brief.text)
+        const [first] = await Promise.race([
+          (async () => {
+            for await (const update of updates) return [update.text]
+            return []
+          })(),
+          new Promise<string[]>((resolve) => setTimeout(() => resolve([]), 500)),
+        ])
+        if (first !== undefined) told.push(first)
+        return { kind: 'completed', result: 'Done.' }
+      },
+    }
+    const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps
+    const run = new ActiveRun(deps, claimed, runner as Runner)
+    run.hear({ subtaskId: id, attempt: claimed.attempt, cancelRequested: false, updateSeq: 1, taskHasNews: false })
+    // Long enough for a checkpoint that fetched it.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await run.complete(new Settler(deps, new AbortController().signal))
+    expect(told.filter((text) => text.includes('Mind the gap.'))).toEqual([told[0]])
   })
 })

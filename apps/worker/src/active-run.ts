@@ -30,8 +30,10 @@ export class ActiveRun {
   /** What was handed to the run: a repeated checkpoint brings it again. */
   readonly #pushedIds = new Set<string>()
   #seenUpdateSeq: number
-  /** What its brief has told it: a repeated checkpoint may bring that too. */
-  #told: RunBrief['told'] = { noteSeq: 0, taskSeq: 0 }
+  /** What its brief has told it, once it has been read: a repeated checkpoint may bring that too. */
+  #told: RunBrief['told'] | null = null
+  /** There was news before the brief, which contains it if it came in time. */
+  #wasEarly = false
 
   constructor(deps: WorkerDeps, claimed: ClaimedRun, runner: Runner) {
     this.subtaskId = claimed.id
@@ -57,6 +59,11 @@ export class ActiveRun {
     if (news === null) this.stop('lease_lost')
     else if (news.cancelRequested) this.stop('cancelled')
     else if ((news.updateSeq > this.#seenUpdateSeq || news.taskHasNews === true) && this.#runner.steerable) {
+      // A note that a checkpoint fetched now would be part of the brief as well.
+      if (this.#told === null) {
+        this.#wasEarly = true
+        return
+      }
       this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, news.updateSeq)
       this.#journal.look()
     }
@@ -105,6 +112,8 @@ export class ActiveRun {
     const claimed = this.#claimed
     const brief = await briefRun(this.#deps, claimed)
     this.#told = brief.told
+    this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, brief.told.noteSeq)
+    if (this.#wasEarly) this.#journal.look()
     // A dispatched brief has a folder of its own, which lasts: an attempt finds there what earlier ones have left.
     const isTasks = brief.runsTask
     const workspace = isTasks ? taskWorkspacePath(this.#deps, claimed.taskId as string) : workspacePath(this.#deps, claimed.id, claimed.attempt)
@@ -146,8 +155,8 @@ export class ActiveRun {
   #take(answer: CheckpointAnswer): void {
     if (answer.cancelRequested) this.stop('cancelled')
     for (const update of answer.updates) {
-      const toldSeq = update.taskId === null ? this.#told.noteSeq : this.#told.taskSeq
-      if (update.seq <= toldSeq || this.#pushedIds.has(update.updateId)) continue
+      const toldSeq = update.taskId === null ? this.#told?.noteSeq : this.#told?.taskSeq
+      if (update.seq <= (toldSeq ?? 0) || this.#pushedIds.has(update.updateId)) continue
       this.#pushedIds.add(update.updateId)
       // Updates of the brief are numbered by themselves.
       if (update.taskId === null) this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, update.seq)

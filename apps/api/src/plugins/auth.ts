@@ -2,6 +2,7 @@ import { type Actor, DomainError, isLoopback, requireScope, requireSpawnAllowed 
 import { authenticate, openActor } from '@muster/usecases'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
+import { LOOK_MS, within } from '../deadline.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,8 +44,9 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
     try {
       const token = bearerToken(request)
       if (token === null) throw new DomainError('unauthenticated', 'The Authorization header must be: Bearer, a space, and the key.')
-      // Also on an open server: a subtask's own credential must not open more than its own work.
-      return await authenticate(deps, token)
+      // Also on an open server: a subtask's own credential must not open more than its own work. In no more time than any endpoint has, also
+      // for those that let their callers wait.
+      return await within(LOOK_MS, authenticate(deps, token))
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error
       // Only who sends wrong keys is kept waiting: behind a proxy, others share the address.

@@ -1,12 +1,10 @@
 import { type ClaimedSubtask, claimSubtask } from '@muster/usecases'
-import { within } from '../../deadline.ts'
+import { LOOK_MS, within } from '../../deadline.ts'
 import { endpoint } from '../../endpoint.ts'
 import { claimedSubtaskSchema, claimSchema, presentClaim } from '../../schemas/lease.ts'
 
 /** A bell may be lost; work is found within this time all the same. */
 const LOOK_EVERY_MS = 500
-/** Longest time one look may take. */
-const LOOK_MS = 5_000
 
 export const claimSubtaskEndpoint = endpoint({
   operationId: 'claimSubtask',
@@ -24,13 +22,13 @@ export const claimSubtaskEndpoint = endpoint({
   },
   errors: ['runner_unavailable'],
   deadlineMs: 70_000,
-  async handle({ ctx, deps, body, gone }) {
+  async handle({ ctx, deps, body, gone, elapsedMs }) {
     const deadline = performance.now() + body.wait_seconds * 1000
     const input = { runner: body.runner, workerId: body.worker_id, leaseSeconds: body.lease_seconds }
     const left = gone()
-    for (;;) {
+    for (let spentMs = elapsedMs(); ; spentMs = 0) {
       // Each look is a transaction of its own: waiting holds none open.
-      const claim = await within(LOOK_MS, claimSubtask(ctx, input))
+      const claim = await within(Math.max(0, LOOK_MS - spentMs), claimSubtask(ctx, input))
       const leftMs = deadline - performance.now()
       if (claim !== null || leftMs <= 0) return claim
       await deps.runWaiters.wait(Math.min(leftMs, LOOK_EVERY_MS), left, deps.stopping)

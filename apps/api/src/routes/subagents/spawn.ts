@@ -41,7 +41,7 @@ export const spawnSubagentEndpoint = endpoint({
     'subtasks_disabled',
   ],
   deadlineMs: WAIT_DEADLINE_MS,
-  async handle({ ctx, deps, params, body, gone }) {
+  async handle({ ctx, deps, params, body, gone, elapsedMs }) {
     const { wait_seconds } = body
     const wait = async (subtask: Subtask): Promise<Subtask> => {
       const waitMs = (wait_seconds ?? (subtask.background ? 0 : WAIT_SECONDS_MAX)) * 1_000
@@ -50,7 +50,7 @@ export const spawnSubagentEndpoint = endpoint({
     }
     requireTimeout(deps, body.timeout_seconds)
     try {
-      const spawned = await spawnSubagent(ctx, params.name, {
+      const spawning = spawnSubagent(ctx, params.name, {
         prompt: body.prompt,
         description: body.description,
         model: body.model ?? undefined,
@@ -61,11 +61,11 @@ export const spawnSubagentEndpoint = endpoint({
         timeoutSeconds: body.timeout_seconds,
         runner: pickRunner(deps, body.runner ?? null),
       })
-      return await wait(spawned)
+      return await wait(await inTimeForLook(spawning, elapsedMs()))
     } catch (error) {
       if (!(error instanceof Replay)) throw error
       const { subtask_id } = error.answer.body as { subtask_id: string }
-      const { status, headers = {}, body: replayed } = toAnswer(await wait(await getSpawned(ctx, subtask_id)))
+      const { status, headers = {}, body: replayed } = toAnswer(await wait(await inTimeForLook(getSpawned(ctx, subtask_id))))
       throw new Replay({ status, headers, body: replayed })
     }
   },

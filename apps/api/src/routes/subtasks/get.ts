@@ -21,11 +21,11 @@ export const getSubtaskEndpoint = endpoint({
   answers: { 200: { description: 'The subtask.', schema: subtaskSchema } },
   errors: ['not_found'],
   deadlineMs: WAIT_DEADLINE_MS,
-  async handle({ ctx, deps, params, query, gone }) {
-    const look = () => inTimeForLook(getSubtask(ctx, params.id))
-    const subtask = await look()
+  async handle({ ctx, deps, params, query, gone, elapsedMs }) {
+    const look = (spentMs?: number) => inTimeForLook(getSubtask(ctx, params.id), spentMs)
+    const subtask = await look(elapsedMs())
     if (query.wait_seconds === 0 || isTerminal(subtask.status)) return subtask
-    return await waitForEnd(deps, subtask, look, query.wait_seconds * 1000, gone())
+    return await waitForEnd(deps, subtask, () => look(), query.wait_seconds * 1000, gone())
   },
   answer: (subtask) => ({ status: 200, body: presentSubtask(subtask) }),
 })

@@ -1,6 +1,6 @@
 import { isTerminal, isTerminalSubtaskEvent, type Subtask } from '@muster/domain'
 import type { ApiDeps } from '../../api-deps.ts'
-import { within } from '../../deadline.ts'
+import { LOOK_MS, within } from '../../deadline.ts'
 import { createWaiters } from '../../waiters.ts'
 
 /** How long a caller may wait for the end of a subtask. */
@@ -9,11 +9,12 @@ export const WAIT_SECONDS_MAX = 60
 export const WAIT_DEADLINE_MS = (WAIT_SECONDS_MAX + 10) * 1000
 /** The end of a subtask is heard of by its event. This is for events that are held up. */
 const LOOK_EVERY_MS = 1_000
-/** Longest time one look may take. */
-const LOOK_MS = 5_000
 
-/** @throws DomainError `unavailable` for a look that takes too long */
-export const inTimeForLook = <T>(look: Promise<T>): Promise<T> => within(LOOK_MS, look)
+/**
+ * @param spentMs of the time for a look, before it began
+ * @throws DomainError `unavailable` for a look that takes too long
+ */
+export const inTimeForLook = <T>(look: Promise<T>, spentMs = 0): Promise<T> => within(Math.max(0, LOOK_MS - spentMs), look)
 
 /** Waits until a subtask has ended, the time is up, its caller has hung up or the process stops, and answers with what it is then. Holds no transaction. */
 export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Promise<Subtask>, waitMs: number, gone: AbortSignal): Promise<Subtask> {
