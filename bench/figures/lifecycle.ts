@@ -44,11 +44,11 @@ export const lifecycle: Figure = {
   raised: 'SUBTASK_WORKERS=100',
   async measure(bench) {
     const rows = new Rows()
-    const [many, first] = [bench.size(20_000, 2_000), bench.size(2_000, 500)]
+    const [many, first] = [bench.size(12_000, 2_000), bench.size(2_000, 500)]
     for (let run = 1; run <= bench.runs; run += 1) {
       const add = async (contender: Contender) => {
         await using database = await contender.prepare(bench)
-        const idle = await countTransactions(bench, contender, database, () => sleep(bench.size(5_000, 1_000)))
+        const idle = await countTransactions(bench, contender, database, () => sleep(bench.size(3_000, 1_000)))
         const idlePerSecond = idle.transactions / idle.seconds
         let rate = 0
         const full = await countTransactions(bench, contender, database, async (opened) => {
