@@ -81,7 +81,8 @@ export async function readFromFront({ sql }: Pick<Tx, 'sql'>): Promise<void> {
 /**
  * Takes jobs and turns their rows from pending to running, as a new attempt of this worker: one statement, so that it needs no transaction
  * around it and is one way to the database and back. Rows that are no longer pending with exactly this job are left out, and their jobs
- * removed: whoever changed them left that to us. The lease never reaches beyond the attempt's own timeout, so that one index finds lapsed
+ * removed: whoever changed them left that to us. (Whoever has a job has a slot. To ask for that too would offer the planner the index of all that
+ * waits unclaimed, which it takes for short, and reads whole.) The lease never reaches beyond the attempt's own timeout, so that one index finds lapsed
  * leases and overruns alike.
  *
  * @param jobs of `RunJobs.claiming`, with a limit of as many as there are secrets
@@ -100,7 +101,7 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
           'base64'), '+/', '-_'), 'UTF8')),
         lease_token_hash = decode((${secrets.map((each) => each.leaseTokenHash?.toString('hex') ?? null)}::text[])[array_position(array(select subtask_id from taken), s.id)], 'hex')
       from moment
-      where s.id = any(array(select subtask_id from taken)) and s.job_id = any(array(select job_id from taken)) and s.status = 'pending' and s.slot
+      where s.id = any(array(select subtask_id from taken)) and s.job_id = any(array(select job_id from taken)) and s.status = 'pending'
       returning s.*, array_position(array(select subtask_id from taken), s.id) as place
     ),
     noted as (
