@@ -26,7 +26,7 @@ async function measureOthers(bench: Bench, producer: ServingChild, worker: Servi
     return ids.map((id, place) => (others.get(id) as number) - (committedMs[place] as number))
   }
   await load(1)
-  return await load(bench.size(7, 2))
+  return await load(bench.size(7, 1))
 }
 
 async function measureOurs(bench: Bench): Promise<number[]> {

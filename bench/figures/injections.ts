@@ -63,7 +63,7 @@ export const injections: Figure = {
     const api = await startApi(bench, database)
     await using _ = api.process
     const target = { url: api.address, headers: api.headers }
-    const seconds = bench.size(7, 2)
+    const seconds = bench.size(7, 1)
     // As long as it takes for the code to be compiled: a process that serves agents has been up for days.
     const warmUpSeconds = bench.size(5, 1)
     await measureNothingNew(target, briefs, warmUpSeconds)

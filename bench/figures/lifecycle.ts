@@ -59,7 +59,7 @@ export const lifecycle: Figure = {
           if (contender.name === null) await requireSettled(database, first + many)
         })
         const each = (full.transactions - idlePerSecond * full.seconds) / (first + many)
-        const seconds = bench.size(7, 2)
+        const seconds = bench.size(7, 1)
         const calm = await countTransactions(bench, contender, database, async (opened) => {
           await opened.entries((await opened.load(RATE, seconds)).ids.length)
           if (contender.name === null) await requireSettled(database, first + many + RATE * seconds)

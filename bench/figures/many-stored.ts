@@ -41,7 +41,7 @@ async function seed(bench: Bench, { admin }: BenchDatabase): Promise<string[]> {
 
 async function measureStartLatency(bench: Bench, database: BenchDatabase): Promise<number[]> {
   await using opened = await muster.open(bench, database, { slots: 50, runMs: 20 })
-  return (await measureStarts(opened, STARTS_PER_SECOND, bench.size(7, 2), bench.size(2, 1))).fromCommitMs
+  return (await measureStarts(opened, STARTS_PER_SECOND, bench.size(7, 1), bench.size(2, 1))).fromCommitMs
 }
 
 async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly string[]) {
@@ -59,7 +59,7 @@ async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly 
   const read = async (perSecond: number, seconds: number, request: (index: number) => HttpCall) =>
     percentile((await sendHttpAtRate(target, perSecond, seconds, request)).fromSentMs, 0.99)
   // As long as it takes for the code to be compiled.
-  await read(GETS_PER_SECOND / 2, bench.size(6, 2), (index) => (index % 2 === 0 ? get(index) : list(index)))
+  await read(GETS_PER_SECOND / 2, bench.size(6, 1), (index) => (index % 2 === 0 ? get(index) : list(index)))
   return {
     get: await read(GETS_PER_SECOND, readSeconds, get),
     list: await read(LISTS_PER_SECOND, readSeconds, list),

@@ -55,7 +55,7 @@ async function measureOurs(bench: Bench) {
   await freed()
   const freedMs: number[] = []
   for (let round = 0; round < bench.size(3, 1); round += 1) freedMs.push(...(await freed()))
-  return { retryMs: await retry(bench.size(8, 2)), freedMs }
+  return { retryMs: await retry(bench.size(8, 1)), freedMs }
 }
 
 async function measurePgBossRetry(bench: Bench): Promise<number[]> {

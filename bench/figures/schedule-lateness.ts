@@ -24,7 +24,7 @@ type Seed = (count: number, firstAtMs: number, everyMs: number) => Promise<void>
 
 /** How late each of many that are due one after the other was entered, and how late the last of many at once. */
 async function measure(bench: Bench, worker: ServingChild, seed: Seed): Promise<{ apartMs: number[]; lastMs: number }> {
-  const apart = bench.size(100, 20)
+  const apart = bench.size(100, 10)
   const atOnce = bench.size(5_000, 500)
   // Whatever is compiled at the first time is compiled.
   await lateness(bench, worker, seed, bench.size(20, 5), APART_MS)

@@ -51,14 +51,8 @@ export interface RunBrief {
 
 /** Renders the brief of a claimed run, with every note sent to it so far. Notes still queued count as delivered by it. */
 export async function briefRun(deps: Deps, run: ClaimedRun): Promise<RunBrief> {
-  if (!isAllThereIs(run)) return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
-  if (run.attempt === 1) return compose(run, NO_ROLE, [], 0, null, [])
-  const taken = await transaction(deps.db, run.projectId, async (tx) => {
-    const guides = takeGuides(tx, run)
-    tx.withCommit(guides)
-    return { guides }
-  })
-  return compose(run, NO_ROLE, [], 0, null, await taken.guides)
+  if (run.attempt === 1 && isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, [])
+  return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
 }
 
 /** The same in a caller's transaction, which must hold no lock of the run's row. */
