@@ -1,3 +1,4 @@
+import { LEAN } from '../../scripts/system/supervised-process.ts'
 import { type ServingChild, startServing } from '../instrument/child.ts'
 import type { Bench } from '../instrument/figure.ts'
 import { keep } from '../instrument/live.ts'
@@ -13,9 +14,9 @@ export const AGENTS = 500
 /** The API's program, for figures that speak HTTP. */
 const NOOP_RUNNER = JSON.stringify({ noop: { argv: [process.execPath, '--version'] } })
 
-/** What our processes are given in a measurement; everything else is as shipped. */
+/** What our processes are given in a measurement, the flags of `npm start` included; everything else is as shipped. */
 export function musterEnvironment(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): Record<string, string> {
-  return { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, ...raised }
+  return { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, NODE_OPTIONS: LEAN.join(' '), ...raised }
 }
 
 export function startMusterWorker(

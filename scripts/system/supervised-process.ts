@@ -4,7 +4,7 @@ import { BrokenOffError, ExplainedError } from './errors.ts'
 import { parseLogLine } from './log-lines.ts'
 
 /** A new generation of the usual 16 MiB a half makes an idle process twice as large, and these gain nothing from it. */
-const LEAN = ['--max-semi-space-size=8']
+export const LEAN = ['--max-semi-space-size=8']
 
 /** A process that is started again when it crashes. */
 export type SupervisedOptions = {

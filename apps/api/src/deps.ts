@@ -1,12 +1,13 @@
 import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, unavailable } from '@muster/db'
 import { DEFAULT_PROJECT_ID, DomainError, readPhrase } from '@muster/domain'
-import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
+import { type Channel, createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners, missingForJudge } from '@muster/runners'
 import { type Deps, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS } from '@muster/usecases'
 import { v7 } from 'uuid'
 import type { ApiDeps } from './api-deps.ts'
 import type { ApiConfig } from './config.ts'
 import { within } from './deadline.ts'
+import { createDemand, type Demand } from './demand.ts'
 import { createEventFeed, type EventFeed } from './events/feed.ts'
 import { createWaiters, type Waiters } from './waiters.ts'
 
@@ -16,6 +17,8 @@ const RELAY_EVERY_MS = 500
 const RELAY_REST_MS = 25
 const TAIL_EVERY_MS = 500
 const TAIL_PAGE = 1_000
+/** Whoever follows the log, or waits for work, tends to come back: so long the process goes on listening for them. */
+const LINGER_MS = 30_000
 const RETRY_MS = 500
 /** Longest time the database may take to answer before the process counts as not ready. */
 const READY_MS = 2_000
@@ -45,8 +48,10 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
   })
   const stopping = new AbortController()
   const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(), judgeJobs: createJudgeJobs(boss), bell, settings, newId: v7, log }
-  const feed = createEventFeed()
-  const runWaiters = createWaiters()
+  const followers = createDemand(LINGER_MS)
+  const feed = createEventFeed(followers)
+  const claimers = createDemand(LINGER_MS)
+  const runWaiters = createWaiters(claimers)
   const runners = remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS)
   let isPrepared = false
   let loops: Loop[] = []
@@ -81,7 +86,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
       untilDone(stopping.signal, log, 'begin to serve', prepare)
         .then(() => {
           if (stopping.signal.aborted) return
-          loops = startLoops(deps, feed, runWaiters, stopping.signal)
+          loops = startLoops(deps, { feed, followers, runWaiters, claimers }, stopping.signal)
           isPrepared = true
           // Not before: who waits for the server to be ready need not wait for this too.
           setImmediate(readFirstPhrases)
@@ -97,8 +102,19 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
   }
 }
 
-/** The relay, which gives events their place in the log, the tailer, which hands them on within this process, and what every process looks after. */
-function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: AbortSignal): Loop[] {
+interface Listeners {
+  feed: EventFeed
+  followers: Demand
+  runWaiters: Waiters
+  claimers: Demand
+}
+
+/**
+ * The relay, which gives events their place in the log, the tailer, which hands them on within this process, and what every process looks
+ * after. Without followers nothing is tailed, and what nobody waits for is not listened to: PostgreSQL wakes every connection
+ * that listens to anything for each notification, whatever its channel, and each time is a transaction.
+ */
+function startLoops(deps: Deps, { feed, followers, runWaiters, claimers }: Listeners, stopping: AbortSignal): Loop[] {
   let isAway = false
   const complain = (what: string) => (error: unknown) => {
     if (!isDatabaseUnavailable(error)) return deps.log.error({ err: error }, `${what} failed and will be tried again`)
@@ -116,9 +132,14 @@ function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: 
   let position: number | undefined
   const tailer = startLoop(
     async () => {
+      if (!followers.isWanted()) {
+        position = undefined
+        feed.setReady(false)
+        return undefined
+      }
       if (position === undefined) {
         position = await latestEventSeq(deps)
-        feed.setReady()
+        feed.setReady(true)
       }
       const events = await watch(readEventsAcrossProjects(deps, position, TAIL_PAGE))
       for (const event of events) feed.publish(event)
@@ -128,16 +149,57 @@ function startLoops(deps: Deps, feed: EventFeed, runWaiters: Waiters, stopping: 
     { everyMs: TAIL_EVERY_MS, onError: complain('following the log') },
   )
 
-  const listen = (channel: Parameters<Deps['bell']['listen']>[0], wake: () => void) =>
-    untilDone(stopping, deps.log, `listen to ${channel}`, async () => void (await deps.bell.listen(channel, wake))).catch((error: unknown) =>
-      // Everything is looked for without bells too, only later.
-      deps.log.error({ err: error }, `cannot listen to ${channel}`),
-    )
-  void listen('outbox', () => relay.wake())
-  void listen('events', () => tailer.wake())
-  void listen('run', () => runWaiters.wake())
+  void deps.bell.listen('outbox', () => relay.wake())
+  const events = createEar(deps, 'events', () => tailer.wake(), stopping)
+  followers.watch(
+    () => {
+      events.open()
+      tailer.wake()
+    },
+    () => {
+      events.shut()
+      tailer.wake()
+    },
+  )
+  const runs = createEar(deps, 'run', () => runWaiters.wake(), stopping)
+  claimers.watch(runs.open, runs.shut)
   const sweeps = SWEEPS.map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: complain(what) }))
   return [relay, tailer, ...sweeps]
+}
+
+/** Listens to a channel between `open` and `shut`, which follow each other as fast as they may: one is done after the other. */
+function createEar(deps: Deps, channel: Exclude<Channel, 'outbox'>, wake: () => void, stopping: AbortSignal) {
+  let isOpen = false
+  let silence: (() => Promise<void>) | undefined
+  let turn = Promise.resolve()
+  const adjust = () => {
+    turn = turn
+      .then(async () => {
+        if (isOpen && silence === undefined) {
+          await untilDone(stopping, deps.log, `listen to ${channel}`, async () => {
+            silence = await deps.bell.listen(channel, wake)
+          })
+        } else if (!isOpen && silence !== undefined) {
+          const end = silence
+          silence = undefined
+          await end()
+        }
+      })
+      .catch((error: unknown) => {
+        // Everything is looked for without bells too, only later; and a connection that is lost listens to nothing.
+        if (!isDatabaseUnavailable(error)) deps.log.error({ err: error }, `cannot listen to ${channel}, or end it`)
+      })
+  }
+  return {
+    open() {
+      isOpen = true
+      adjust()
+    },
+    shut() {
+      isOpen = false
+      adjust()
+    },
+  }
 }
 
 class NotMigrated extends Error {

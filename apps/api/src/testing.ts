@@ -73,7 +73,7 @@ export async function startApi(
   const deps = createDeps({ settings: { ...parsed, DATABASE_URL: database.appUrl }, environment: { PATH: '' } }, log)
   const app = await buildApp(deps)
   deps.start((error) => errors.push(`fatal: ${error.message}`))
-  if (awaitReady) await deps.feed.ready()
+  while (awaitReady && (await deps.notReadyReason()) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
   const ctx: Ctx = { ...deps, actor: openActor() }
   return {
     app,

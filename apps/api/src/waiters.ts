@@ -1,3 +1,5 @@
+import type { Demand } from './demand.ts'
+
 /** Lets many requests wait for one signal without asking the database each. */
 export interface Waiters {
   /** Resolves at the next `wake`, after `timeoutMs`, or when one of the signals is aborted; never rejects. */
@@ -6,12 +8,15 @@ export interface Waiters {
   size(): number
 }
 
-export function createWaiters(): Waiters {
+/** @param demand is told of everybody who waits */
+export function createWaiters(demand?: Demand): Waiters {
   const waiting = new Set<() => void>()
   return {
     wait(timeoutMs, ...signals) {
       return new Promise((resolve) => {
+        const release = demand?.need()
         const done = () => {
+          release?.()
           clearTimeout(timer)
           waiting.delete(done)
           for (const signal of signals) signal.removeEventListener('abort', done)

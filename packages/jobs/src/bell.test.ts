@@ -69,7 +69,15 @@ describe('a bell', () => {
     await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1))
     await harness.admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen %'`
     await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2), { timeout: 10_000 })
+    // And can be told to stop all the same.
     await unlisten()
+    heard.mockClear()
+    const other = vi.fn()
+    const unlistenOther = await far.listen('run', other)
+    harness.deps.bell.ring('run')
+    await vi.waitFor(() => expect(other.mock.calls.length).toBeGreaterThanOrEqual(2))
+    expect(heard).not.toHaveBeenCalled()
+    await unlistenOther()
   })
 })
 

@@ -1,4 +1,5 @@
 import type { LoggedEvent } from '@muster/domain'
+import type { Demand } from '../demand.ts'
 
 type Listener = (event: LoggedEvent) => void
 
@@ -6,17 +7,21 @@ type Listener = (event: LoggedEvent) => void
 export interface EventFeed {
   /** @returns ends the subscription */
   subscribe(about: { projectId: string; subjectId?: string | undefined }, listener: Listener): () => void
-  /** Resolves once every event that the log gains from now on will be published. */
+  /** Whether every event that the log gains from now on will be published, for as long as there are subscriptions. */
+  isReady(): boolean
+  /** Resolves once that is so. Nothing is read from the log while nobody follows it, so somebody has to have subscribed. */
   ready(): Promise<void>
-  setReady(): void
+  setReady(isReady: boolean): void
   publish(event: LoggedEvent): void
   /** How many subscriptions there are. */
   size(): number
 }
 
-export function createEventFeed(): EventFeed {
+/** @param followers is told of every subscription */
+export function createEventFeed(followers: Demand): EventFeed {
+  let isReady = false
+  let readiness = Promise.withResolvers<void>()
   // Two keys, so that thousands who wait for one subtask each cost nothing when another one moves.
-  const readiness = Promise.withResolvers<void>()
   const listeners = new Map<string, Set<Listener>>()
   const keyOf = (projectId: string, subjectId?: string) => (subjectId === undefined ? projectId : `${projectId}/${subjectId}`)
   return {
@@ -24,13 +29,20 @@ export function createEventFeed(): EventFeed {
       const key = keyOf(projectId, subjectId)
       const group = listeners.get(key) ?? new Set()
       listeners.set(key, group.add(listener))
+      const release = followers.need()
       return () => {
+        release()
         group.delete(listener)
         if (group.size === 0 && listeners.get(key) === group) listeners.delete(key)
       }
     },
+    isReady: () => isReady,
     ready: () => readiness.promise,
-    setReady: () => readiness.resolve(),
+    setReady(now) {
+      if (now) readiness.resolve()
+      else if (isReady) readiness = Promise.withResolvers<void>()
+      isReady = now
+    },
     publish(event) {
       for (const key of [keyOf(event.projectId), keyOf(event.projectId, event.subject.id)]) {
         for (const listener of listeners.get(key) ?? []) listener(event)

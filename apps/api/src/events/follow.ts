@@ -39,7 +39,8 @@ export async function follow(ctx: Ctx, feed: EventFeed, sink: EventSink, { after
     else hasOverflown = true
   })
   try {
-    await feed.ready()
+    await Promise.race([feed.ready(), aborted(sink.closed)])
+    if (sink.closed.aborted) return
     do {
       hasOverflown = false
       waiting = []

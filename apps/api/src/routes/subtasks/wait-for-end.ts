@@ -20,19 +20,23 @@ export const inTimeForLook = <T>(look: Promise<T>, spentMs = 0): Promise<T> => w
 export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Promise<Subtask>, waitMs: number, gone: AbortSignal): Promise<Subtask> {
   const deadline = performance.now() + waitMs
   const ending = createWaiters()
-  let hasEnded = false
-  const unsubscribe = deps.feed.subscribe({ projectId: subtask.projectId, subjectId: subtask.id }, (event) => {
-    if (!isTerminalSubtaskEvent(event.type)) return
-    hasEnded = true
+  let hasNews = false
+  const tell = () => {
+    hasNews = true
     ending.wake()
+  }
+  const unsubscribe = deps.feed.subscribe({ projectId: subtask.projectId, subjectId: subtask.id }, (event) => {
+    if (isTerminalSubtaskEvent(event.type)) tell()
   })
+  // What ended before that is not published: it is looked for once more.
+  if (!deps.feed.isReady()) void deps.feed.ready().then(tell)
   try {
-    let current = await look()
     for (;;) {
+      hasNews = false
+      const current = await look()
       const leftMs = deadline - performance.now()
       if (isTerminal(current.status) || leftMs <= 0 || gone.aborted || deps.stopping.aborted) return current
-      if (!hasEnded) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
-      current = await look()
+      if (!hasNews) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
     }
   } finally {
     unsubscribe()
