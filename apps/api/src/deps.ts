@@ -30,7 +30,10 @@ const DISPATCH_POOL_SIZE = 3
 
 /** The dependencies of a running process, and how to begin and end what goes on in its background. */
 export interface RunningDeps extends ApiDeps {
-  /** Begins relaying and following the log, and keeps trying while the database is away. `onFatal` hears of what waiting does not cure. */
+  /**
+   * Begins to relay, to follow the log for whoever asks, and to look after what every process does, and keeps trying while the database is
+   * away. `onFatal` hears of what waiting does not cure.
+   */
   start(onFatal: (error: Error) => void): void
   /** Ends streams and long polls at once. */
   beginStop(): void
@@ -167,7 +170,7 @@ function startLoops(deps: Deps, { feed, followers, runWaiters, claimers }: Liste
   return [relay, tailer, ...sweeps]
 }
 
-/** Listens to a channel between `open` and `shut`, which follow each other as fast as they may: one is done after the other. */
+/** Listens to a channel from `open` to `shut`. Both may be called at any moment: what they ask for is done in turn. */
 function createEar(deps: Deps, channel: Exclude<Channel, 'outbox'>, wake: () => void, stopping: AbortSignal) {
   let isOpen = false
   let silence: (() => Promise<void>) | undefined
@@ -177,7 +180,8 @@ function createEar(deps: Deps, channel: Exclude<Channel, 'outbox'>, wake: () => 
       .then(async () => {
         if (isOpen && silence === undefined) {
           await untilDone(stopping, deps.log, `listen to ${channel}`, async () => {
-            silence = await deps.bell.listen(channel, wake)
+            // Nobody may need it any more by the time that it can be had.
+            if (isOpen) silence = await deps.bell.listen(channel, wake)
           })
         } else if (!isOpen && silence !== undefined) {
           const end = silence
@@ -186,7 +190,8 @@ function createEar(deps: Deps, channel: Exclude<Channel, 'outbox'>, wake: () => 
         }
       })
       .catch((error: unknown) => {
-        // Everything is looked for without bells too, only later; and a connection that is lost listens to nothing.
+        // Everything is looked for without bells too, only later. A connection that is lost listens to nothing, and one that goes on listening
+        // costs no more than before.
         if (!isDatabaseUnavailable(error)) deps.log.error({ err: error }, `cannot listen to ${channel}, or end it`)
       })
   }

@@ -1,7 +1,7 @@
 import { createServer, connect as dial } from 'node:net'
 import { type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { connect, type Database, isDatabaseUnavailable, transaction } from './client.ts'
 
 /** What the driver does when a connection breaks at a bad moment: patches/postgres@3.4.9.patch, docs/adr/0006-a-patched-driver.md. */
@@ -82,30 +82,54 @@ describe('a connection that is lost', () => {
   })
 
   it('leaves the pool whole when a reservation could not be had', async () => {
-    const target = Number(new URL(database.appUrl).port)
-    let isDown = true
-    const server = createServer((near) => {
-      if (isDown) return near.destroy()
-      const far = dial(target, '127.0.0.1')
-      near.pipe(far).pipe(near)
-      near.on('error', () => far.destroy())
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const url = new URL(database.appUrl)
-    url.port = String((server.address() as { port: number }).port)
-    const single = connect(url.href, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
+    await using way = await wayTo(database)
+    const single = connect(way.url, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
     // One that connects, and one that waits in line behind it.
     const [first, second] = await Promise.allSettled([single.sql.reserve(), single.sql.reserve()])
     expect([first.status, second.status]).toEqual(['rejected', 'rejected'])
-    isDown = false
+    way.isOpen = true
     await expect(pidOf(single.sql)).resolves.toBeGreaterThan(0)
     const reserved = await single.sql.reserve()
     expect(await pidOf(reserved)).toBeGreaterThan(0)
     reserved.release()
     await single.close()
-    await new Promise((resolve) => server.close(resolve))
+  })
+
+  it('forgets a listener that could not be had, and one that has left', async () => {
+    await using way = await wayTo(database)
+    const listening = connect(way.url, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
+    const lastOfListener = async () => {
+      const rows = await db.sql<{ query: string }[]>`
+        select query from pg_stat_activity where datname = current_database() and query ~* '^(un)?listen "news"'`
+      return rows.map(({ query }) => query)
+    }
+    const heard: string[] = []
+    await expect(listening.sql.listen('news', (text) => heard.push(`refused: ${text}`))).rejects.toSatisfy(isDatabaseUnavailable)
+    way.isOpen = true
+    const { unlisten } = await listening.sql.listen('news', (text) => heard.push(text))
+    await db.sql`select pg_notify('news', 'one')`
+    await vi.waitFor(() => expect(heard).toEqual(['one']))
+    await unlisten()
+    expect(await lastOfListener()).toEqual(['unlisten "news"'])
+    await listening.close()
   })
 })
+
+/** A way to a database that is shut at first: whoever comes is turned away before anything is said. */
+async function wayTo({ appUrl }: TestDatabase): Promise<AsyncDisposable & { url: string; isOpen: boolean }> {
+  const url = new URL(appUrl)
+  const target = Number(url.port)
+  const server = createServer((near) => {
+    if (!way.isOpen) return near.destroy()
+    const far = dial(target, '127.0.0.1')
+    near.pipe(far).pipe(near)
+    near.on('error', () => far.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url.port = String((server.address() as { port: number }).port)
+  const way = { url: url.href, isOpen: false, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) }
+  return way
+}
 
 describe('a connection on which much is under way', () => {
   let database: TestDatabase

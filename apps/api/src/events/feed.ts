@@ -7,7 +7,7 @@ type Listener = (event: LoggedEvent) => void
 export interface EventFeed {
   /** @returns ends the subscription */
   subscribe(about: { projectId: string; subjectId?: string | undefined }, listener: Listener): () => void
-  /** Whether every event that the log gains from now on will be published, for as long as there are subscriptions. */
+  /** Whether every event that the log gains from now on will be published, as long as somebody is subscribed, or was lately. */
   isReady(): boolean
   /** Resolves once that is so. Nothing is read from the log while nobody follows it, so somebody has to have subscribed. */
   ready(): Promise<void>
