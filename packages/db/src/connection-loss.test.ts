@@ -1,4 +1,4 @@
-import { createServer, connect as dial } from 'node:net'
+import { createServer, connect as dial, type Socket } from 'node:net'
 import { type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -99,7 +99,7 @@ describe('a connection that is lost', () => {
     await using way = await wayTo(database)
     const listening = connect(way.url, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
     const lastOfListener = async () => {
-      const rows = await db.sql<{ query: string }[]>`
+      const rows = await admin<{ query: string }[]>`
         select query from pg_stat_activity where datname = current_database() and query ~* '^(un)?listen "news"'`
       return rows.map(({ query }) => query)
     }
@@ -119,15 +119,25 @@ describe('a connection that is lost', () => {
 async function wayTo({ appUrl }: TestDatabase): Promise<AsyncDisposable & { url: string; isOpen: boolean }> {
   const url = new URL(appUrl)
   const target = Number(url.port)
+  const open = new Set<Socket>()
   const server = createServer((near) => {
     if (!way.isOpen) return near.destroy()
     const far = dial(target, '127.0.0.1')
     near.pipe(far).pipe(near)
     near.on('error', () => far.destroy())
+    open.add(near.on('close', () => open.delete(near)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url.port = String((server.address() as { port: number }).port)
-  const way = { url: url.href, isOpen: false, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) }
+  const way = {
+    url: url.href,
+    isOpen: false,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        for (const socket of open) socket.destroy()
+      }),
+  }
   return way
 }
 
