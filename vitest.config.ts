@@ -14,10 +14,10 @@ export default defineConfig({
         test: { name: 'domain', include: ['packages/domain/**/*.test.ts'], sequence: { groupOrder: 0 } },
       },
       {
-        // The repository about itself: documents, generated files, import rules.
+        // The repository about itself: documents, generated files, import rules; and how the bench reads and shows its figures.
         test: {
           name: 'repository',
-          include: ['tests/repository/**/*.test.ts', 'scripts/*/**/*.test.ts', 'scripts/docker.test.ts'],
+          include: ['tests/repository/**/*.test.ts', 'scripts/*/**/*.test.ts', 'scripts/docker.test.ts', 'bench/**/*.test.ts'],
           testTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },

@@ -1,19 +1,23 @@
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { figures } from './figures/index.ts'
-import type { Bench, Figure } from './instrument/figure.ts'
+import { type Bench, type Figure, judge } from './instrument/figure.ts'
 import { closeAll, keep } from './instrument/live.ts'
 import { describeMachine, describeVersions, measureCommit } from './instrument/machine.ts'
-import { helpText, type Options, readOptions } from './instrument/options.ts'
-import { type FigureReport, isAnyMissed, type Report, renderTable, reportJson } from './instrument/report.ts'
+import { helpText, type Options, readCommand } from './instrument/options.ts'
+import { readReports } from './instrument/read-reports.ts'
+import { type FigureReport, isAnyMissed, type Report, renderTable } from './instrument/report.ts'
 import { type BenchServer, openServer } from './instrument/server.ts'
 import { STATEMENT_SETTINGS, takeStatements } from './instrument/statements.ts'
+
+const LAST_RESULTS = fileURLToPath(new URL('./results/last.json', import.meta.url))
 
 let isEnding = false
 
 async function measureAll(options: Options): Promise<Report> {
-  const startedAt = new Date()
+  const startedAt = new Date().toISOString()
   const machine = describeMachine()
   const folder = await mkdtemp(join(tmpdir(), `muster-bench-${process.pid}-`))
   keep({}, () => rm(folder, { recursive: true, force: true }))
@@ -54,10 +58,11 @@ async function measureAll(options: Options): Promise<Report> {
 /** One figure. One that cannot be measured is reported as such, and the others are measured all the same. */
 async function measureOne(bench: Bench, figure: Figure, server: BenchServer): Promise<Omit<FigureReport, 'missingPeers'>> {
   const startMs = performance.now()
-  console.log(`\n${figure.name}: ${figure.title}`)
-  const report: Omit<FigureReport, 'missingPeers'> = { name: figure.name, title: figure.title, raised: figure.raised, rows: [], error: null, seconds: 0 }
+  const { name, title, raised, notes = [] } = figure
+  console.log(`\n${name}: ${title}${bench.isQuick ? ' (at full size; this is smaller)' : ''}`)
+  const report: Omit<FigureReport, 'missingPeers'> = { name, title, raised, notes, rows: [], error: null, seconds: 0 }
   try {
-    report.rows = await figure.measure(bench)
+    report.rows = (await figure.measure(bench)).map((row) => judge(row, !bench.isQuick))
   } catch (error) {
     // What was under way fails when everything is ended, and that says nothing. The end comes from elsewhere.
     if (isEnding) return await new Promise<never>(() => {})
@@ -65,7 +70,7 @@ async function measureOne(bench: Bench, figure: Figure, server: BenchServer): Pr
     console.error(`  failed: ${error instanceof Error ? error.stack : error}`)
   }
   if (bench.profileFolder !== undefined) {
-    await writeFile(join(bench.profileFolder, `${figure.name}.statements.json`), JSON.stringify(await takeStatements(server.admin), null, 2))
+    await writeFile(join(bench.profileFolder, `${name}.statements.json`), JSON.stringify(await takeStatements(server.admin), null, 2))
     if (server.logFile !== null) await copyFile(server.logFile, join(bench.profileFolder, 'postgres.log'))
   }
   report.seconds = Math.round((performance.now() - startMs) / 100) / 10
@@ -74,17 +79,22 @@ async function measureOne(bench: Bench, figure: Figure, server: BenchServer): Pr
 }
 
 async function main(): Promise<number> {
-  const options = readOptions(process.argv.slice(2), figures)
-  if (options === null) {
+  const command = readCommand(process.argv.slice(2), figures)
+  if (command.kind === 'help') {
     console.log(helpText(figures))
     return 0
   }
-  const report = await measureAll(options)
-  console.log(`\n${renderTable(report)}`)
-  if (options.json !== undefined) {
-    await writeFile(resolve(options.json), `${JSON.stringify(reportJson(report), null, 2)}\n`)
-    console.log(`\nThe values of all runs are in ${options.json}.`)
+  if (command.kind === 'table') {
+    console.log(renderTable(await readReports(command.files, figures)))
+    return 0
   }
+  const { options } = command
+  const report = await measureAll(options)
+  console.log(`\n${renderTable([report])}`)
+  const file = resolve(options.json ?? LAST_RESULTS)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, `${JSON.stringify(report, null, 2)}\n`)
+  console.log(`\nMachine, versions, medians and the values of all runs are in ${file}.`)
   if (report.figures.some((figure) => figure.error !== null || figure.missingPeers.length > 0)) return 1
   return options.isStrict && isAnyMissed(report) ? 1 : 0
 }

@@ -2,7 +2,7 @@ import { takeEntries } from '../contenders/entries.ts'
 import { startMusterWorker, startSpawner } from '../contenders/muster.ts'
 import { installPgBoss, seedPgBoss, startPgBossProducer, startPgBossWorker } from '../contenders/pg-boss.ts'
 import type { ServingChild } from '../instrument/child.ts'
-import { atMost, type Bench, type Figure, Rows } from '../instrument/figure.ts'
+import { atMost, type Bench, countText, type Figure, Rows } from '../instrument/figure.ts'
 import type { Load } from '../instrument/open-loop.ts'
 import { percentile } from '../instrument/statistics.ts'
 import { seedPending } from '../seeds/pending.ts'
@@ -12,6 +12,7 @@ const WORKERS = { slots: 50, runMs: 20 }
 const PER_SECOND = 20
 /** The shipped limit of an agent. */
 const LIMIT = 3
+const pendingOf = (bench: Bench) => bench.size(100_000, 10_000)
 const OTHERS = Array.from({ length: 20 }, (_, index) => `other-${index}`)
 
 /** How long the subtasks of other agents take to start while the full one's run on. */
@@ -33,7 +34,7 @@ async function measureOurs(bench: Bench): Promise<number[]> {
   await using database = await bench.server.musterDatabase()
   // The first to start makes the queue.
   await using spawner = await startSpawner(bench, database)
-  await seedPending(database.admin, { count: bench.size(100_000, 10_000), agents: 1, agentPrefix: 'full-', runner: 'noop', queue: 'run.noop' })
+  await seedPending(database.admin, { count: pendingOf(bench), agents: 1, agentPrefix: 'full-', runner: 'noop', queue: 'run.noop' })
   await database.admin`vacuum (analyze) subtasks, pgboss.job`
   await using worker = await startMusterWorker(bench, database, WORKERS)
   return await measureOthers(bench, spawner, worker, {})
@@ -42,7 +43,7 @@ async function measureOurs(bench: Bench): Promise<number[]> {
 async function measurePeer(bench: Bench): Promise<number[]> {
   await using database = await bench.server.emptyDatabase()
   await installPgBoss(database, { notify: true })
-  await seedPgBoss(database, bench.size(100_000, 10_000), 1, true)
+  await seedPgBoss(database, pendingOf(bench), 1, true)
   await database.admin`vacuum (analyze) pgboss.job`
   const work = { groupConcurrency: LIMIT, pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 }
   await using worker = await startPgBossWorker(bench, database, { ...WORKERS, useListenNotify: true, work })
@@ -63,7 +64,7 @@ export const fairness: Figure = {
         ['p50', 0.5, null],
         ['p99', 0.99, atMost(15, 'ms')],
       ] as const) {
-        const row = { label: `start behind 100,000 of a full agent, ${label}`, unit: 'ms', better: 'lower', goal } as const
+        const row = { label: `start behind ${countText(pendingOf(bench))} of a full agent, ${label}`, unit: 'ms', better: 'lower', goal } as const
         rows.add(row, null, percentile(ours, share))
         if (peer !== null) rows.add(row, PEER, percentile(peer, share))
       }

@@ -9,6 +9,8 @@ export interface Figure {
   title: string
   /** What is set otherwise than as shipped, by the names of the variables. */
   raised: string
+  /** What its rows do not say by themselves, and a reader has to know. */
+  notes?: string[]
   measure(bench: Bench): Promise<Row[]>
 }
 
@@ -73,12 +75,25 @@ export function all(...goals: Goal[]): Goal {
   return { text: goals.map((goal) => goal.text).join(', '), isMet: (ours, peers) => goals.every((goal) => goal.isMet(ours, peers)) }
 }
 
-/** The row's medians, and what they mean. A ratio above 1 says that ours is better. */
-export function judge(row: Row): { ours: number; peers: Record<string, number>; ratios: Record<string, number>; met: boolean | null } {
+/** A row with what the table says of it, as files keep it: the values of all runs beside their medians. */
+export interface JudgedRow extends Omit<Row, 'goal'> {
+  goal: string | null
+  /** A ratio above 1 says that ours is better. */
+  medians: { ours: number; peers: Record<string, number>; ratios: Record<string, number>; met: boolean | null }
+}
+
+/** @param isFullSize goals are promises about full sizes: `met` is null at others */
+export function judge(row: Row, isFullSize: boolean): JudgedRow {
   const ours = median(row.ours)
   const peers = Object.fromEntries(Object.entries(row.peers).map(([name, values]) => [name, median(values)]))
   const ratios = Object.fromEntries(Object.entries(peers).map(([name, value]) => [name, row.better === 'lower' ? value / ours : ours / value]))
-  return { ours, peers, ratios, met: row.goal === null ? null : row.goal.isMet(ours, peers) }
+  const met = row.goal === null || !isFullSize ? null : row.goal.isMet(ours, peers)
+  return { ...row, goal: row.goal?.text ?? null, medians: { ours, peers, ratios, met } }
+}
+
+/** How many, as a label says it: 5,000. */
+export function countText(count: number): string {
+  return count.toLocaleString('en-US')
 }
 
 /** Collects rows over several runs: the same label again is another run of the same row. */
