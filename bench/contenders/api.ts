@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { type Child, startProgram } from '../instrument/child.ts'
 import type { Bench } from '../instrument/figure.ts'
 import type { BenchDatabase, BenchServer } from '../instrument/server.ts'
-import { musterEnvironment, startSpawner } from './muster.ts'
+import { musterSettings, startSpawner } from './muster.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.resolve('@muster/api')))
 
@@ -21,7 +21,7 @@ export async function startApi(bench: Bench, database: BenchDatabase, raised: Re
     bench,
     'api',
     MAIN,
-    musterEnvironment(bench, database, { PORT: '0', AUTH: 'keys', ...raised }),
+    musterSettings(bench, database, { PORT: '0', AUTH: 'keys', ...raised }),
     (log) => addressOf(log) !== undefined,
   )
   return { process: child, address: addressOf(child.log()) as string, headers: { authorization: `Bearer ${secret}` } }
@@ -38,7 +38,8 @@ async function giveKey(bench: Bench, database: BenchDatabase): Promise<string> {
   }
   await using spawner = await startSpawner(bench, database)
   const secret = await spawner.call<string>('createKey')
-  const [made] = await database.admin<{ row: string }[]>`select to_jsonb(k)::text as row from api_keys k`
-  keys.set(bench.server, { secret, row: made?.row as string })
+  const [made] = await database.admin<{ row: string }[]>`select to_jsonb(k)::text as row from api_keys k order by id desc limit 1`
+  if (made === undefined) throw new Error('the key that was made is not in the database')
+  keys.set(bench.server, { secret, row: made.row })
   return secret
 }

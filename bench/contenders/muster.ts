@@ -1,5 +1,5 @@
 import { LEAN } from '../../scripts/system/supervised-process.ts'
-import { type ServingChild, startServing } from '../instrument/child.ts'
+import { type ProcessSettings, type ServingChild, startServing } from '../instrument/child.ts'
 import type { Bench } from '../instrument/figure.ts'
 import { keep } from '../instrument/live.ts'
 import type { BenchDatabase } from '../instrument/server.ts'
@@ -15,8 +15,8 @@ export const AGENTS = 500
 const NOOP_RUNNER = JSON.stringify({ noop: { argv: [process.execPath, '--version'] } })
 
 /** What our processes are given in a measurement, the flags of `npm start` included; everything else is as shipped. */
-export function musterEnvironment(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): Record<string, string> {
-  return { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, NODE_OPTIONS: LEAN.join(' '), ...raised }
+export function musterSettings(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): ProcessSettings {
+  return { env: { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, ...raised }, nodeFlags: LEAN }
 }
 
 export function startMusterWorker(
@@ -25,16 +25,17 @@ export function startMusterWorker(
   { slots, runMs }: Workers,
   raised: Record<string, string> = {},
 ): Promise<ServingChild> {
-  return startServing(bench, 'worker', 'worker.ts', { slots, runMs }, musterEnvironment(bench, database, { SUBTASK_WORKERS: String(slots), ...raised }))
+  return startServing(bench, 'worker', 'worker.ts', { slots, runMs }, musterSettings(bench, database, { SUBTASK_WORKERS: String(slots), ...raised }))
 }
 
 export function startSpawner(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): Promise<ServingChild> {
-  return startServing(bench, 'spawner', 'spawner.ts', null, musterEnvironment(bench, database, raised))
+  return startServing(bench, 'spawner', 'spawner.ts', null, musterSettings(bench, database, raised))
 }
 
-async function open(bench: Bench, database: BenchDatabase, workers: Workers): Promise<OpenContender> {
+async function open(bench: Bench, database: BenchDatabase, workers: Workers, isFollowed: boolean): Promise<OpenContender> {
   const worker = await startMusterWorker(bench, database, workers)
   const spawner = await startSpawner(bench, database)
+  if (isFollowed) await spawner.call('follow')
   const agents = agentNames(AGENTS)
   return keep(
     {
@@ -52,4 +53,10 @@ async function open(bench: Bench, database: BenchDatabase, workers: Workers): Pr
   )
 }
 
-export const muster: Contender = { name: null, prepare: (bench) => bench.server.musterDatabase(), open }
+function ours(isFollowed: boolean): Contender {
+  return { name: null, prepare: (bench) => bench.server.musterDatabase(), open: (bench, database, workers) => open(bench, database, workers, isFollowed) }
+}
+
+export const muster = ours(false)
+/** While somebody follows the event log, for whom the process that spawns listens to the database. */
+export const musterFollowed = ours(true)

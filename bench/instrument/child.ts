@@ -25,6 +25,15 @@ export interface ServingChild extends Child {
   call<Result>(method: string, input?: unknown): Promise<Result>
 }
 
+/** Environment and flags that a process is started with. */
+export interface ProcessSettings {
+  env: Record<string, string>
+  /** Flags of Node. Not NODE_OPTIONS, which whatever the process starts would have as well. */
+  nodeFlags: readonly string[]
+}
+
+const NO_SETTINGS: ProcessSettings = { env: {}, nodeFlags: [] }
+
 let started = 0
 
 interface Launched extends Child {
@@ -32,7 +41,7 @@ interface Launched extends Child {
   gone: Promise<string>
 }
 
-function launch(bench: Bench, name: string, script: string, options: { input?: unknown; env: Record<string, string> }): Launched {
+function launch(bench: Bench, name: string, script: string, options: ProcessSettings & { input?: unknown }): Launched {
   started += 1
   const logFile = join(bench.folder, `${name}-${started}.log`)
   const output = openSync(logFile, 'a', 0o600)
@@ -42,7 +51,7 @@ function launch(bench: Bench, name: string, script: string, options: { input?: u
     // Nothing of the caller's settings reaches what is measured: it runs as shipped but for what a figure says.
     // Sources without their types are kept between starts, as `npm start` keeps them.
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...options.env },
-    execArgv: [...profile, '--import', END_WITH_PARENT],
+    execArgv: [...options.nodeFlags, ...profile, '--import', END_WITH_PARENT],
     serialization: 'advanced',
     // To a file, as a service would: a pipe would have to be read by the process that measures.
     stdio: ['ignore', output, output, 'ipc'],
@@ -90,8 +99,8 @@ async function within<T>(child: Launched, what: string, ready: Promise<T>): Prom
 }
 
 /** Starts a program of the product and waits until it logs that it is up. */
-export async function startProgram(bench: Bench, name: string, script: string, env: Record<string, string>, isUp: (log: string) => boolean): Promise<Child> {
-  const child = launch(bench, name, script, { env })
+export async function startProgram(bench: Bench, name: string, script: string, settings: ProcessSettings, isUp: (log: string) => boolean): Promise<Child> {
+  const child = launch(bench, name, script, settings)
   let isOver = false
   const up = async () => {
     while (!isOver && !isUp(child.log())) await sleep(10)
@@ -108,8 +117,8 @@ export async function startProgram(bench: Bench, name: string, script: string, e
 }
 
 /** Starts a process of this folder that calls `serve`, and waits until it does. */
-export async function startServing(bench: Bench, name: string, script: string, input: unknown, env: Record<string, string> = {}): Promise<ServingChild> {
-  const child = launch(bench, name, fileURLToPath(new URL(`../processes/${script}`, import.meta.url)), { input, env })
+export async function startServing(bench: Bench, name: string, script: string, input: unknown, settings = NO_SETTINGS): Promise<ServingChild> {
+  const child = launch(bench, name, fileURLToPath(new URL(`../processes/${script}`, import.meta.url)), { ...settings, input })
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   let calls = 0
   const ready = new Promise<void>((resolve) => {

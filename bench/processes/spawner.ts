@@ -44,6 +44,11 @@ serve(
       }
       return ids
     },
+    /** Follows the event log from now on, as an API process does while somebody has a stream open. */
+    async follow() {
+      deps.feed.subscribe({ projectId: ctx.actor.projectId }, () => {})
+      await deps.feed.ready()
+    },
     createKey: async () => (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write', 'tasks:write', 'sessions:write'] })).secret,
   },
   async () => {
