@@ -41,6 +41,7 @@ export const crashToRerun: Figure = {
   name: 'crash-to-rerun',
   title: `kill -9 of a worker with ${JOBS} runs → the last of them runs in another worker`,
   raised: 'SUBTASK_WORKERS=20',
+  notes: ['pg-boss is measured once, however many runs there are'],
   async measure(bench) {
     const rows = new Rows()
     const row = { label: `kill -9 → all ${JOBS} run again elsewhere`, unit: 'ms', better: 'lower', goal: atMost(2_000, 'ms') } as const

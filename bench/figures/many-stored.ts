@@ -71,6 +71,7 @@ export const manyStored: Figure = {
   name: 'many-stored',
   title: 'start latency, reads and spawns with 1,000,000 finished and 100,000 pending subtasks stored, beside the same on an empty database',
   raised: 'SUBTASK_WORKERS=50',
+  notes: ['stored are subtasks, their attempts and the jobs of pending ones, but no events, inbox items, evaluations or words of memory'],
   async measure(bench) {
     const rows = new Rows()
     const start = { unit: 'ms', better: 'lower', goal: withinPeer(1.5, EMPTY) } as const

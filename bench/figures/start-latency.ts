@@ -35,6 +35,9 @@ export const startLatency: Figure = {
   name: 'start-latency',
   title: 'commit of the spawn → runner entered, in a worker process of its own, runs of 20 ms, load by a fixed schedule',
   raised: 'SUBTASK_WORKERS=50',
+  notes: [
+    'pg-boss work() asks twice a second for one job in each of 50 pollers, which is 100 jobs/s at most: at 200/s and 500/s its queue grows, and its latencies and ratios are those of a growing queue',
+  ],
   async measure(bench: Bench) {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {
