@@ -11,6 +11,8 @@ import { steadyRate } from '../instrument/statistics.ts'
 const WORKERS = { slots: 100, runMs: 0 }
 const PG_BOSS = pgBossBursting.name as string
 const RATE = 200
+/** Without work for as long as with it: what comes round every few seconds then comes as often. */
+const calmSeconds = (bench: Bench) => bench.size(7, 1)
 
 /** Transactions of a contender's processes from their start to their end, and how long the work took that lay in between. */
 interface Committed {
@@ -43,7 +45,7 @@ interface Unasked {
 
 async function countUnasked(bench: Bench, contender: Contender, database: BenchDatabase): Promise<Unasked> {
   const start = await countTransactions(bench, contender, database, async () => {})
-  const idle = await countTransactions(bench, contender, database, () => sleep(bench.size(3_000, 1_000)))
+  const idle = await countTransactions(bench, contender, database, () => sleep(calmSeconds(bench) * 1_000))
   return { start: start.transactions, perSecond: (idle.transactions - start.transactions) / idle.seconds }
 }
 
@@ -89,7 +91,7 @@ interface Lifecycle {
 
 async function measureOne(bench: Bench, contender: Contender): Promise<Lifecycle> {
   await using database = await contender.prepare(bench)
-  const [many, first, seconds] = [bench.size(12_000, 2_000), bench.size(2_000, 500), bench.size(7, 1)]
+  const [many, first, seconds] = [bench.size(12_000, 2_000), bench.size(2_000, 500), calmSeconds(bench)]
   const unasked = await countUnasked(bench, contender, database)
   let perSecond = 0
   let spawned = first + many
