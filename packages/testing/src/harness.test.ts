@@ -71,7 +71,8 @@ describe('invariants', () => {
     ],
     ['an inbox item is missing', (id: string) => `delete from inbox where subtask_id = '${id}'`, /exactly one inbox item/],
     ['a job is missing', () => `delete from pgboss.job where state = 'created'`, /has a waiting job/],
-    ['a job is left over', () => `update subtasks set job_id = '${randomUUID()}' where slot`, /a waiting job has a pending subtask/],
+    ['a job is active too early', () => `update pgboss.job set state = 'active' where name like 'run.%'`, /an active job has a running subtask/],
+    ['a job is left over', () => `update subtasks set job_id = '${randomUUID()}' where slot`, /a waiting job is the job of a subtask/],
     [
       'a slot was not passed on',
       () => `update subtasks set slot = false, slot_at = null, job_id = null where slot`,

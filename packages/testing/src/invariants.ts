@@ -80,13 +80,20 @@ const LOCK_STEP: Check[] = [
       where s.status = 'running' and j.state is distinct from 'active'`,
   },
   {
-    claim: 'a waiting job has a pending subtask with that job, and an active one a running subtask',
-    find: (sql, { whileBusy }) => sql`
+    claim: 'a waiting job is the job of a subtask',
+    find: (sql, { whileBusy }) =>
+      whileBusy
+        ? Promise.resolve([])
+        : sql`
+            select format('job %s of subtask %s', j.id, j.data ->> 'id') as broken from pgboss.job j left join subtasks s on s.job_id = j.id
+            where j.name like 'run.%' and j.state < 'active' and s.id is null`,
+  },
+  {
+    claim: 'the subtask of a waiting job is pending, and an active job has a running subtask',
+    find: (sql) => sql`
       select format('%s job %s of subtask %s, which is %s', j.state, j.id, j.data ->> 'id', coalesce(s.status, 'missing')) as broken
       from pgboss.job j left join subtasks s on s.job_id = j.id
-      where j.name like 'run.%' and j.state <= 'active'
-        and s.status is distinct from case when j.state = 'active' then 'running' else 'pending' end
-        and not (${whileBusy} and j.state = 'created' and s.id is null)`,
+      where j.name like 'run.%' and case when j.state < 'active' then s.status <> 'pending' else j.state = 'active' and s.status is distinct from 'running' end`,
   },
   {
     claim: "a run job carries its own subtask's ids and lies in its runner's queue",
