@@ -18,21 +18,40 @@ export interface Ask {
   ifMatch?: number
   /** The API's own deadline for this call. */
   deadlineMs?: number
-  /** How long this client waits, where that is less: what it then gives up is no finding. */
-  patienceMs?: number
 }
 
-/** What an API may take beyond its deadline on a machine that is busy with everything at once. */
+/**
+ * What an API may take beyond its deadline. The deadline is a timer of its own process, which shares two cores with PostgreSQL's recovery, the start of
+ * other processes and dozens of programs when all of them come together, and then runs late by seconds without being wrong.
+ */
 const MARGIN_MS = 4_000
 const DEADLINE_MS = 5_000
+
+/** By then an API that is left alone answers again once PostgreSQL is back: many times what it takes, since the machine is at its busiest then. */
+export const RECOVERY_MAX_MS = 30_000
+
+const RECOVERS = 'an API that is left alone answers 2xx again within 30 s of PostgreSQL being back'
+const CONNECTS = 'an API that is up and left alone takes every connection'
+const NO_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+interface Recovery {
+  api: Supervised
+  life: Life | undefined
+  /** Since when PostgreSQL is there; infinite while it is away again. */
+  sinceMs: number
+  /** How long it had been there before, between outages that followed one another. */
+  hadMs: number
+  timer: NodeJS.Timeout | undefined
+  done: (ms: number) => void
+}
 
 /** Talks to the APIs as a careful client does, and watches how they answer. */
 export class Client {
   readonly #apis: readonly Supervised[]
   readonly #findings: Findings
   readonly statuses = new Map<string, number>()
-  /** When each API first answered 2xx after a moment, for whoever waits for its recovery. */
-  readonly #waiting = new Set<{ api: Supervised; life: Life | undefined; sinceMs: number; done: (ms: number) => void }>()
+  /** APIs that have not answered 2xx since PostgreSQL is back. */
+  readonly #recoveries = new Set<Recovery>()
   lagMs = 0
 
   constructor(apis: readonly Supervised[], findings: Findings) {
@@ -44,12 +63,29 @@ export class Client {
     return random.pick(this.#apis)
   }
 
-  /** Calls back once with how long it took from now on until this API answers 2xx to a request of after now. */
-  onRecovery(api: Supervised, done: (ms: number) => void): void {
-    this.#waiting.add({ api, life: api.life, sinceMs: Date.now(), done })
+  /** PostgreSQL is back: calls back once with how long of its presence this API takes to answer 2xx to a request of after now. */
+  awaitRecovery(api: Supervised, done: (ms: number) => void): void {
+    const interrupted = [...this.#recoveries].find((each) => each.api === api && each.life === api.life)
+    const recovery: Recovery = interrupted ?? { api, life: api.life, sinceMs: 0, hadMs: 0, timer: undefined, done }
+    recovery.sinceMs = Date.now()
+    recovery.timer = setTimeout(() => this.#judgeLate(recovery), RECOVERY_MAX_MS - recovery.hadMs).unref()
+    this.#recoveries.add(recovery)
+    this.#findings.looked(RECOVERS, 0)
   }
 
-  async ask<Body>(api: Supervised, ask: Ask): Promise<Outcome<Body>> {
+  /** PostgreSQL goes away again: whoever has not recovered goes on when it is back, with the time that is left. */
+  interruptRecoveries(): void {
+    for (const recovery of this.#recoveries) {
+      clearTimeout(recovery.timer)
+      // An API that was stopped when PostgreSQL was back was not waited for.
+      const wasWaitedFor = Number.isFinite(recovery.sinceMs) && this.#isLeftAlone(recovery.api, recovery.life, recovery.sinceMs)
+      if (!wasWaitedFor) this.#recoveries.delete(recovery)
+      recovery.hadMs += Date.now() - recovery.sinceMs
+      recovery.sinceMs = Number.POSITIVE_INFINITY
+    }
+  }
+
+  async ask<Body>(api: Supervised, ask: Ask, isSecondTime = false): Promise<Outcome<Body>> {
     const startedMs = Date.now()
     const deadlineMs = ask.deadlineMs ?? DEADLINE_MS
     const life = api.life
@@ -63,7 +99,7 @@ export class Client {
           ...(ask.ifMatch === undefined ? {} : { 'if-match': `"${ask.ifMatch}"` }),
         },
         ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
-        signal: AbortSignal.timeout(ask.patienceMs ?? deadlineMs + MARGIN_MS),
+        signal: AbortSignal.timeout(deadlineMs + MARGIN_MS),
       })
       const text = await answer.text()
       return this.#judge(api, ask, answer, text, startedMs)
@@ -71,8 +107,7 @@ export class Client {
       const name = (error as Error).name
       if (name === 'TimeoutError' || name === 'AbortError') {
         this.#count(`${name}`)
-        const wasExcused = ask.patienceMs !== undefined || life !== api.life || life?.endedBy !== null || this.#isExcused(api, startedMs)
-        if (!wasExcused)
+        if (this.#isLeftAlone(api, life, startedMs))
           this.#findings.broke(
             'no request hangs beyond its deadline',
             `${api.name}: ${ask.method ?? 'POST'} ${ask.path} had no answer after ${Date.now() - startedMs} ms (sent ${new Date(startedMs).toISOString()})`,
@@ -80,7 +115,14 @@ export class Client {
         return { kind: 'lost', why: 'timeout' }
       }
       this.#count('connection failed')
-      return { kind: 'lost', why: `${(error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message}` }
+      const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message
+      const isUp = life?.readyAtMs != null && life.readyAtMs < startedMs && this.#isLeftAlone(api, life, startedMs)
+      if (!isUp || !NO_CONNECTION.has(why)) return { kind: 'lost', why }
+      // A connection that was kept alive may be closed just as it is used again; a new one may not.
+      const isRepeatable = ask.method === 'GET' || ask.method === 'DELETE' || ask.idempotencyKey !== undefined
+      if (why !== 'ECONNREFUSED' && !isSecondTime) return isRepeatable ? await this.ask(api, ask, true) : { kind: 'lost', why }
+      this.#findings.broke(CONNECTS, `${api.name}: ${ask.method ?? 'POST'} ${ask.path}: ${why} (sent ${new Date(startedMs).toISOString()})`)
+      return { kind: 'lost', why }
     }
   }
 
@@ -88,6 +130,7 @@ export class Client {
     const { status } = answer
     this.#count(String(status))
     const what = `${api.name}: ${ask.method ?? 'POST'} ${ask.path} answered ${status} ${text.slice(0, 300)}`
+    this.#findings.looked(CONNECTS, 1)
     this.#findings.looked('the API never answers 5xx but 503', 1)
     if (status >= 500 && status !== 503) this.#findings.broke('the API never answers 5xx but 503', what)
     if (status >= 200 && status < 300) this.#recovered(api, startedMs)
@@ -108,18 +151,29 @@ export class Client {
     return { kind: 'answered', status, body: body as Body, replayed: answer.headers.get('idempotent-replayed') === 'true' }
   }
 
-  /** Whether it was stopped, or cut off from the database in a way that TCP does not tell, at any moment since. */
-  #isExcused(api: Supervised, sinceMs: number): boolean {
-    return api.excused.some(({ toMs }) => toMs + MARGIN_MS / 2 > sinceMs) || this.lagMs > MARGIN_MS / 2
+  /** Whether it has been one life since, which nobody has ended or stopped, on a machine that lets it work. */
+  #isLeftAlone(api: Supervised, life: Life | undefined, sinceMs: number): boolean {
+    const wasStopped = api.excused.some(({ toMs }) => toMs + MARGIN_MS / 2 > sinceMs)
+    return life !== undefined && life === api.life && life.endedBy === null && life.endedAtMs === null && !wasStopped && this.lagMs <= MARGIN_MS / 2
   }
 
   #recovered(api: Supervised, startedMs: number): void {
-    for (const waiting of this.#waiting) {
-      if (waiting.api !== api || startedMs < waiting.sinceMs) continue
-      this.#waiting.delete(waiting)
-      // One that was killed meanwhile took its time for another reason.
-      if (waiting.life === api.life && !this.#isExcused(api, waiting.sinceMs)) waiting.done(Date.now() - waiting.sinceMs)
+    for (const recovery of this.#recoveries) {
+      if (recovery.api !== api || startedMs < recovery.sinceMs) continue
+      this.#recoveries.delete(recovery)
+      clearTimeout(recovery.timer)
+      // One that was killed or stopped meanwhile took its time for another reason.
+      if (!this.#isLeftAlone(api, recovery.life, recovery.sinceMs)) continue
+      this.#findings.looked(RECOVERS, 1)
+      recovery.done(recovery.hadMs + Date.now() - recovery.sinceMs)
     }
+  }
+
+  #judgeLate(recovery: Recovery): void {
+    const { api, life, sinceMs } = recovery
+    if (!this.#recoveries.delete(recovery) || !this.#isLeftAlone(api, life, sinceMs)) return
+    this.#findings.looked(RECOVERS, 1)
+    this.#findings.broke(RECOVERS, `${api.name} has not, by ${new Date().toISOString()}`)
   }
 
   #count(what: string): void {

@@ -27,20 +27,24 @@ export async function runFaults(system: System, client: Client, plan: readonly F
   const run: FaultRun = { records: [], apiRecoveriesMs: [], outages: [] }
   const underWay: Promise<void>[] = []
   const startedAt = performance.now()
-  let isPostgresBusy = false
+  // One after the other: what comes while the server is away begins as soon as it is back.
+  let postgresTurn: Promise<unknown> = Promise.resolve()
+  const breakPostgres = (fault: Fault): Promise<string> => {
+    const broken = postgresTurn.then(() => takePostgresAway(fault))
+    postgresTurn = broken.catch(() => {})
+    return broken
+  }
 
-  const breakPostgres = async (fault: Fault): Promise<string | null> => {
-    if (isPostgresBusy) return null
-    isPostgresBusy = true
+  const takePostgresAway = async (fault: Fault): Promise<string> => {
+    client.interruptRecoveries()
     const fromMs = Date.now()
     if (fault.kind === 'postgres-crash') await system.postgres.kill()
     else await stopPostgres(system, fault.kind === 'postgres-fast' ? 'fast' : 'immediate')
     await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
     await system.postgres.restart('fast')
     for (const api of system.apis.filter((each) => each.excused.every(({ toMs }) => toMs < Date.now())))
-      client.onRecovery(api, (ms) => run.apiRecoveriesMs.push(ms))
+      client.awaitRecovery(api, (ms) => run.apiRecoveriesMs.push(ms))
     run.outages.push({ fromMs, toMs: Date.now() })
-    isPostgresBusy = false
     return `for ${((Date.now() - fromMs) / 1000).toFixed(1)} s`
   }
 
@@ -54,7 +58,7 @@ export async function runFaults(system: System, client: Client, plan: readonly F
       record.what = what ?? 'nothing was there to be broken'
       log(`fault ${fault.number} ${fault.kind}: ${record.what}`)
     }
-    const work = fault.kind.startsWith('postgres-') ? breakPostgres(fault) : breakOther(system, fault, record, stop)
+    const work: Promise<string | null> = fault.kind.startsWith('postgres-') ? breakPostgres(fault) : breakOther(system, fault, record, stop)
     // Sessions cannot be ended while there is no server.
     underWay.push(work.then(done, (error: { code?: string }) => (isAway(error) ? done(null) : Promise.reject(error))))
   }

@@ -105,6 +105,8 @@ export interface LostInjection {
   toMs: number
 }
 
+export type EndingVerb = 'complete' | 'fail' | 'release'
+
 export interface OutsideClaim {
   subtaskId: string
   attempt: number
@@ -116,8 +118,8 @@ export interface OutsideClaim {
   /** What the subtask was then, if it was settled: a result that was not accepted makes it pending again. */
   status: string | null
   did: string
-  /** Whether its end was a result. */
-  handedIn: boolean
+  /** What it asked for to end it; null where it did not. */
+  verb: EndingVerb | null
   /** Ids of the updates of a dispatched brief, in the order in which they came first. */
   told: string[]
 }

@@ -41,7 +41,7 @@ const FIRST_MS = 3_000
 const LAST_BEFORE_END_MS = 4_000
 /** A run of at least this many minutes loses its database for a whole minute once. */
 const LONG_OUTAGE_FROM_MINUTES = 5
-const LONG_OUTAGE_MS = 60_000
+export const LONG_OUTAGE_MS = 60_000
 
 /** Computes all faults of a run up front, from the seed alone: every kind once before any comes again. */
 export function planFaults({ seed, minutes, leaseSeconds, only }: PlanOptions): Fault[] {

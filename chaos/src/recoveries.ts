@@ -1,5 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Evidence } from './checks/check.ts'
+import { type Client, RECOVERY_MAX_MS } from './client.ts'
 import type { FaultRun } from './faults.ts'
+import type { Findings } from './findings.ts'
+import type { System } from './system.ts'
+import type { Tenant } from './tenants.ts'
 
 /** How long things took to go on, in milliseconds, sorted. */
 export interface Recoveries {
@@ -29,6 +34,27 @@ export async function measureRecoveries({ admin }: Evidence, faults: FaultRun): 
   }
   const sorted = (values: number[]) => values.sort((one, other) => one - other)
   return { takenMs: sorted(takenMs), runAgainMs: sorted(runAgainMs), apiMs: sorted([...faults.apiRecoveriesMs]) }
+}
+
+/**
+ * After the last fault: every API answers from the database again. Each is asked by itself, since the load goes to any of them, and one that never
+ * recovered would hide behind the others.
+ */
+export async function letApisRecover({ apis, tenants }: System, client: Client, findings: Findings): Promise<void> {
+  const promise = 'every API answers from the database when the faults are over'
+  const key = (tenants[0] as Tenant).key
+  await Promise.all(
+    apis.map(async (api) => {
+      const deadline = performance.now() + RECOVERY_MAX_MS
+      findings.looked(promise, 1)
+      for (;;) {
+        const outcome = await client.ask(api, { method: 'GET', path: '/subtasks?limit=1', key })
+        if (outcome.kind === 'answered' && outcome.status === 200) return
+        if (performance.now() > deadline) return findings.broke(promise, `${api.name}: ${JSON.stringify(outcome).slice(0, 300)}`)
+        await sleep(500)
+      }
+    }),
+  )
 }
 
 /** "p50 820 ms, most 1400 ms of 12", or that nothing was measured. */

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
+import { missingFaults } from './checks/coverage.ts'
 import type { Findings } from './findings.ts'
 import type { Options } from './options.ts'
 import { FAULTS, type FaultKind } from './plan.ts'
@@ -48,6 +49,9 @@ export function makeReport(options: Options, result: RunResult, findings: Findin
     memoryMaxMib: Object.fromEntries([...sampler.memoryMaxMib].map(([name, mib]) => [name, Math.round(mib)])),
     connectionsMax: sampler.connectionsMax,
     workspacesLeft: result.workspacesLeft,
+    absences: load.absences.count,
+    missingFaults: options.steady ? [] : missingFaults(faults),
+    emptyChecks: findings.list().flatMap((check) => (check.lookedAt === 0 ? [check.promise] : [])),
     growth: growth === null ? null : { first: firstSample, last: lastSample },
     checks: findings.list(),
   }
@@ -73,7 +77,12 @@ export function renderReport(report: Report): string {
       ? ['No faults.']
       : ['| fault | times |', '|---|---|', ...Object.entries(report.faults).map(([kind, count]) => `| ${FAULTS[kind as FaultKind]} | ${count} |`)]),
     '',
-    `PostgreSQL was away for ${report.databaseAwaySeconds} s in all. ${report.faultsWithoutEffect} faults found nothing to break.`,
+    `PostgreSQL was away for ${report.databaseAwaySeconds} s in all. ${report.faultsWithoutEffect} faults found nothing to break.${
+      report.missingFaults.length === 0 ? '' : ` Never happened: ${report.missingFaults.map((kind) => FAULTS[kind]).join('; ')}.`
+    }`,
+    '',
+    `Followers and claimers were all away ${report.absences} times. Workspaces of killed workers that are left: ${report.workspacesLeft}.`,
+    ...(report.emptyChecks.length === 0 ? [] : ['', `Nothing to look at had: ${report.emptyChecks.join('; ')}.`]),
     '',
     '| recovery | |',
     '|---|---|',

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkAttempts } from './checks/attempts.ts'
 import { checkBriefs } from './checks/briefs.ts'
 import type { Evidence } from './checks/check.ts'
+import { judgeCoverage } from './checks/coverage.ts'
 import { checkEvaluations } from './checks/evaluations.ts'
-import { checkEmptySystem, checkQuietSystem, countWorkspaces } from './checks/leftovers.ts'
+import { checkEmptySystem, checkQuietSystem, listWorkspaces } from './checks/leftovers.ts'
 import { checkLimits, checkQueue } from './checks/limits.ts'
 import { checkFollowers, checkInbox, checkUpdates } from './checks/readers.ts'
 import { checkRunsOfBriefs } from './checks/runs-of-briefs.ts'
 import { checkSchedules } from './checks/schedules.ts'
+import { checkStaleWriters } from './checks/stale-writers.ts'
 import { checkSubtasks } from './checks/subtasks.ts'
 import { checkTellings } from './checks/tellings.ts'
 import { type FaultRun, runFaults } from './faults.ts'
@@ -15,7 +17,7 @@ import type { Findings } from './findings.ts'
 import { type Load, startLoad } from './load/load.ts'
 import type { Options } from './options.ts'
 import type { Fault } from './plan.ts'
-import { measureRecoveries, type Recoveries } from './recoveries.ts'
+import { letApisRecover, measureRecoveries, type Recoveries } from './recoveries.ts'
 import { type Sampler, startSampler } from './sampler.ts'
 import { type GrowthWatch, startGrowthWatch } from './steady.ts'
 import { GRACE_SECONDS, type System } from './system.ts'
@@ -60,7 +62,7 @@ export async function runChaos(
   log: (line: string) => void,
 ): Promise<RunResult> {
   const sampler = startSampler(system, findings)
-  const load = startLoad(system, findings, options.seed, options.rate, () => sampler.counts.pending + sampler.counts.running)
+  const load = startLoad(system, findings, options, () => sampler.counts.pending + sampler.counts.running)
   const growth = options.steady ? startGrowthWatch(system, options.minutes) : null
   const startedAt = performance.now()
   const lag = setInterval(() => {
@@ -76,6 +78,7 @@ export async function runChaos(
     log('faults are over; letting the system come to rest')
     const drainStartedAt = performance.now()
     await Promise.all(system.apis.concat(system.workers).map((each) => each.ready()))
+    await letApisRecover(system, load.client, findings)
     await load.close()
     await drain(system, findings, interrupted)
     const drainedInMs = performance.now() - drainStartedAt
@@ -87,6 +90,7 @@ export async function runChaos(
     await load.end()
     log('checking')
     for (const check of CHECKS) await check(evidence)
+    await checkStaleWriters(evidence, faults.records)
     const recoveries = await measureRecoveries(evidence, faults)
     findings.none(
       'memory stays within bounds',
@@ -96,7 +100,8 @@ export async function runChaos(
     growth?.judge(findings)
     await endProcesses(system, findings)
     await checkEmptySystem(evidence)
-    return { faults, load, sampler, recoveries, growth, drainedInMs, workspacesLeft: countWorkspaces(evidence) }
+    judgeCoverage(options, faults, load.absences.count, findings)
+    return { faults, load, sampler, recoveries, growth, drainedInMs, workspacesLeft: listWorkspaces(evidence).length }
   } finally {
     clearInterval(line)
     clearInterval(lag)

@@ -3,7 +3,7 @@ import { invariants } from '@muster/testing/invariants'
 import type { Findings } from './findings.ts'
 import type { Supervised } from './supervised.ts'
 import type { System } from './system.ts'
-import { runningLimit, SERVER_LIMITS } from './tenants.ts'
+import { pendingLimit, runningLimit, SERVER_LIMITS } from './tenants.ts'
 
 const LANES_EVERY_MS = 250
 const SIZES_EVERY_MS = 1_000
@@ -16,7 +16,7 @@ const PAGE_BYTES = 4_096
  * job stays, leads nowhere, and is removed by whoever fetches it next. And a waiting row that is locked while a slot is given on is
  * passed over.
  */
-const TRANSIENT = ['a waiting job has a pending subtask with that job', 'nothing waits while its lane has a free slot']
+const TRANSIENT = ['a waiting job is the job of a subtask', 'nothing waits while its lane has a free slot']
 const TRANSIENT_LOOKS_MAX = 4
 
 /** What is seen of the system while it works. */
@@ -55,19 +55,34 @@ export function startSampler(system: System, findings: Findings): Sampler {
   }
 
   const lookAtLanes = async () => {
-    const rows = await admin<{ project_id: string; agent_id: string; running: number; slots: number }[]>`
-      select project_id, agent_id, count(*) filter (where status = 'running')::int as running, count(*)::int as slots
-      from subtasks where slot group by project_id, agent_id`
+    const rows = await admin<{ project_id: string; agent_id: string; pending: number; running: number; slots: number }[]>`
+      select project_id, agent_id, count(*) filter (where status = 'pending')::int as pending, count(*) filter (where status = 'running')::int as running,
+        count(*) filter (where slot)::int as slots
+      from subtasks where status in ('pending', 'running') group by project_id, agent_id`
     state.laneLooks += 1
-    findings.looked('running limits hold at every moment that was looked at', rows.length)
-    for (const row of rows) {
-      const limit = runningLimit(row.agent_id)
-      if (row.slots > limit)
-        findings.broke(
-          'running limits hold at every moment that was looked at',
-          `${row.project_id}/${row.agent_id}: ${row.slots} slots, ${row.running} running, limit ${limit}`,
-        )
-    }
+    const describe = (row: (typeof rows)[number]) =>
+      `${row.project_id}/${row.agent_id}: ${row.pending} pending, ${row.running} running, ${row.slots} slots; limits ${pendingLimit(row.agent_id)} and ${runningLimit(row.agent_id)}`
+    findings.none(
+      'running limits hold at every moment that was looked at',
+      rows.length,
+      rows.filter((row) => row.slots > runningLimit(row.agent_id)).map(describe),
+    )
+    const limited = rows.filter((row) => pendingLimit(row.agent_id) < SERVER_LIMITS.pending)
+    // What ran may come back to wait, and waits beyond the limit then; but what is accepted is never more than both limits together.
+    findings.none(
+      'pending limits hold at every moment that was looked at, apart from what was running and came back',
+      limited.length,
+      limited.filter((row) => row.pending + row.running > pendingLimit(row.agent_id) + runningLimit(row.agent_id)).map(describe),
+    )
+  }
+
+  // While they are there: nothing is left of a job whose run has ended.
+  const lookAtJobs = async () => {
+    const [row] = await admin<{ jobs: number; moved: string[] }[]>`
+      select count(*)::int as jobs,
+        coalesce(array_agg(format('%s %s is %s, retried %s times', name, id, state, retry_count)) filter (where state not in ('created', 'active') or retry_count > 0), '{}') as moved
+      from pgboss.job where name like 'run.%'`
+    findings.none('no run job is retried, failed, cancelled or completed by the queue itself', row?.jobs ?? 0, row?.moved ?? [])
   }
 
   const lookAtSizes = async () => {
@@ -92,14 +107,14 @@ export function startSampler(system: System, findings: Findings): Sampler {
     state.invariantLooks += 1
     findings.looked('the invariants hold between any two commits', 1)
     for (const problem of problems) {
-      const transient = TRANSIENT.find((claim) => problem.startsWith(claim))
+      const transient = TRANSIENT.find((claim) => problem.startsWith(`${claim}: `))
       const looks = (lasting.get(transient ?? '') ?? 0) + 1
       if (transient !== undefined) lasting.set(transient, looks)
       if (transient === undefined || looks > TRANSIENT_LOOKS_MAX) {
         findings.broke('the invariants hold between any two commits', `${new Date().toISOString()}: ${problem}`)
       }
     }
-    for (const claim of TRANSIENT) if (!problems.some((problem) => problem.startsWith(claim))) lasting.delete(claim)
+    for (const claim of TRANSIENT) if (!problems.some((problem) => problem.startsWith(`${claim}: `))) lasting.delete(claim)
   }
 
   let expectedAt = performance.now()
@@ -109,7 +124,12 @@ export function startSampler(system: System, findings: Findings): Sampler {
     expectedAt = now + 200
   }, 200)
 
-  const loops = [every(LANES_EVERY_MS, lookAtLanes), every(SIZES_EVERY_MS, lookAtSizes), every(INVARIANTS_EVERY_MS, lookAtInvariants)]
+  const loops = [
+    every(LANES_EVERY_MS, lookAtLanes),
+    every(LANES_EVERY_MS, lookAtJobs),
+    every(SIZES_EVERY_MS, lookAtSizes),
+    every(INVARIANTS_EVERY_MS, lookAtInvariants),
+  ]
   return {
     counts,
     memoryMaxMib,

@@ -36,7 +36,7 @@ export interface Life {
 export class Supervised {
   readonly options: SupervisedOptions
   readonly lives: Life[] = []
-  /** While it was stopped by SIGSTOP, or its connections were silent: what it did not answer then is no fault of its own. */
+  /** While it was stopped by SIGSTOP: what it did not answer then is no fault of its own. Silent connections to the database excuse nothing. */
   readonly excused: { fromMs: number; toMs: number }[] = []
   #child: ChildProcess | null = null
   #log: WriteStream

@@ -19,6 +19,10 @@ export function runningLimit(agent: string): number {
   return SETTINGS.limits?.agents?.[agent]?.running ?? SERVER_LIMITS.running
 }
 
+export function pendingLimit(agent: string): number {
+  return SETTINGS.limits?.agents?.[agent]?.pending ?? SERVER_LIMITS.pending
+}
+
 /** A project with the key that may do everything in it. */
 export interface Tenant {
   name: string

@@ -37,7 +37,7 @@ export async function checkAttempts(evidence: Evidence): Promise<void> {
   )
   // Outputs that its brief has come to ask for meanwhile are missing: such a result is not accepted, which the answer says.
   const completed = ledger.claims.filter(
-    (claim) => claim.end === 'settled' && claim.handedIn && (claim.status === 'completed' || ends.get(claim.subtaskId)?.is_brief !== true),
+    (claim) => claim.end === 'settled' && claim.verb === 'complete' && (claim.status === 'completed' || ends.get(claim.subtaskId)?.is_brief !== true),
   )
   findings.none(
     'what an outside worker handed in (200) is the result',

@@ -18,7 +18,8 @@ export async function checkQuietSystem({ system, admin, findings }: Evidence): P
 }
 
 /** After every process was told to stop. */
-export async function checkEmptySystem({ system, admin, findings }: Evidence): Promise<void> {
+export async function checkEmptySystem(evidence: Evidence): Promise<void> {
+  const { system, admin, findings } = evidence
   const connections = await admin<{ pid: number; name: string; query: string }[]>`
     select pid, application_name as name, left(query, 100) as query from pg_stat_activity where usename = ${system.login}`
   findings.none(
@@ -45,20 +46,38 @@ export async function checkEmptySystem({ system, admin, findings }: Evidence): P
   const registered = await admin<{ id: string }[]>`select id from muster_system.workers`
   findings.none(
     'a worker that ended in order has signed off',
-    registered.length,
+    system.workers.reduce((sum, worker) => sum + worker.lives.filter((life) => life.how === 'code 0').length, 0),
     registered.filter(({ id }) => !killed.has(id) && !couldNot.some((line) => line.includes(id))).map(({ id }) => id),
+  )
+  const attempts = await admin<{ name: string; worker_id: string }[]>`
+    select a.subtask_id || '-' || a.attempt as name, a.worker_id from attempts a join subtasks s on s.id = a.subtask_id where s.runner <> 'external'`
+  const workerOf = new Map(attempts.map(({ name, worker_id }) => [name, worker_id]))
+  findings.none(
+    'no workspace outlives its attempt, apart from those of workers that were killed',
+    attempts.length,
+    // Those are removed within ten minutes, or when the next worker starts.
+    listWorkspaces(evidence).filter((name) => !workerOf.has(name) || !killed.has(workerOf.get(name) as string)),
+  )
+  const bodies = await admin<{ id: string; is_orphan: boolean }[]>`
+    select id, not exists (select from subtasks where result_body_id = b.id) and not exists (select from session_messages where body_id = b.id)
+      and not exists (select from evaluations where output_body_id = b.id) as is_orphan
+    from bodies b`
+  findings.none(
+    'every body belongs to something',
+    bodies.length,
+    bodies.filter((body) => body.is_orphan).map(({ id }) => id),
   )
 }
 
-/** How many workspaces of attempts are left in the folders of the workers. */
-export function countWorkspaces({ system }: Evidence): number {
-  return system.workers.reduce((sum, worker) => {
+/** The workspaces of attempts that are left in the folders of the workers. */
+export function listWorkspaces({ system }: Evidence): string[] {
+  return system.workers.flatMap((worker) => {
     try {
-      return sum + readdirSync(join(worker.options.environment.DATA_DIR as string, 'workspaces')).length
+      return readdirSync(join(worker.options.environment.DATA_DIR as string, 'workspaces'))
     } catch {
-      return sum
+      return []
     }
-  }, 0)
+  })
 }
 
 /** Programs of this run that are alive, by their environment; none where the system does not tell. */

@@ -1,4 +1,5 @@
-import { runningLimit } from '../tenants.ts'
+import { invariants } from '@muster/testing/invariants'
+import { runningLimit, SERVER_LIMITS } from '../tenants.ts'
 import { checkRows, type Evidence } from './check.ts'
 
 /** How many ran at once in every lane, told from the log alone: once by the events' times and once by their places. */
@@ -31,18 +32,13 @@ export async function checkLimits({ admin, findings }: Evidence): Promise<void> 
 
 /** Nothing is on its way any more: no jobs, no events, no rows of what has ended. */
 export async function checkQueue(evidence: Evidence): Promise<void> {
-  const { admin } = evidence
+  const { admin, findings } = evidence
+  findings.none('the invariants hold when all is at rest', 1, await invariants(admin, { runningPerAgent: SERVER_LIMITS.running }))
   await checkRows(
     evidence,
-    'no run job is left waiting or active',
-    admin`select count(*) from pgboss.job where name like 'run.%'`,
-    admin`select name, id, state, data from pgboss.job where name like 'run.%' and state < 'completed'`,
-  )
-  await checkRows(
-    evidence,
-    'no run job was retried, failed or cancelled by the queue',
-    admin`select count(*) from pgboss.job where name like 'run.%'`,
-    admin`select name, id, state, retry_count, data from pgboss.job where name like 'run.%' and (state > 'completed' or retry_count > 0)`,
+    'no queue holds a job that waits or is active',
+    admin`select count(*) from pgboss.queue`,
+    admin`select name, id, state, data from pgboss.job where state < 'completed'`,
   )
   await checkRows(evidence, 'every event has reached the log', admin`select count(*) from events`, admin`select id, type, subject_id from outbox`)
 }

@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger.ts'
 import type { Random } from '../random.ts'
 import type { Supervised } from '../supervised.ts'
 import type { Tenant } from '../tenants.ts'
+import type { Absences } from './absences.ts'
 
 /** What every actor of the load works with. */
 export interface Scene {
@@ -13,6 +14,8 @@ export interface Scene {
   ledger: Ledger
   findings: Findings
   tenants: readonly Tenant[]
+  /** Times at which nobody follows the log or waits for work. */
+  absences: Absences
   /** Aborted when nothing new is to be started; what has begun is brought to its end. */
   closing: AbortSignal
   /** Aborted when everybody has to leave. */

@@ -26,6 +26,7 @@ export function startFollower(scene: Scene, tenant: Tenant, { name, type }: Foll
   const random = createRandom(scene.seed, 'follower', tenant.name, name)
   const run = async () => {
     while (!scene.over.aborted) {
+      await scene.absences.back
       follower.reconnects += 1
       // Now and then it goes by itself, as readers do that have their laptop closed.
       const patience = AbortSignal.timeout(random.chance(0.3) ? random.whole(1_000, 6_000) : 600_000)
@@ -42,7 +43,7 @@ async function readStream(scene: Scene, tenant: Tenant, api: Supervised, followe
   try {
     const answer = await fetch(`http://127.0.0.1:${api.options.port}/events?after=0${follower.type === null ? '' : `&type=${follower.type}`}`, {
       headers: { authorization: `Bearer ${tenant.key}`, accept: 'text/event-stream', ...(follower.last > 0 ? { 'last-event-id': String(follower.last) } : {}) },
-      signal: AbortSignal.any([scene.over, patience, silence.signal]),
+      signal: AbortSignal.any([scene.over, scene.absences.leaving, patience, silence.signal]),
     })
     scene.findings.looked('a stream is opened, or refused with 503', 1)
     if (answer.status !== 200 || answer.body === null) {

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import type { Findings } from '../findings.ts'
 import { Ledger } from '../ledger.ts'
+import type { Options } from '../options.ts'
 import type { System } from '../system.ts'
+import { Absences } from './absences.ts'
 import type { Scene } from './actor.ts'
 import { HOLDERS, runAuthor } from './authors.ts'
 import { runClockSetter } from './clock-setters.ts'
@@ -19,6 +21,7 @@ export interface Load {
   ledger: Ledger
   client: Client
   followers: Follower[]
+  absences: Absences
   /** Lets nothing new begin; resolves when everything that was begun has had its answer. */
   close(): Promise<void>
   /** Sends everybody home. */
@@ -34,15 +37,18 @@ const BRIEFS_SHARE = 0.15
 /** The last session of a project has two that inject, which compete. */
 const COMPETING = [1, 2]
 
-export function startLoad(system: System, findings: Findings, seed: number, rate: number, unfinished: () => number): Load {
+export function startLoad(system: System, findings: Findings, { seed, rate, minutes, steady }: Options, unfinished: () => number): Load {
   const closing = new AbortController()
   const over = new AbortController()
   const ledger = new Ledger()
   const client = new Client(system.apis, findings)
-  const scene: Scene = { seed, client, ledger, findings, tenants: system.tenants, closing: closing.signal, over: over.signal }
+  const absences = new Absences()
+  const scene: Scene = { seed, client, ledger, findings, tenants: system.tenants, absences, closing: closing.signal, over: over.signal }
   const askers: Promise<void>[] = []
   const servants: Promise<void>[] = []
   const followers: Follower[] = []
+  // Steady load is the same all the time.
+  if (!steady) askers.push(absences.run(minutes, closing.signal))
   for (const tenant of system.tenants) {
     for (let number = 1; number <= SPAWNERS; number += 1) {
       askers.push(runSpawner(scene, tenant, number, rate / (system.tenants.length * SPAWNERS), unfinished))
@@ -67,6 +73,7 @@ export function startLoad(system: System, findings: Findings, seed: number, rate
     ledger,
     client,
     followers,
+    absences,
     async close() {
       closing.abort()
       await Promise.race([Promise.all(askers), sleep(60_000, undefined, { ref: false })])

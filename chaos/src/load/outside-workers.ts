@@ -1,10 +1,12 @@
-import type { OutsideClaim } from '../ledger.ts'
+import type { EndingVerb, OutsideClaim } from '../ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { Tenant } from '../tenants.ts'
 import { askUntilAnswered, pause, type Scene } from './actor.ts'
 import { outputsFor, reflectionOn, requiredIn } from './outputs.ts'
 
 const LEASE_SECONDS = 3
+/** What the API may take for each look at what there is to claim. */
+const LOOK_SECONDS = 5
 
 interface ClaimAnswer {
   subtask: { id: string }
@@ -27,6 +29,7 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
   const workerId = `outside-${tenant.name}-${number}`
   let claims = 0
   while (!scene.over.aborted) {
+    await scene.absences.back
     claims += 1
     const withKey = random.chance(0.5)
     const claimKey = withKey ? `claim-${workerId}-${claims}` : null
@@ -35,8 +38,8 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
       path: '/subtasks/claim',
       key: tenant.key,
       body: { runner: 'external', worker_id: workerId, lease_seconds: LEASE_SECONDS, wait_seconds: wait },
-      // The API gives every claim the time of the longest wait that can be asked for.
-      patienceMs: 10_000 + wait * 1_000,
+      // The last look begins when the waiting ends, at the latest.
+      deadlineMs: (wait + LOOK_SECONDS) * 1_000,
       ...(claimKey === null ? {} : { idempotencyKey: claimKey }),
     }
     let claim: ClaimAnswer | null = null
@@ -61,7 +64,7 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
       end: 'none',
       status: null,
       did: way,
-      handedIn: false,
+      verb: null,
       told: [],
     }
     scene.ledger.claims.push(entry)
@@ -131,9 +134,9 @@ async function heartbeat(
   return outcome.body.cancel_requested ? 'cancel' : 'on'
 }
 
-async function end(scene: Scene, tenant: Tenant, random: Random, entry: OutsideClaim, verb: 'complete' | 'fail' | 'release', body: unknown): Promise<void> {
+async function end(scene: Scene, tenant: Tenant, random: Random, entry: OutsideClaim, verb: EndingVerb, body: unknown): Promise<void> {
   entry.end = 'unknown'
-  entry.handedIn = verb === 'complete'
+  entry.verb = verb
   let wasLost = false
   const answer = await askUntilAnswered<{ code?: string; status: string }>(
     scene,

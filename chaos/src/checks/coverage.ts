@@ -1,0 +1,31 @@
+import type { FaultRun } from '../faults.ts'
+import type { Findings } from '../findings.ts'
+import type { Options } from '../options.ts'
+import { FAULTS, type FaultKind, LONG_OUTAGE_MS } from '../plan.ts'
+
+/** In so many minutes everything comes up that the load and the faults can bring about. */
+const THOROUGH_FROM_MINUTES = 10
+
+/** Kinds of faults that never happened. */
+export function missingFaults({ records }: FaultRun): FaultKind[] {
+  const happened = new Set(records.filter((record) => record.wasDone).map((record) => record.fault.kind))
+  return (Object.keys(FAULTS) as FaultKind[]).filter((kind) => !happened.has(kind))
+}
+
+/** What was never looked at, and what never happened, has shown nothing: of a long run that counts as broken, of a short one the report tells. */
+export function judgeCoverage({ minutes, steady, only }: Options, faults: FaultRun, absences: number, findings: Findings): void {
+  if (minutes < THOROUGH_FROM_MINUTES || only.length > 0) return
+  const checks = findings.list()
+  findings.none(
+    'every check has had something to look at',
+    checks.length,
+    checks.filter((check) => check.lookedAt === 0).map((check) => check.promise),
+  )
+  if (steady) return
+  const long = faults.outages.filter(({ fromMs, toMs }) => toMs - fromMs >= LONG_OUTAGE_MS)
+  findings.none('every kind of fault has happened, and everybody has been away', Object.keys(FAULTS).length, [
+    ...missingFaults(faults).map((kind) => `${kind} never happened`),
+    ...(long.length > 0 ? [] : [`PostgreSQL was never away for ${LONG_OUTAGE_MS / 1_000} s`]),
+    ...(absences > 0 ? [] : ['followers and claimers were never away together']),
+  ])
+}

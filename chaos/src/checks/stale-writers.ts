@@ -1,0 +1,66 @@
+import type { FaultRecord } from '../faults.ts'
+import type { EndingVerb, OutsideClaim } from '../ledger.ts'
+import { checkRows, type Evidence } from './check.ts'
+
+/** How an attempt ends that its holder ended, by what the holder asked for. A cancel may have been asked for before. */
+const OUTCOMES: Record<EndingVerb, readonly string[]> = {
+  complete: ['completed', 'validation_failed', 'cancelled'],
+  fail: ['errored', 'cancelled'],
+  release: ['released', 'cancelled'],
+}
+
+/** Whoever has lost a subtask can write nothing of it any more: not a step, and no end, whichever way. */
+export async function checkStaleWriters(evidence: Evidence, faults: readonly FaultRecord[]): Promise<void> {
+  const { admin, ledger, findings } = evidence
+  await checkRows(
+    evidence,
+    'no step is stored before its attempt begins or after it has ended',
+    admin`select count(*) from steps`,
+    admin`
+      select p.subtask_id, p.seq, p.attempt, p.at, a.started_at, a.ended_at, a.outcome
+      from steps p left join attempts a on a.subtask_id = p.subtask_id and a.attempt = p.attempt
+      where a.subtask_id is null or p.at < a.started_at or p.at > a.ended_at`,
+  )
+
+  const rows = await admin<{ ref: string; outcome: string | null; error: string | null }[]>`
+    select a.subtask_id || '#' || a.attempt as ref, a.outcome, a.error from attempts a join subtasks s on s.id = a.subtask_id where s.runner = 'external'`
+  const attempts = new Map(rows.map((row) => [row.ref, row]))
+  const attemptOf = (claim: OutsideClaim) => attempts.get(`${claim.subtaskId}#${claim.attempt}`)
+  const hasEnded = (claim: OutsideClaim, verb: EndingVerb) => OUTCOMES[verb].includes(attemptOf(claim)?.outcome ?? '')
+  const describe = (claim: OutsideClaim) => `${claim.subtaskId}#${claim.attempt} ${claim.nonce} (${claim.did}, ${claim.verb}): ${attemptOf(claim)?.outcome}`
+  for (const verb of ['complete', 'fail', 'release'] as const) {
+    const settled = ledger.claims.filter((claim) => claim.end === 'settled' && claim.verb === verb)
+    findings.none(
+      `an outside worker's ${verb} that was answered 200 has ended its own attempt`,
+      settled.length,
+      settled.filter((claim) => !hasEnded(claim, verb)).map(describe),
+    )
+  }
+  const refused = ledger.claims.filter((claim) => claim.end === 'refused')
+  findings.none(
+    'what an outside worker was refused (412) has not ended its attempt',
+    refused.length,
+    // A cancel ends it for everybody.
+    refused.filter((claim) => attemptOf(claim)?.outcome !== 'cancelled' && hasEnded(claim, claim.verb as EndingVerb)).map(describe),
+  )
+  await checkStoppedWorkers(evidence, faults)
+}
+
+/** What is taken from a worker that is stopped beyond its lease bears no trace of what that worker did when it was woken. */
+async function checkStoppedWorkers({ admin, findings }: Evidence, faults: readonly FaultRecord[]): Promise<void> {
+  for (const { fault, atMs, life, wasDone } of faults) {
+    if (!wasDone || fault.kind !== 'worker-stop' || life?.workerId == null) continue
+    const taken = await admin<{ subtask_id: string; attempt: number; is_touched: boolean }[]>`
+      select a.subtask_id, a.attempt,
+        (s.attempt = a.attempt and (s.result is not null or s.result_body_id is not null))
+          or exists (select from steps p where p.subtask_id = a.subtask_id and p.attempt = a.attempt and p.at > a.ended_at) as is_touched
+      from attempts a join subtasks s on s.id = a.subtask_id
+      where a.worker_id = ${life.workerId} and a.outcome in ('lost', 'worker_lost')
+        and a.ended_at between ${new Date(atMs).toISOString()}::timestamptz and ${new Date(atMs + fault.lastsMs).toISOString()}::timestamptz`
+    findings.none(
+      'what was taken from a stopped worker is not touched by it when it goes on',
+      taken.length,
+      taken.filter((row) => row.is_touched).map((row) => `${row.subtask_id}#${row.attempt} of ${life.workerId}`),
+    )
+  }
+}
