@@ -9,7 +9,7 @@ const LEASE_SECONDS = 3
 const LOOK_SECONDS = 5
 
 interface ClaimAnswer {
-  subtask: { id: string }
+  subtask: { id: string; task_id: string | null }
   lease: { token: string; attempt: number; expires_at: string }
   brief: { text: string; required_outputs: { name: string }[] }
 }
@@ -21,6 +21,8 @@ interface HeartbeatAnswer {
 
 /** What an outside worker does with a claim. While the system drains, all of them complete. */
 const WAYS = { complete: 9, work: 8, fail: 2, failForGood: 1, release: 2, vanish: 2, late: 3 } as const
+/** Briefs are mostly worked at, since they change meanwhile. */
+const WAYS_OF_BRIEFS = { ...WAYS, work: 24 }
 type Way = keyof typeof WAYS
 
 /** Claims over HTTP, and behaves as workers do: well, badly, or not at all. */
@@ -55,7 +57,7 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
       await pause(random.whole(100, 400), scene.over)
       continue
     }
-    const way: Way = scene.closing.aborted ? 'complete' : random.weighted(WAYS)
+    const way: Way = scene.closing.aborted ? 'complete' : random.weighted(claim.subtask.task_id === null ? WAYS : WAYS_OF_BRIEFS)
     const entry: OutsideClaim = {
       subtaskId: claim.subtask.id,
       attempt: claim.lease.attempt,
@@ -83,7 +85,8 @@ async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAn
       return await end(scene, tenant, random, entry, 'complete', completion())
     case 'work': {
       const received: HeartbeatAnswer['updates'] = []
-      for (let beat = random.whole(2, 5); beat > 0; beat -= 1) {
+      const beats = claim.subtask.task_id === null ? random.whole(2, 5) : random.whole(4, 10)
+      for (let beat = beats; beat > 0; beat -= 1) {
         await pause(random.whole(200, 800), scene.over)
         const news = await heartbeat(scene, tenant, random, entry, token, received)
         for (const update of received) required = requiredIn(update.content) ?? required
