@@ -19,24 +19,31 @@ export async function checkFollowers({ admin, followers, findings }: Evidence): 
   }
 }
 
+/** When an id of version 7 was made. */
+const madeMs = (id: string) => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+
 /** Results reach the session that asked, once, apart from answers that were lost on their way. */
 export async function checkInbox({ admin, ledger, findings }: Evidence): Promise<void> {
-  const items = await admin<{ id: string; session_id: string; delivered: boolean }[]>`select id, session_id, delivered_at is not null as delivered from inbox`
+  const items = await admin<{ id: string; session_id: string; delivered_at: Date | null }[]>`select id, session_id, delivered_at from inbox`
+  const known = new Map(items.map((item) => [item.id, item]))
   const deliveries = Map.groupBy(ledger.deliveries, (delivery) => delivery.inboxId)
   findings.none(
     'every inbox item was delivered',
     items.length,
-    items.filter((item) => !item.delivered).map((item) => `${item.id} of ${item.session_id}`),
+    items.filter((item) => item.delivered_at === null).map((item) => `${item.id} of ${item.session_id}`),
   )
   findings.none(
     'an inbox item is delivered once, or again only where it was not confirmed',
     items.length,
     [...deliveries]
-      // Each but the last must have been a manual claim that is not known to be confirmed.
-      .filter(([, group]) => group.filter((delivery) => delivery.acknowledged).length > 1 || group.slice(0, -1).some((delivery) => delivery.claimId === null))
+      // One is final, and every other a manual claim that was made before. Its answer may come later, when its request is repeated.
+      .filter(([id, group]) => {
+        const finalMs = known.get(id)?.delivered_at?.getTime() ?? Number.POSITIVE_INFINITY
+        const isLate = ({ acknowledged, claimId }: (typeof group)[number]) => !acknowledged && claimId !== null && madeMs(claimId) > finalMs
+        return group.filter((delivery) => delivery.acknowledged).length > 1 || group.some(isLate)
+      })
       .map(([id, group]) => `${id} of ${group[0]?.session}: ${group.length} times, ${group.filter((delivery) => delivery.acknowledged).length} of them final`),
   )
-  const known = new Map(items.map((item) => [item.id, item]))
   findings.none(
     'what is delivered is in the inbox of that session',
     ledger.deliveries.length,
@@ -45,7 +52,7 @@ export async function checkInbox({ admin, ledger, findings }: Evidence): Promise
       .map((delivery) => `${delivery.inboxId} to ${delivery.session}`),
   )
   const missed = Map.groupBy(
-    items.filter((item) => item.delivered && !deliveries.has(item.id)),
+    items.filter((item) => item.delivered_at !== null && !deliveries.has(item.id)),
     (item) => item.session_id,
   )
   const lost = Map.groupBy(ledger.lostInboxClaims, (claim) => claim.session)

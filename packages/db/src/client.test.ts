@@ -61,6 +61,14 @@ describe('statements that travel with the COMMIT', () => {
     await expect(transaction(db, DEFAULT_PROJECT_ID, (tx) => Promise.all([tx.sql`select 1 as fine`, deeply(tx)]))).rejects.toThrow('division by zero')
   })
 
+  it('fail it for what went wrong also where drizzle hears of the refusal, and nobody of what went wrong', async () => {
+    const failed = transaction(db, DEFAULT_PROJECT_ID, async (tx) => {
+      fail(tx).catch(() => {})
+      await tx.orm.execute('select 1')
+    })
+    await expect(failed).rejects.toThrow('division by zero')
+  })
+
   it('are not sent again behind the COMMIT where their plan has become wrong', async () => {
     const before = await nameNow()
     const owner = postgres(database.adminUrl, { max: 1, onnotice: () => {} })
