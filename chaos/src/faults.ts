@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDatabaseUnavailable } from '@muster/db'
 import type { Client } from './client.ts'
 import type { Fault } from './plan.ts'
 import type { Life, Supervised } from './supervised.ts'
@@ -60,14 +61,13 @@ export async function runFaults(system: System, client: Client, plan: readonly F
     }
     const work: Promise<string | null> = fault.kind.startsWith('postgres-') ? breakPostgres(fault) : breakOther(system, fault, record, stop)
     // Sessions cannot be ended while there is no server.
-    underWay.push(work.then(done, (error: { code?: string }) => (isAway(error) ? done(null) : Promise.reject(error))))
+    const ended = work.then(done, (error: unknown) => (isDatabaseUnavailable(error) ? done(null) : Promise.reject(error)))
+    // It is told of below, when everything else has ended in order.
+    ended.catch(() => {})
+    underWay.push(ended)
   }
   await Promise.all(underWay)
   return run
-}
-
-function isAway({ code }: { code?: string }): boolean {
-  return /^(CONN|ECONN|57P0)/.test(code ?? '')
 }
 
 async function stopPostgres(system: System, mode: 'fast' | 'immediate'): Promise<void> {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isDatabaseUnavailable } from '@muster/db'
 import { invariants } from '@muster/testing/invariants'
 import type { Findings } from './findings.ts'
 import type { Supervised } from './supervised.ts'
@@ -46,7 +47,7 @@ export function startSampler(system: System, findings: Findings): Sampler {
         try {
           await look()
         } catch (error) {
-          if (!isOutage(error)) findings.broke('the harness can look at the database', String((error as Error).stack).slice(0, 600))
+          if (!isDatabaseUnavailable(error)) findings.broke('the harness can look at the database', String((error as Error).stack).slice(0, 600))
         }
         await new Promise((resolve) => setTimeout(resolve, ms))
       }
@@ -162,10 +163,4 @@ export function residentMib({ pid }: Supervised): number | null {
   } catch {
     return null
   }
-}
-
-const OUTAGE = /^(CONN|ECONN|EPIPE|ETIMEDOUT|57P0|08|53300)/
-
-function isOutage(error: unknown): boolean {
-  return OUTAGE.test((error as { code?: string }).code ?? '')
 }
