@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Figure } from './figure.ts'
 import { readReports } from './read-reports.ts'
 
-const FIGURES = ['first', 'second'].map((name): Figure => ({ name, title: '', raised: '', notes: [`of ${name}`], measure: async () => [] }))
+const FIGURES = ['first', 'second'].map((name): Figure => ({ name, title: '', raised: '', measure: async () => [] }))
 
 let folder: string
 beforeAll(async () => {
@@ -19,11 +19,11 @@ async function store(name: string, content: unknown): Promise<string> {
   return file
 }
 
-const reportOf = (figure: object) => ({ commit: { p50: 1, p99: 2, commits: 3 }, figures: [figure] })
+const reportOf = (name: string, notes: string[] = []) => ({ commit: { p50: 1, p99: 2, commits: 3 }, figures: [{ name, notes }] })
 
 describe('reports of single figures', () => {
-  it('come in the order of the table, with their notes, or those of today where they had none', async () => {
-    const files = [await store('b.json', reportOf({ name: 'second' })), await store('a.json', reportOf({ name: 'first', notes: [] }))]
+  it('come in the order of the table, with their notes', async () => {
+    const files = [await store('b.json', reportOf('second', ['of second'])), await store('a.json', reportOf('first'))]
 
     const reports = await readReports(files, FIGURES)
 
@@ -31,12 +31,12 @@ describe('reports of single figures', () => {
   })
 
   it('cannot have a figure twice', async () => {
-    const files = [await store('one.json', reportOf({ name: 'first' })), await store('two.json', reportOf({ name: 'first' }))]
+    const files = [await store('one.json', reportOf('first')), await store('two.json', reportOf('first'))]
 
     await expect(readReports(files, FIGURES)).rejects.toThrow('More than one of the files has the figure first.')
   })
 
-  it.each(['{}', 'null', '[]', 'no JSON'])('cannot be read from %s', async (content) => {
+  it.each(['{}', 'null', '[]', 'no JSON', '{"commit":{},"figures":[{"name":"first"}]}'])('cannot be read from %s', async (content) => {
     await expect(readReports([await store('other.json', content)], FIGURES)).rejects.toThrow('was not written by this bench')
   })
 })

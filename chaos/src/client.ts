@@ -31,8 +31,7 @@ const DEADLINE_MS = 5_000
 export const RECOVERY_MAX_MS = 30_000
 
 const RECOVERS = 'an API that is left alone answers 2xx again within 30 s of PostgreSQL being back'
-const CONNECTS = 'an API that is up and left alone takes every connection'
-const NO_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+const CONNECTS = 'an API that is up and left alone refuses no connection'
 
 interface Recovery {
   api: Supervised
@@ -79,13 +78,16 @@ export class Client {
       clearTimeout(recovery.timer)
       // An API that was stopped when PostgreSQL was back was not waited for.
       const wasWaitedFor = Number.isFinite(recovery.sinceMs) && this.#isLeftAlone(recovery.api, recovery.life, recovery.sinceMs)
-      if (!wasWaitedFor) this.#recoveries.delete(recovery)
+      if (!wasWaitedFor) {
+        this.#recoveries.delete(recovery)
+        continue
+      }
       recovery.hadMs += Date.now() - recovery.sinceMs
       recovery.sinceMs = Number.POSITIVE_INFINITY
     }
   }
 
-  async ask<Body>(api: Supervised, ask: Ask, isSecondTime = false): Promise<Outcome<Body>> {
+  async ask<Body>(api: Supervised, ask: Ask): Promise<Outcome<Body>> {
     const startedMs = Date.now()
     const deadlineMs = ask.deadlineMs ?? DEADLINE_MS
     const life = api.life
@@ -117,11 +119,9 @@ export class Client {
       this.#count('connection failed')
       const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message
       const isUp = life?.readyAtMs != null && life.readyAtMs < startedMs && this.#isLeftAlone(api, life, startedMs)
-      if (!isUp || !NO_CONNECTION.has(why)) return { kind: 'lost', why }
-      // A connection that was kept alive may be closed just as it is used again; a new one may not.
-      const isRepeatable = ask.method === 'GET' || ask.method === 'DELETE' || ask.idempotencyKey !== undefined
-      if (why !== 'ECONNREFUSED' && !isSecondTime) return isRepeatable ? await this.ask(api, ask, true) : { kind: 'lost', why }
-      this.#findings.broke(CONNECTS, `${api.name}: ${ask.method ?? 'POST'} ${ask.path}: ${why} (sent ${new Date(startedMs).toISOString()})`)
+      // One that is kept alive may be closed just as it is used again; a new one may not be refused.
+      if (isUp && why === 'ECONNREFUSED')
+        this.#findings.broke(CONNECTS, `${api.name}: ${ask.method ?? 'POST'} ${ask.path} (sent ${new Date(startedMs).toISOString()})`)
       return { kind: 'lost', why }
     }
   }

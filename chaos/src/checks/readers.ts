@@ -1,3 +1,4 @@
+import type { InboxDelivery } from '../ledger.ts'
 import { checkRows, type Evidence } from './check.ts'
 
 /** Everybody who follows the log has got all of it. */
@@ -24,7 +25,8 @@ const madeMs = (id: string) => Number.parseInt(id.replace('-', '').slice(0, 12),
 
 /** Results reach the session that asked, once, apart from answers that were lost on their way. */
 export async function checkInbox({ admin, ledger, findings }: Evidence): Promise<void> {
-  const items = await admin<{ id: string; session_id: string; delivered_at: Date | null }[]>`select id, session_id, delivered_at from inbox`
+  const items = await admin<{ id: string; session_id: string; delivered_at: Date | null; claim_id: string | null }[]>`
+    select id, session_id, delivered_at, claim_id from inbox`
   const known = new Map(items.map((item) => [item.id, item]))
   const deliveries = Map.groupBy(ledger.deliveries, (delivery) => delivery.inboxId)
   findings.none(
@@ -36,11 +38,14 @@ export async function checkInbox({ admin, ledger, findings }: Evidence): Promise
     'an inbox item is delivered once, or again only where it was not confirmed',
     items.length,
     [...deliveries]
-      // One is final, and every other a manual claim that was made before. Its answer may come later, when its request is repeated.
+      // One is final, and every other a manual claim that was made before, of which a late confirmation may count for other items. Its answer may
+      // come after the final one, when its request is repeated.
       .filter(([id, group]) => {
-        const finalMs = known.get(id)?.delivered_at?.getTime() ?? Number.POSITIVE_INFINITY
-        const isLate = ({ acknowledged, claimId }: (typeof group)[number]) => !acknowledged && claimId !== null && madeMs(claimId) > finalMs
-        return group.filter((delivery) => delivery.acknowledged).length > 1 || group.some(isLate)
+        const item = known.get(id)
+        const isFinal = ({ claimId, acknowledged }: InboxDelivery) => claimId === null || (acknowledged && claimId === item?.claim_id)
+        const isLate = ({ claimId }: InboxDelivery) =>
+          claimId !== null && claimId !== item?.claim_id && madeMs(claimId) > (item?.delivered_at?.getTime() ?? Number.POSITIVE_INFINITY)
+        return group.filter(isFinal).length > 1 || group.some(isLate)
       })
       .map(([id, group]) => `${id} of ${group[0]?.session}: ${group.length} times, ${group.filter((delivery) => delivery.acknowledged).length} of them final`),
   )
