@@ -4,6 +4,7 @@ import { BriefReport, isRecord, readChoice, readItems, readText } from './brief-
 import type { CleanCriterion } from './criteria.ts'
 import { DomainError, type FieldProblem } from './errors.ts'
 import { isUuid } from './ids.ts'
+import { processorMs } from './limited.ts'
 import { checkOutputSchema, type RequiredOutput } from './output-schema.ts'
 import { type BriefWarning, REVIEW_MODES, type ReviewMode, TASK_PRIORITIES, type TaskContext, type TaskPriority } from './task.ts'
 import { unstorableJsonReason } from './text.ts'
@@ -46,7 +47,7 @@ export interface CleanBrief {
   metadata: Record<string, unknown>
 }
 
-/** All output schemas of one brief together may take this long to compile; see `checkOutputSchema` for why any limit is needed. */
+/** All output schemas of one brief together may take this long of a processor to compile; see `checkOutputSchema` for why any limit is needed. */
 const SCHEMAS_MS_MAX = 1_000
 
 const TSG_ID = /^[a-z0-9][a-z0-9-]{0,63}$/
@@ -184,7 +185,7 @@ function cleanOutputs(report: BriefReport, value: unknown): RequiredOutput[] {
     report.problem('/required_outputs', 'required_outputs', `maximum ${BRIEF_LIMITS.requiredOutputs} items allowed`, value)
   }
   const outputs: RequiredOutput[] = []
-  const startedAt = performance.now()
+  const startedAt = processorMs()
   for (const [index, given] of value.slice(0, BRIEF_LIMITS.requiredOutputs).entries()) {
     const pointer = `/required_outputs/${index}`
     const field = `required_outputs[${index}]`
@@ -207,7 +208,7 @@ function cleanOutputs(report: BriefReport, value: unknown): RequiredOutput[] {
 function cleanSchema(report: BriefReport, at: { pointer: string; field: string }, value: unknown, startedAt: number): Record<string, unknown> | null {
   if (value === undefined || value === null) return null
   // No rule depends on this clock: whoever means well never meets it, and who does not must not keep everybody else waiting.
-  const isLate = performance.now() - startedAt > SCHEMAS_MS_MAX
+  const isLate = processorMs() - startedAt > SCHEMAS_MS_MAX
   const reason = isLate ? 'takes too long to compile, together with those before it' : schemaReason(value)
   if (reason !== null) report.problem(at.pointer, at.field, reason, value)
   return isRecord(value) ? value : null

@@ -104,7 +104,7 @@ export {
   readJudgeAnswer,
   renderJudgeQuestion,
 } from './judge.ts'
-export { limited, OUT_OF_TIME } from './limited.ts'
+export { limited, OUT_OF_TIME, processorMs } from './limited.ts'
 export type { McpServerSettings } from './mcp-settings.ts'
 export {
   type Episode,

@@ -162,6 +162,7 @@ function matchExpressions(guides: readonly CompiledTsg[], texts: readonly string
   const hits: TsgHit[] = []
   let trying: { guide: CompiledTsg; pattern: CompiledPattern } | undefined
   const end = limited(SCAN_MS_MAX, () => {
+    hits.length = 0
     for (const guide of candidates) {
       const found = guide.patterns.find((pattern) => {
         trying = { guide, pattern }

@@ -1,4 +1,4 @@
-import { checkOutputSchema, type RequiredOutput } from '@muster/domain'
+import { checkOutputSchema, processorMs, type RequiredOutput } from '@muster/domain'
 import { z } from 'zod'
 import { requestComponent } from './components.ts'
 import { metadata, printableId, storable, subagentNameField, text } from './fields.ts'
@@ -24,14 +24,14 @@ const nameOf = (output: GivenOutput): string => (typeof output === 'string' ? ou
 
 /** What is wrong with the first schema that cannot be held against an output; later ones are not looked at. */
 function firstSchemaProblem(outputs: GivenOutput[]): { index: number; schema: unknown; reason: string } | null {
-  const startedAt = performance.now()
+  const startedAt = processorMs()
   for (const [index, output] of outputs.entries()) {
     if (typeof output === 'string' || output.schema == null) continue
     const { schema } = output
     const reason = checkOutputSchema(schema)
     if (reason !== null) return { index, schema, reason }
     // Each may be just fast enough to compile; many of those would still keep everybody else waiting.
-    if (performance.now() - startedAt > SCHEMAS_MS_MAX) return { index, schema, reason: 'takes too long to compile, together with those before it' }
+    if (processorMs() - startedAt > SCHEMAS_MS_MAX) return { index, schema, reason: 'takes too long to compile, together with those before it' }
   }
   return null
 }

@@ -91,7 +91,9 @@ async function matchingLines(text: string, expression: RE2JS, signal: AbortSigna
     await immediate()
     signal.throwIfAborted()
     const to = endOfTurn(lines, from)
+    const before = matches.length
     const end = limited(TURN_MS_MAX, () => {
+      matches.length = before
       for (let at = from; at < to && matches.length <= FOUND_MAX; at += 1) {
         const line = lines[at] as string
         if (expression.test(line)) matches.push({ number: at + 1, line })
