@@ -16,8 +16,8 @@ const MEMORY_NOISE_MIB = 8
 const MEMORY_FROM_MINUTES = 5
 /** Pools open their connections one by one, when first needed: growth counts only beyond what they may have. */
 const CONNECTIONS_NOISE = 8
-/** Dead rows beyond what autovacuum leaves to gather: its threshold and its share, twice. */
-const DEAD_NOISE = 2_000
+/** Dead rows beyond what autovacuum leaves to gather: the threshold of the busiest tables, which their migrations set to 5,000, and what comes until its next round. */
+const DEAD_NOISE = 6_000
 const DEAD_SHARE = 0.5
 /** Tables that only hold what is on its way; they must not grow at all. */
 const TRANSIENT_BYTES_MAX = 24 * 1_048_576
