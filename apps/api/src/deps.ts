@@ -191,7 +191,7 @@ function createEar(deps: Deps, channel: Exclude<Channel, 'outbox'>, wake: () => 
       })
       .catch((error: unknown) => {
         // Everything is looked for without bells too, only later. A connection that is lost listens to nothing, and one that goes on listening
-        // costs no more than before.
+        // costs a little, until it is asked to end another time.
         if (!isDatabaseUnavailable(error)) deps.log.error({ err: error }, `cannot listen to ${channel}, or end it`)
       })
   }

@@ -4,7 +4,7 @@ import { requestComponent } from './components.ts'
 import { metadata, printableId, storable, subagentNameField, text } from './fields.ts'
 import { prioritySchema } from './subtask.ts'
 
-/** Longest time that all schemas of one request may take to compile. What is meant well takes milliseconds. */
+/** Longest time of a processor that all schemas of one request may take to compile. What is meant well takes milliseconds. */
 const SCHEMAS_MS_MAX = 1_000
 
 const outputName = text(128)
