@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream, type WriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { LEAN } from '../../scripts/system/supervised-process.ts'
 import type { DatabaseHop } from './database-hop.ts'
 import type { Findings } from './findings.ts'
 
@@ -64,7 +65,7 @@ export class Supervised {
   start(): void {
     const { script, environment, findings } = this.options
     this.#ready = Promise.withResolvers<void>()
-    const child = spawn(process.execPath, [script], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [...LEAN, script], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
     const life: Life = { pid: child.pid ?? -1, startedAtMs: Date.now(), readyAtMs: null, endedAtMs: null, endedBy: null, how: null, workerId: null }
     this.lives.push(life)

@@ -106,7 +106,7 @@ class Life {
 
   /** Has it run, by a program that takes updates, one that does not, or an outside worker. */
   async dispatch(): Promise<boolean> {
-    const runner = this.#random.weighted({ steered: 6, external: 3, quick: 1 })
+    const runner = this.#random.weighted({ steered: 6, external: 5, quick: 1 })
     const agent = this.#random.pick(['wide', 'small', 'narrow'] as const)
     const marker = `${this.#brief.marker}-run-${this.#brief.moves.length + 1}`
     const spawn: Spawn = {
