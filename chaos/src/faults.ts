@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDatabaseUnavailable } from '@muster/db'
 import type { Client } from './client.ts'
+import { moveClock } from './clock.ts'
 import type { Fault } from './plan.ts'
 import type { Life, Supervised } from './supervised.ts'
-import type { System } from './system.ts'
+import { LEASE_SECONDS, type System } from './system.ts'
 
 /** What became of a fault. */
 export interface FaultRecord {
@@ -122,7 +123,17 @@ async function breakOther(system: System, fault: Fault, record: FaultRecord, sto
       target.options.hop.flow()
       return `${target.name} for ${(fault.lastsMs / 1000).toFixed(1)} s`
     }
+    case 'clock': {
+      const byMs = clockMoveMs(fault)
+      await moveClock(system.admin, byMs)
+      return `by ${(byMs / 1000).toFixed(1)} s`
+    }
     default:
       return null
   }
+}
+
+/** Back by up to three seconds in one of three, which makes times that cannot be compared, otherwise on by up to two leases. */
+function clockMoveMs({ share }: Fault): number {
+  return Math.round(share < 1 / 3 ? -500 - share * 3 * 2_500 : 500 + (share - 1 / 3) * 1.5 * LEASE_SECONDS * 2_000)
 }

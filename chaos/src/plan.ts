@@ -14,6 +14,7 @@ export const FAULTS = {
   backends: 'database sessions terminated',
   cut: 'database connections of processes cut',
   stall: 'database connections of a process silent for a while',
+  clock: 'the clock moved on, or back',
 } as const
 
 export type FaultKind = keyof typeof FAULTS

@@ -8,7 +8,7 @@ import type { Tenant } from './tenants.ts'
 
 /** How long things took to go on, in milliseconds, sorted. */
 export interface Recoveries {
-  /** SIGKILL of a worker until its subtasks were taken from it, without an outage of PostgreSQL in between. */
+  /** SIGKILL of a worker until its subtasks were taken from it, without an outage of PostgreSQL or a move of the clock in between. */
   takenMs: number[]
   /** And until they ran again elsewhere, which also waits for a free worker. */
   runAgainMs: number[]
@@ -16,20 +16,25 @@ export interface Recoveries {
   apiMs: number[]
 }
 
-export async function measureRecoveries({ admin }: Evidence, faults: FaultRun): Promise<Recoveries> {
+export async function measureRecoveries({ admin, clock }: Evidence, faults: FaultRun): Promise<Recoveries> {
   const takenMs: number[] = []
   const runAgainMs: number[] = []
   for (const { fault, atMs, life, wasDone } of faults.records) {
     if (!wasDone || fault.kind !== 'worker-kill' || life?.workerId == null) continue
+    const killed = clock.told(atMs, atMs)
+    const shiftMs = killed.toMs - atMs
     const lost = await admin<{ ended_ms: number; again_ms: number | null }[]>`
       select extract(epoch from a.ended_at)::float8 * 1000 as ended_ms, extract(epoch from n.started_at)::float8 * 1000 as again_ms
       from attempts a left join attempts n on n.subtask_id = a.subtask_id and n.attempt = a.attempt + 1
-      where a.worker_id = ${life.workerId} and a.outcome = 'lost' and a.started_at < ${new Date(atMs).toISOString()}::timestamptz`
+      where a.worker_id = ${life.workerId} and a.outcome = 'lost' and a.started_at < ${new Date(killed.toMs).toISOString()}::timestamptz`
     for (const { ended_ms, again_ms } of lost) {
-      const isDisturbed = faults.outages.some((outage) => outage.fromMs < (again_ms ?? ended_ms) && outage.toMs + 5_000 > atMs)
-      if (isDisturbed || ended_ms < atMs) continue
-      takenMs.push(ended_ms - atMs)
-      if (again_ms !== null) runAgainMs.push(again_ms - atMs)
+      const takenAtMs = ended_ms - shiftMs
+      const againAtMs = again_ms === null ? null : again_ms - shiftMs
+      const overMs = againAtMs ?? takenAtMs
+      const isDisturbed = clock.wasMoved(atMs, overMs) || faults.outages.some((outage) => outage.fromMs < overMs && outage.toMs + 5_000 > atMs)
+      if (isDisturbed || takenAtMs < atMs) continue
+      takenMs.push(takenAtMs - atMs)
+      if (againAtMs !== null) runAgainMs.push(againAtMs - atMs)
     }
   }
   const sorted = (values: number[]) => values.sort((one, other) => one - other)

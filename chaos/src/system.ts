@@ -6,6 +6,7 @@ import { migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 import { freePort, type LocalPostgres, removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
 import postgres from 'postgres'
+import { prepareClock } from './clock.ts'
 import { startHop } from './database-hop.ts'
 import type { Findings } from './findings.ts'
 import { Supervised } from './supervised.ts'
@@ -76,6 +77,7 @@ export async function startSystem({ workers, apis, findings, inherited, log }: S
     adminUrl.pathname = '/muster'
     await installQueues(adminUrl.href)
     admin = postgres(adminUrl.href, { max: 4, connect_timeout: 3, onnotice: () => {}, backoff: () => 0.2, connection: { application_name: 'muster-chaos' } })
+    await prepareClock(admin)
     const tenants = await createTenants(admin, appUrl)
 
     const programMark = `chaos-${process.pid}`

@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import type { ClockMoves } from '../clock.ts'
 import type { Findings } from '../findings.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Follower } from '../load/followers.ts'
@@ -11,6 +12,7 @@ export interface Evidence {
   ledger: Ledger
   followers: readonly Follower[]
   findings: Findings
+  clock: ClockMoves
 }
 
 /** Looks at a promise with a query that answers the rows that break it, and one that counts what was looked at. */

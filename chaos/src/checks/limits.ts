@@ -11,7 +11,7 @@ export async function checkLimits({ admin, findings }: Evidence): Promise<void> 
   ] as const) {
     const rows = await admin<{ project_id: string; agent_id: string; most: number }[]>`
       select project_id, agent_id, max(running)::int as most from (
-        select project_id, agent_id, sum(change) over (partition by project_id, agent_id order by ${admin.unsafe(order)} rows unbounded preceding) as running
+        select project_id, agent_id, at, sum(change) over (partition by project_id, agent_id order by ${admin.unsafe(order)} rows unbounded preceding) as running
         from (
           select e.project_id, s.agent_id, e.at, e.seq, case when e.type = 'subtask.started' then 1 else -1 end as change
           from events e join subtasks s on s.id = e.subject_id
@@ -19,7 +19,7 @@ export async function checkLimits({ admin, findings }: Evidence): Promise<void> 
             -- A subtask that is cancelled while it waits ends without an attempt.
             or (e.type in ('subtask.completed', 'subtask.failed', 'subtask.cancelled', 'subtask.retrying', 'subtask.released') and e.data ? 'attempt')
         ) as moves
-      ) as moments group by project_id, agent_id`
+      ) as moments where ${order === 'seq'} or not chaos.is_told_twice(at) group by project_id, agent_id`
     findings.none(
       `running limits hold at every instant, by the ${name} of the log's events`,
       rows.length,

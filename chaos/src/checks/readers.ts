@@ -24,9 +24,9 @@ export async function checkFollowers({ admin, followers, findings }: Evidence): 
 const madeMs = (id: string) => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
 
 /** Results reach the session that asked, once, apart from answers that were lost on their way. */
-export async function checkInbox({ admin, ledger, findings }: Evidence): Promise<void> {
-  const items = await admin<{ id: string; session_id: string; delivered_at: Date | null; claim_id: string | null }[]>`
-    select id, session_id, delivered_at, claim_id from inbox`
+export async function checkInbox({ admin, ledger, findings, clock }: Evidence): Promise<void> {
+  const items = await admin<{ id: string; session_id: string; delivered_at: Date | null; is_told_twice: boolean; claim_id: string | null }[]>`
+    select id, session_id, delivered_at, chaos.is_told_twice(delivered_at), claim_id from inbox`
   const known = new Map(items.map((item) => [item.id, item]))
   const deliveries = Map.groupBy(ledger.deliveries, (delivery) => delivery.inboxId)
   findings.none(
@@ -44,7 +44,10 @@ export async function checkInbox({ admin, ledger, findings }: Evidence): Promise
         const item = known.get(id)
         const isFinal = ({ claimId, acknowledged }: InboxDelivery) => claimId === null || (acknowledged && claimId === item?.claim_id)
         const isLate = ({ claimId }: InboxDelivery) =>
-          claimId !== null && claimId !== item?.claim_id && madeMs(claimId) > (item?.delivered_at?.getTime() ?? Number.POSITIVE_INFINITY)
+          claimId !== null &&
+          claimId !== item?.claim_id &&
+          item?.is_told_twice === false &&
+          clock.told(madeMs(claimId), madeMs(claimId)).fromMs > (item.delivered_at?.getTime() ?? Number.POSITIVE_INFINITY)
         return group.filter(isFinal).length > 1 || group.some(isLate)
       })
       .map(([id, group]) => `${id} of ${group[0]?.session}: ${group.length} times, ${group.filter((delivery) => delivery.acknowledged).length} of them final`),
@@ -117,7 +120,7 @@ export async function checkUpdates(evidence: Evidence): Promise<void> {
       select subtask_id, seq, delivered_at, before from (
         select subtask_id, seq, delivered_to, delivered_at, lag(delivered_at) over (partition by subtask_id order by seq) as before
         from updates where subtask_id is not null and delivered_at is not null
-      ) as delivered where before > delivered_at`,
+      ) as delivered where before > delivered_at and not chaos.is_told_twice(delivered_at)`,
   )
   await checkRows(
     evidence,

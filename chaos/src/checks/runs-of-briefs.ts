@@ -8,14 +8,22 @@ interface Told {
 
 /** Programs and outside workers that run a brief are told of its changes in their order, each once. */
 export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): Promise<void> {
-  const updates = await admin<{ id: string; task_id: string; seq: number; type: string; revision: number; status: string; delivered_to: string | null }[]>`
-    select id, task_id, seq, update_type as type, revision, status, delivered_to from updates where task_id is not null`
+  const updates = await admin<
+    { id: string; task_id: string; seq: number; type: string; revision: number; delivered_to: string | null; is_confirmed: boolean }[]
+  >`
+    select u.id, u.task_id, u.seq, u.update_type as type, u.revision, u.delivered_to,
+      -- By the program, that is, not by what somebody who held the task later checked in.
+      exists (
+        select from events e where e.subject_id = u.task_id and e.type = 'update.acknowledged'
+          and e.data ->> 'update_id' = u.id::text and not e.data ? 'check_in_id'
+      ) as is_confirmed
+    from updates u where u.task_id is not null`
   const byId = new Map(updates.map((update) => [update.id, update]))
   const seqs = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id)?.seq ?? [])
   const isRising = (places: readonly number[]) => places.every((place, index) => index === 0 || place > (places[index - 1] as number))
 
   const runs = await admin<{ id: string; task_id: string; task_revision: number; told: Told; is_held: boolean }[]>`
-    select s.id, s.task_id, s.task_revision, s.outputs -> 'told' as told, coalesce(a.ended_at > s.attempt_started_at, true) as is_held
+    select s.id, s.task_id, s.task_revision, s.outputs -> 'told' as told, coalesce(a.ended_at > s.attempt_started_at and not chaos.is_told_twice(a.ended_at), true) as is_held
     from subtasks s left join assignments a on a.task_id = s.task_id and a.session_id = 'subtask-' || s.id
     where s.runner = 'steered' and s.status = 'completed' and s.task_id is not null`
   findings.none(
@@ -40,7 +48,7 @@ export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): 
       .filter((run) => run.is_held)
       .flatMap(({ id, told }) =>
         updates
-          .filter((update) => update.type === 'note' && update.status === 'acknowledged' && update.delivered_to === `subtask-${id}`)
+          .filter((update) => update.type === 'note' && update.is_confirmed && update.delivered_to === `subtask-${id}`)
           .filter((update) => !told.in_brief.includes(update.id) && !told.received.includes(update.id))
           .map((update) => `${update.id} of ${id}`),
       ),

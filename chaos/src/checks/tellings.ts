@@ -73,7 +73,7 @@ export async function checkTellings(evidence: Evidence): Promise<void> {
       select task_id, seq, delivered_at, before from (
         select task_id, seq, delivered_at, max(delivered_at) over (partition by task_id order by seq rows between unbounded preceding and 1 preceding) as before
         from updates where task_id is not null and delivered_at is not null
-      ) as delivered where before > delivered_at`,
+      ) as delivered where before > delivered_at and not chaos.is_told_twice(delivered_at)`,
   )
 }
 
@@ -125,7 +125,7 @@ function findDisorder(injections: readonly Injection[], updates: readonly Update
 }
 
 /** What is recorded as delivered to a session has reached it. */
-function checkArrivals({ ledger, findings }: Evidence, updates: readonly Update[]): void {
+function checkArrivals({ ledger, findings, clock }: Evidence, updates: readonly Update[]): void {
   const sessions = Map.groupBy(ledger.injections, (injection) => injection.session)
   const names = new Set([...sessions.keys(), ...ledger.lostInjections.map((lost) => lost.session)])
   const ofTasks = Map.groupBy(updates, (update) => update.task_id)
@@ -144,10 +144,10 @@ function checkArrivals({ ledger, findings }: Evidence, updates: readonly Update[
       ),
     )
   const wasLost = (update: Update): boolean =>
-    ledger.lostInjections.some(
-      ({ session, fromMs, toMs }) =>
-        session === update.delivered_to && fromMs - CLOCK_MS < (update.delivered_ms as number) && (update.delivered_ms as number) < toMs + CLOCK_MS,
-    )
+    ledger.lostInjections.some((lost) => {
+      const { fromMs, toMs } = clock.told(lost.fromMs - CLOCK_MS, lost.toMs + CLOCK_MS)
+      return lost.session === update.delivered_to && fromMs < (update.delivered_ms as number) && (update.delivered_ms as number) < toMs
+    })
   findings.none(
     'a delivered update has reached its session, apart from answers to requests without a key that were lost',
     delivered.length,
