@@ -1,4 +1,4 @@
-import type { EvaluationJudge, EvaluationRecord, EvaluationRef, JudgementStatus } from '@muster/domain'
+import type { EvaluationJudge, EvaluationRecord, JudgementStatus } from '@muster/domain'
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Tx } from '../client.ts'
@@ -108,16 +108,6 @@ function withJudgement<Row extends object>({
       costUsdMicros: costUsdMicros ?? 0,
     },
   }
-}
-
-/** The latest evaluation of each of these subtasks: with the verdicts of a judge, where there are any. */
-export async function findEvaluationRefs(tx: Tx, projectId: string, subtaskIds: readonly string[]): Promise<Map<string, EvaluationRef>> {
-  if (subtaskIds.length === 0) return new Map()
-  const rows = await tx.sql<(EvaluationRef & { subtask_id: string })[]>`
-    select distinct on (subtask_id) subtask_id, id, score, recommendation from evaluations
-    where project_id = ${projectId} and subtask_id = any(${subtaskIds as string[]}::uuid[])
-    order by subtask_id, is_judged desc`
-  return new Map(rows.map(({ subtask_id, id, score, recommendation }) => [subtask_id, { id, score, recommendation }]))
 }
 
 /** Whose output is meant: of a task it is the one that was evaluated last. */

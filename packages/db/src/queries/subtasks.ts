@@ -1,10 +1,9 @@
-import type { NewEvent, Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
+import type { EvaluationRef, NewEvent, Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
 import { PRIORITY_RANKS, SUBTASK_STATUSES } from '@muster/domain'
-import { and, desc, eq, inArray } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { subtasks } from '../schema/subtasks.ts'
 import { readBody } from './bodies.ts'
-import { findEvaluationRefs } from './evaluation-reads.ts'
 import type { LaneDefaults } from './lanes.ts'
 import { along, type Filter, given, planForValues } from './newest-first.ts'
 
@@ -165,10 +164,9 @@ export async function pendingLimit(tx: Tx, projectId: string, agentId: string, f
 
 /** One subtask with its whole result, or null. */
 export async function findSubtask(tx: Tx, id: string): Promise<Subtask | null> {
-  const [row] = await tx.orm.select().from(subtasks).where(eq(subtasks.id, id))
+  const [row] = await readShown(tx, sql`select * from ${subtasks} where ${subtasks.id} = ${id}`)
   if (row === undefined) return null
-  const [subtask] = await withEvaluations(tx, row.projectId, [toSubtask(row)])
-  if (subtask === undefined) return null
+  const subtask = toSubtask(row)
   if (row.resultBodyId !== null) subtask.result = await readBody(tx, row.resultBodyId)
   return subtask
 }
@@ -203,50 +201,51 @@ export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFil
   const one = given([[subtasks.status, status]])
   const { where, orderBy } = along(isNarrow ? (lead === undefined ? [] : [lead]) : [...lane, ...one], subtasks.id, filter.beforeId)
   const others = isNarrow ? [...rest, ...lane, ...only, ...one] : []
-  const page = tx.orm
-    .select()
-    .from(subtasks)
-    .where(and(eq(subtasks.projectId, projectId), ...where, ...others.map(([column, value]) => eq(column, value))))
-    .orderBy(...orderBy)
-    .limit(filter.limit)
-  const [, rows] = await Promise.all([planForValues(tx), page])
-  return await withEvaluations(tx, projectId, rows.map(toSubtask))
+  const chosen = and(eq(subtasks.projectId, projectId), ...where, ...others.map(([column, value]) => eq(column, value)))
+  return await readPage(tx, sql`select * from ${subtasks} where ${chosen} order by ${sql.join(orderBy, COMMA)} limit ${filter.limit}`)
 }
 
-/**
- * The newest of all statuses, where nothing but the agent narrows them down: the newest of each are looked for, one packet for all, and of those the
- * newest are the page. Only they are read whole: a row has fifty columns, and reading them takes longer than finding them.
- */
+/** The newest of all statuses, where nothing but the agent narrows them down: the newest of each are looked for, and of those the newest are the page. */
 async function listEveryStatus(tx: Tx, projectId: string, lane: readonly Filter[], { beforeId, limit }: SubtaskFilter): Promise<Subtask[]> {
   const newestOf = (status: SubtaskStatus) => {
     const { where, orderBy } = along([...lane, [subtasks.status, status]], subtasks.id, beforeId)
-    return tx.orm
-      .select({ id: subtasks.id })
-      .from(subtasks)
-      .where(and(eq(subtasks.projectId, projectId), ...where))
-      .orderBy(...orderBy)
-      .limit(limit)
+    const chosen = and(eq(subtasks.projectId, projectId), ...where)
+    return sql`(select ${subtasks.id} from ${subtasks} where ${chosen} order by ${sql.join(orderBy, COMMA)} limit ${limit})`
   }
-  const [, ...found] = await Promise.all([planForValues(tx), ...SUBTASK_STATUSES.map(newestOf)])
-  const ids = found
-    .flat()
-    .map(({ id }) => id)
-    .sort()
-    .slice(-limit)
-  if (ids.length === 0) return []
-  const rows = await tx.orm
-    .select()
-    .from(subtasks)
-    .where(and(eq(subtasks.projectId, projectId), inArray(subtasks.id, ids)))
-    .orderBy(desc(subtasks.id))
-  return await withEvaluations(tx, projectId, rows.map(toSubtask))
+  const newest = sql`select id from (${sql.join(SUBTASK_STATUSES.map(newestOf), sql` union all `)}) as newest order by id desc limit ${limit}`
+  return await readPage(tx, sql`select * from ${subtasks} where ${eq(subtasks.projectId, projectId)} and ${subtasks.id} = any(array(${newest}))`)
 }
 
-/** Looks up what is said of the results, for the subtasks of a page alone and all at once: only what is completed has any. */
-async function withEvaluations(tx: Tx, projectId: string, found: Subtask[]): Promise<Subtask[]> {
-  const completed = found.filter(({ status }) => status === 'completed').map(({ id }) => id)
-  const refs = await findEvaluationRefs(tx, projectId, completed)
-  return found.map((subtask) => ({ ...subtask, evaluation: refs.get(subtask.id) ?? null }))
+async function readPage(tx: Tx, page: SQL): Promise<Subtask[]> {
+  const [, rows] = await Promise.all([planForValues(tx), readShown(tx, page)])
+  return rows.map(toSubtask)
+}
+
+/** What is read of a row to show a subtask. */
+const SHOWN = [
+  ...(['id', 'projectId', 'agentId', 'parentSessionId', 'task', 'taskId', 'taskRevision', 'scheduleId', 'subagentName', 'subagentVersion'] as const),
+  ...(['resumeOf', 'background', 'priority', 'status', 'finalOutcome', 'result', 'resultBodyId', 'resultTruncated', 'summary', 'error'] as const),
+  ...(['outputs', 'requiredOutputs', 'workerId', 'attempt', 'failures', 'maxAttempts', 'timeoutSeconds', 'budgetMaxSteps'] as const),
+  ...(['budgetMaxTokens', 'budgetMaxCostMicros', 'notify', 'runner', 'model', 'inputTokens', 'outputTokens', 'costMicros', 'stepSeq'] as const),
+  ...(['toolCalls', 'revisionOf', 'revisionRound', 'maxRevisions', 'createdAt', 'startedAt', 'completedAt', 'cancelRequestedAt', 'metadata'] as const),
+] satisfies (keyof Row)[]
+
+type AsRead<Value> = Value extends Date ? string : Value
+/** Times come as texts. */
+type ShownRow = { [Key in (typeof SHOWN)[number]]: AsRead<Row[Key]> } & { evaluation: EvaluationRef | null }
+
+const COMMA = sql`, `
+/** Put together once: drizzle takes longer to do that for each statement than PostgreSQL to read twenty rows. */
+const SHOWN_COLUMNS = sql.raw(SHOWN.map((key) => `s.${key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} as "${key}"`).join(', '))
+
+/** Reads rows as they are shown, newest first, with what is said of their results: only what is completed has any. */
+async function readShown(tx: Tx, rows: SQL): Promise<ShownRow[]> {
+  return await tx.orm.execute<ShownRow>(sql`
+    select ${SHOWN_COLUMNS}, (
+      select jsonb_build_object('id', id, 'score', score, 'recommendation', recommendation) from evaluations
+      where project_id = s.project_id and subtask_id = s.id and s.status = 'completed' order by is_judged desc limit 1
+    ) as evaluation
+    from (${rows}) as s order by s.id desc`)
 }
 
 /** What a change of a subtask needs to know of it. */
@@ -297,7 +296,7 @@ export async function requestCancel(tx: Tx, id: string): Promise<void> {
   await tx.sql`update subtasks set cancel_requested_at = coalesce(cancel_requested_at, muster_now()) where id = ${id}`
 }
 
-export function toSubtask(row: Row): Subtask {
+function toSubtask(row: ShownRow): Subtask {
   return {
     id: row.id,
     projectId: row.projectId,
@@ -339,13 +338,17 @@ export function toSubtask(row: Row): Subtask {
     revisionOf: row.revisionOf,
     revisionRound: row.revisionRound,
     maxRevisions: row.maxRevisions,
-    evaluation: null,
-    createdAt: row.createdAt,
-    startedAt: row.startedAt,
-    completedAt: row.completedAt,
-    cancelRequestedAt: row.cancelRequestedAt,
+    evaluation: row.evaluation,
+    createdAt: new Date(row.createdAt),
+    startedAt: toTime(row.startedAt),
+    completedAt: toTime(row.completedAt),
+    cancelRequestedAt: toTime(row.cancelRequestedAt),
     metadata: row.metadata,
   }
+}
+
+function toTime(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
 }
 
 export async function subtaskExists(tx: Tx, id: string): Promise<boolean> {
