@@ -1,39 +1,40 @@
 import { advanceClock } from '@muster/testing/clock'
 import type postgres from 'postgres'
 
-/** A time that is read may be written some time later, by a statement that had to wait. */
+/** Most that a fault puts the clock back by. */
+export const BACK_MAX_MS = 3_000
+/** A move is written down a moment before others see it, which wait for its commit. */
 const SLACK_MS = 2_000
 
-/** How the system's clock was moved in a run, and what the times that it told are worth. */
+/** How Muster's clock in the database was moved in a run, and what the times that it told are worth. */
 export interface ClockMoves {
-  /** The earliest and the latest that the clock can have told within a period of real time. */
+  /** Bounds of what the clock can have told within a period of real time. */
   told(fromMs: number, toMs: number): { fromMs: number; toMs: number }
-  /** Whether it was moved within a period of real time. */
+  /** Whether it was moved within a period of real time, or shortly before or after. */
   wasMoved(fromMs: number, toMs: number): boolean
 }
 
 /** Makes what `chaos.is_told_twice(time)` needs: of two times within a period that the clock went through twice nobody can say which came first. */
 export async function prepareClock(admin: postgres.Sql): Promise<void> {
-  // From the beginning, so that every move waits for the one before it.
+  // From the beginning, so that every move finds the row, and waits for the one before it.
   await advanceClock(admin, '0 seconds')
   await admin.unsafe(`
     create schema chaos;
-    create table chaos.clock_moves (at timestamptz not null default clock_timestamp(), by_ms float8 not null, twice tstzrange not null);
+    create table chaos.clock_moves (at timestamptz not null, by_ms float8 not null, twice tstzrange not null);
     create function chaos.is_told_twice(told timestamptz) returns boolean language sql stable
       begin atomic select exists (select from chaos.clock_moves where twice @> told); end`)
 }
 
 /** Moves the clock of all processes by so many milliseconds, back where that is negative. */
 export async function moveClock(admin: postgres.Sql, byMs: number): Promise<void> {
-  await admin.begin(async (transaction) => {
-    const sql = transaction as unknown as postgres.Sql
-    // First, since this waits for a move that is not committed yet, which the times below must contain.
-    await advanceClock(sql, `${byMs} milliseconds`)
-    const slack = `${SLACK_MS} milliseconds`
-    await sql`
-      insert into chaos.clock_moves (by_ms, twice)
-      select ${byMs}, case when ${byMs} < 0 then tstzrange(muster_now() - ${slack}::interval, muster_now() - ${byMs} * interval '1 millisecond' + ${slack}::interval) else 'empty' end`
-  })
+  await admin`
+    with moved as (
+      update muster_system.clock set shift = shift + ${byMs} * interval '1 millisecond' returning clock_timestamp() as at, clock_timestamp() + shift as told
+    )
+    insert into chaos.clock_moves (at, by_ms, twice)
+    select at, ${byMs}, case when ${byMs} < 0
+      then tstzrange(told - ${SLACK_MS} * interval '1 millisecond', told + ${SLACK_MS - byMs} * interval '1 millisecond') else 'empty' end
+    from moved`
 }
 
 export async function readClockMoves(admin: postgres.Sql): Promise<ClockMoves> {

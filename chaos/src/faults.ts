@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDatabaseUnavailable } from '@muster/db'
 import type { Client } from './client.ts'
-import { moveClock } from './clock.ts'
+import { BACK_MAX_MS, moveClock } from './clock.ts'
 import type { Fault } from './plan.ts'
 import type { Life, Supervised } from './supervised.ts'
 import { LEASE_SECONDS, type System } from './system.ts'
@@ -123,7 +123,8 @@ async function breakOther(system: System, fault: Fault, record: FaultRecord, sto
       target.options.hop.flow()
       return `${target.name} for ${(fault.lastsMs / 1000).toFixed(1)} s`
     }
-    case 'clock': {
+    case 'clock-on':
+    case 'clock-back': {
       const byMs = clockMoveMs(fault)
       await moveClock(system.admin, byMs)
       return `by ${(byMs / 1000).toFixed(1)} s`
@@ -133,7 +134,8 @@ async function breakOther(system: System, fault: Fault, record: FaultRecord, sto
   }
 }
 
-/** Back by up to three seconds in one of three, which makes times that cannot be compared, otherwise on by up to two leases. */
-function clockMoveMs({ share }: Fault): number {
-  return Math.round(share < 1 / 3 ? -500 - share * 3 * 2_500 : 500 + (share - 1 / 3) * 1.5 * LEASE_SECONDS * 2_000)
+/** On by as much as two leases, or back by as much as the times of that long may be worth nothing. */
+function clockMoveMs({ kind, share }: Fault): number {
+  const [least, most] = kind === 'clock-back' ? [-500, -BACK_MAX_MS] : [500, 2 * LEASE_SECONDS * 1_000]
+  return Math.round(least + share * (most - least))
 }

@@ -14,7 +14,8 @@ export const FAULTS = {
   backends: 'database sessions terminated',
   cut: 'database connections of processes cut',
   stall: 'database connections of a process silent for a while',
-  clock: 'the clock moved on, or back',
+  'clock-on': 'the clock moved on',
+  'clock-back': 'the clock put back',
 } as const
 
 export type FaultKind = keyof typeof FAULTS

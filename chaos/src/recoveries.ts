@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Evidence } from './checks/check.ts'
 import { type Client, RECOVERY_MAX_MS } from './client.ts'
+import { BACK_MAX_MS } from './clock.ts'
 import type { FaultRun } from './faults.ts'
 import type { Findings } from './findings.ts'
 import type { System } from './system.ts'
@@ -30,7 +31,8 @@ export async function measureRecoveries({ admin, clock }: Evidence, faults: Faul
     for (const { ended_ms, again_ms } of lost) {
       const takenAtMs = ended_ms - shiftMs
       const againAtMs = again_ms === null ? null : again_ms - shiftMs
-      const overMs = againAtMs ?? takenAtMs
+      // As told by a clock that may have been put back meanwhile.
+      const overMs = (againAtMs ?? takenAtMs) + BACK_MAX_MS
       const isDisturbed = clock.wasMoved(atMs, overMs) || faults.outages.some((outage) => outage.fromMs < overMs && outage.toMs + 5_000 > atMs)
       if (isDisturbed || takenAtMs < atMs) continue
       takenMs.push(takenAtMs - atMs)

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { advanceClock } from '@muster/testing/clock'
 import { checkAttempts } from './checks/attempts.ts'
 import { checkBriefs } from './checks/briefs.ts'
 import type { Evidence } from './checks/check.ts'
@@ -13,7 +12,7 @@ import { checkSchedules } from './checks/schedules.ts'
 import { checkStaleWriters } from './checks/stale-writers.ts'
 import { checkSubtasks } from './checks/subtasks.ts'
 import { checkTellings } from './checks/tellings.ts'
-import { readClockMoves } from './clock.ts'
+import { moveClock, readClockMoves } from './clock.ts'
 import { type FaultRun, runFaults } from './faults.ts'
 import type { Findings } from './findings.ts'
 import { type Load, startLoad } from './load/load.ts'
@@ -135,7 +134,7 @@ async function drain(system: System, findings: Findings, interrupted: AbortSigna
 /** Followers read to the end of the log, inboxes are emptied, and holders of tasks told everything. Manual claims that nobody confirmed lapse by moving the system's clock. */
 async function letReadersFinish(system: System, load: Load): Promise<void> {
   const deadline = performance.now() + CATCH_UP_MAX_MS
-  await advanceClock(system.admin, '2 minutes')
+  await moveClock(system.admin, 2 * 60_000)
   for (;;) {
     const last = await system.admin<{ project_id: string; type: string | null; seq: number }[]>`
       select project_id, type, max(seq)::int as seq from events group by grouping sets ((project_id), (project_id, type))`

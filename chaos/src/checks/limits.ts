@@ -5,10 +5,10 @@ import { checkRows, type Evidence } from './check.ts'
 /** How many ran at once in every lane, told from the log alone: once by the events' times and once by their places. */
 export async function checkLimits({ admin, findings }: Evidence): Promise<void> {
   // Of what ends at the very millisecond at which something else starts, the end comes first: places in the log tell better, below.
-  for (const [name, order] of [
-    ['times', 'at, change, seq'],
-    ['places', 'seq'],
-  ] as const) {
+  for (const { name, order, left } of [
+    { name: 'times', order: 'at, change, seq', left: 'chaos.is_told_twice(at)' },
+    { name: 'places', order: 'seq', left: 'false' },
+  ]) {
     const rows = await admin<{ project_id: string; agent_id: string; most: number }[]>`
       select project_id, agent_id, max(running)::int as most from (
         select project_id, agent_id, at, sum(change) over (partition by project_id, agent_id order by ${admin.unsafe(order)} rows unbounded preceding) as running
@@ -19,7 +19,7 @@ export async function checkLimits({ admin, findings }: Evidence): Promise<void> 
             -- A subtask that is cancelled while it waits ends without an attempt.
             or (e.type in ('subtask.completed', 'subtask.failed', 'subtask.cancelled', 'subtask.retrying', 'subtask.released') and e.data ? 'attempt')
         ) as moves
-      ) as moments where ${order === 'seq'} or not chaos.is_told_twice(at) group by project_id, agent_id`
+      ) as moments where not ${admin.unsafe(left)} group by project_id, agent_id`
     findings.none(
       `running limits hold at every instant, by the ${name} of the log's events`,
       rows.length,

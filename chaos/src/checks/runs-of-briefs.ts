@@ -40,18 +40,20 @@ export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): 
       })
       .map(({ id, told }) => `${id}: ${seqs(told.in_brief).join(',')} in its brief of revision ${told.revision}, then ${seqs(told.received).join(',')}`),
   )
+  // An attempt that began when its task had already been ended by somebody else is told nothing of it any more.
+  const confirmed = runs
+    .filter((run) => run.is_held)
+    .flatMap(({ id, told }) =>
+      updates
+        .filter((update) => update.type === 'note' && update.is_confirmed && update.delivered_to === `subtask-${id}`)
+        .map((update) => ({ update, id, told })),
+    )
   findings.none(
     'a note that a program has confirmed has reached it',
-    runs.filter((run) => run.is_held).length,
-    // An attempt that began when its task had already been ended by somebody else is told nothing of it any more.
-    runs
-      .filter((run) => run.is_held)
-      .flatMap(({ id, told }) =>
-        updates
-          .filter((update) => update.type === 'note' && update.is_confirmed && update.delivered_to === `subtask-${id}`)
-          .filter((update) => !told.in_brief.includes(update.id) && !told.received.includes(update.id))
-          .map((update) => `${update.id} of ${id}`),
-      ),
+    confirmed.length,
+    confirmed
+      .filter(({ update, told }) => !told.in_brief.includes(update.id) && !told.received.includes(update.id))
+      .map(({ update, id }) => `${update.id} of ${id}`),
   )
   findings.none(
     'a run of a brief records the newest revision that it was told',

@@ -115,7 +115,7 @@ async function earlierWork(tx: Tx, projectId: string, subtaskId: string): Promis
 /** What a brief that is run says now, and the record that its run has been told; null where the subtask only mentions the task. */
 async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
   const sessionId = subtaskSessionId(run.id)
-  const handover: injections.Handover = { taskId: task.id, seq: task.updateSeq, revision: task.revision }
+  const handover: injections.Handover = { taskId: task.id, seq: task.updateSeq, revision: task.revision, isBrief: true }
   const [isHeld] = await recordTaskNews(deps, tx, run.projectId, sessionId, [handover], actor)
   if (isHeld === undefined) return null
   await subtasks.writeTaskRevision(tx, run.id, run.attempt, task.revision)

@@ -94,7 +94,7 @@ export async function checkpointInTransaction(
     handedOver = [...repeated, ...fresh]
   }
   if (input.takesUpdates && input.taskId !== null) {
-    if (input.repeatUnacknowledged) handedOver.push(...(await taskUpdates.listUnacknowledgedTaskUpdates(tx, projectId, input.taskId, { subtaskId, sessionId })))
+    if (input.repeatUnacknowledged) handedOver.push(...(await taskUpdates.listUnacknowledgedTaskUpdates(tx, projectId, input.taskId, sessionId)))
     if (news !== null) handedOver.push(...(await hearNews(deps, tx, projectId, input, news, actor)))
   }
   if (input.steps.length > 0) {

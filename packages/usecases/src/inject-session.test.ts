@@ -307,6 +307,20 @@ describe('manual acknowledgement', () => {
     expect(again.text).toContain('Count them twice.')
   })
 
+  it.each(['-10 seconds', '10 seconds'])('counts, or does not, whichever way the clock was moved meanwhile (%s)', async (moved) => {
+    const [session, other] = [newSession(), newSession()]
+    const [kept, back] = [await assigned(session), await assigned(session)]
+    await advanceClock(harness.admin, moved)
+    const claim = await inject(session, 'manual')
+    await advanceClock(harness.admin, moved)
+    await assignTask(harness.ctx, back.id, other)
+    await assignTask(harness.ctx, back.id, session)
+    await acknowledgeInjection(harness.ctx, session, claim.claimId as string)
+    expect((await inject(session)).items.map((item) => [item.kind, item.taskId])).toEqual([['assignment', back.id]])
+    expect((await getTask(harness.ctx, kept.id)).status).toBe('in_progress')
+    await resetClock(harness.admin)
+  })
+
   it('counts late as long as nothing was handed out again, and not for a task that has gone to another', async () => {
     const [session, next] = [newSession(), newSession()]
     const [kept, lost] = [await assigned(session), await assigned(session)]

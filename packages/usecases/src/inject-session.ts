@@ -116,7 +116,7 @@ async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews
   const injection = compose(news, notices, results)
   if (injection.items.length === 0) return injection
   const held = {
-    tasks: news.map(({ taskId, seq, revision }) => ({ taskId, seq, revision })),
+    tasks: news.map(({ taskId, turn, seq, revision }) => ({ taskId, turn, seq, revision })),
     tsgIds: notices.map((notice) => notice.tsgId),
     inboxClaimId: results.length > 0 ? id : null,
   }
@@ -184,7 +184,7 @@ export async function acknowledgeInjection(ctx: Ctx, sessionId: string, claimId:
     const { held } = claim
     const taskIds = held.tasks.map((each) => each.taskId)
     await tasks.lockTasks(tx, taskIds)
-    const heldSince = new Set(await injections.listTasksHeldSince(tx, claimId, taskIds))
+    const heldSince = new Set(await injections.listTasksHeldSince(tx, projectId, sessionId, held.tasks))
     const told = held.tasks.filter((each) => heldSince.has(each.taskId))
     await recordTaskNews(ctx, tx, projectId, sessionId, told, ctx.actor)
     if (held.tsgIds.length > 0) await tsgNotices.markTsgNoticesDelivered(tx, projectId, sessionId, held.tsgIds)

@@ -148,17 +148,32 @@ describe('a heartbeat', () => {
     expect((await beat(claim)).cancelRequested).toBe(true)
   })
 
-  it('does not repeat a change of the brief that an earlier attempt was told: the brief of this one has it', async () => {
+  it.each(['0 seconds', '-10 seconds'])(
+    'does not repeat a change of the brief that an earlier attempt was told: the brief of this one has it (clock moved by %s)',
+    async (moved) => {
+      const task = await makeTask(harness.ctx)
+      await dispatchTask(harness.ctx, task.id, () => ({ runner: 'external', agentId: 'again' }))
+      const first = await claimSubtask(harness.ctx, request)
+      if (first === null) throw new Error('There was nothing to claim.')
+      const { update } = await reviseTask(harness.ctx, task.id, { instructions: 'Count them twice.' }, [1])
+      expect((await beat(first)).updates.map((each) => each.updateId)).toEqual([update?.updateId])
+      await releaseLease(harness.ctx, first.subtask.id, { leaseToken: first.lease.token })
+      await advanceClock(harness.admin, moved)
+      const second = await claimSubtask(harness.ctx, request)
+      expect(second?.brief).toMatchObject({ revision: 2, text: expect.stringContaining('Count them twice.') })
+      expect((await beat(second as ClaimedSubtask)).updates).toEqual([])
+    },
+  )
+
+  it('repeats a change of the brief until it is acknowledged, also when the clock was put back', async () => {
     const task = await makeTask(harness.ctx)
-    await dispatchTask(harness.ctx, task.id, () => ({ runner: 'external', agentId: 'again' }))
-    const first = await claimSubtask(harness.ctx, request)
-    if (first === null) throw new Error('There was nothing to claim.')
+    await dispatchTask(harness.ctx, task.id, () => ({ runner: 'external', agentId: 'repeated' }))
+    const claim = (await claimSubtask(harness.ctx, request)) as ClaimedSubtask
+    await advanceClock(harness.admin, '-10 seconds')
     const { update } = await reviseTask(harness.ctx, task.id, { instructions: 'Count them twice.' }, [1])
-    expect((await beat(first)).updates.map((each) => each.updateId)).toEqual([update?.updateId])
-    await releaseLease(harness.ctx, first.subtask.id, { leaseToken: first.lease.token })
-    const second = await claimSubtask(harness.ctx, request)
-    expect(second?.brief).toMatchObject({ revision: 2, text: expect.stringContaining('Count them twice.') })
-    expect((await beat(second as ClaimedSubtask)).updates).toEqual([])
+    for (let time = 0; time < 2; time += 1) expect((await beat(claim)).updates.map((each) => each.updateId)).toEqual([update?.updateId])
+    expect((await beat(claim, { ackUpdateIds: [update?.updateId as string] })).updates).toEqual([])
+    await releaseLease(harness.ctx, claim.subtask.id, { leaseToken: claim.lease.token })
   })
 
   it.each(['not-a-token', '', 'mst_lease_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'])('with %j instead of the token changes nothing', async (token) => {

@@ -24,6 +24,7 @@ export interface TaskNewsItem {
 /** What a session has not been told yet of one task that it holds. */
 export interface TaskNews {
   taskId: string
+  turn: number
   seq: number
   revision: number
   items: TaskNewsItem[]
@@ -54,10 +55,10 @@ export async function wordTaskNews(tx: Tx, projectId: string, found: readonly in
   return news
 }
 
-async function readBrief(tx: Tx, projectId: string, { taskId, updateSeq, revision }: injections.NewsOfTask): Promise<TaskNews> {
+async function readBrief(tx: Tx, projectId: string, { taskId, turn, updateSeq, revision }: injections.NewsOfTask): Promise<TaskNews> {
   const { brief, notes } = await briefOfTask(tx, { id: taskId, projectId })
   const text = renderAssignment(brief, notes.map(toUpdateText))
-  return { taskId, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
+  return { taskId, turn, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
 }
 
 /** A locked task with everything that its brief says, and the notes that belong to it. */
@@ -66,10 +67,11 @@ export async function briefOfTask(tx: Tx, task: Pick<LockedTask, 'id' | 'project
   return { brief: brief as Task, notes }
 }
 
-function wordUpdates({ taskId, queued, updateSeq, revision, deliveredRevision }: injections.NewsOfTask): TaskNews {
+function wordUpdates({ taskId, turn, queued, updateSeq, revision, deliveredRevision }: injections.NewsOfTask): TaskNews {
   const last = queued.length === UPDATES_PER_TASK_MAX ? queued.at(-1) : undefined
   return {
     taskId,
+    turn,
     seq: last?.seq ?? updateSeq,
     revision: last?.revision ?? revision,
     items: queued.map((update) => ({

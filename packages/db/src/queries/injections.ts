@@ -66,6 +66,8 @@ export async function lockTasksWithNews(tx: Tx, projectId: string, sessionId: st
 /** A task that a session holds, what the session has been told of it, and what it has not. */
 export interface NewsOfTask {
   taskId: string
+  /** Which time it is that the session has the task. */
+  turn: number
   status: TaskStatus
   revision: number
   /** Number of its last update. */
@@ -89,9 +91,9 @@ export async function listTasksWithNews(
   limits: { tasks: number; updatesPerTask: number },
 ): Promise<NewsOfTask[]> {
   const rows = await tx.sql<(RawNewsOfTask & (RawQueuedUpdate | { id: null }))[]>`
-    select a.task_id, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_introduced, a.delivered_revision, u.*
+    select a.task_id, a.turn, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_introduced, a.delivered_revision, u.*
     from (
-      select task_id, assigned_at, introduced_at, delivered_seq, delivered_revision from assignments
+      select task_id, turn, assigned_at, introduced_at, delivered_seq, delivered_revision from assignments
       where project_id = ${projectId} and session_id = ${sessionId} and has_news and ended_at is null
       order by assigned_at, task_id limit ${limits.tasks}
     ) as a
@@ -113,6 +115,7 @@ export async function listTasksWithNews(
 
 interface RawNewsOfTask {
   task_id: string
+  turn: number
   status: TaskStatus
   task_revision: number
   update_seq: number
@@ -123,6 +126,7 @@ interface RawNewsOfTask {
 function toNewsOfTask(row: RawNewsOfTask): NewsOfTask {
   return {
     taskId: row.task_id,
+    turn: row.turn,
     status: row.status,
     revision: row.task_revision,
     updateSeq: row.update_seq,
@@ -178,6 +182,8 @@ export interface Handover {
   taskId: string
   seq: number
   revision: number
+  /** Whether it is the brief of an attempt, which contains all of that. */
+  isBrief?: boolean
 }
 
 /**
@@ -188,7 +194,7 @@ export interface Handover {
  * @param announcement the event of each of those updates, whose id is added to the data
  */
 export async function writeHandover(tx: Tx, projectId: string, sessionId: string, handover: Handover, announcement: NewEvent): Promise<number | null> {
-  const { taskId, seq, revision } = handover
+  const { taskId, seq, revision, isBrief = false } = handover
   const { type, subject, data, actor } = announcement
   const [row] = await tx.sql<{ delivered: number }[]>`
     with held as (
@@ -196,7 +202,8 @@ export async function writeHandover(tx: Tx, projectId: string, sessionId: string
     ),
     moved as (
       update assignments a set introduced_at = coalesce(introduced_at, muster_now()), delivered_seq = greatest(delivered_seq, ${seq}),
-        delivered_revision = greatest(delivered_revision, ${revision}), has_news = t.update_seq > greatest(delivered_seq, ${seq})
+        delivered_revision = greatest(delivered_revision, ${revision}), briefed_seq = case when ${isBrief} then ${seq} else briefed_seq end,
+        has_news = t.update_seq > greatest(delivered_seq, ${seq})
       from tasks t
       where a.task_id = ${taskId} and a.session_id = ${sessionId} and a.ended_at is null and t.id = ${taskId}
     ),
@@ -278,10 +285,11 @@ export async function insertClaim(
  * Which of the tasks that a claim handed over its session has held ever since. One that was taken from it and given back meanwhile is
  * handed over from the beginning, and what the claim said of it counts for nothing. The tasks must be locked.
  */
-export async function listTasksHeldSince(tx: Tx, claimId: string, taskIds: readonly string[]): Promise<string[]> {
+export async function listTasksHeldSince(tx: Tx, projectId: string, sessionId: string, held: HeldInjection['tasks']): Promise<string[]> {
   const rows = await tx.sql<{ task_id: string }[]>`
-    select a.task_id from injection_claims c join assignments a on a.project_id = c.project_id and a.session_id = c.session_id
-    where c.id = ${claimId} and a.task_id = any(${taskIds as string[]}::uuid[]) and a.ended_at is null and a.assigned_at <= c.created_at`
+    select a.task_id from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as h("taskId" uuid, turn int)
+    join assignments a on a.task_id = h."taskId" and a.turn = h.turn
+    where a.project_id = ${projectId} and a.session_id = ${sessionId} and a.ended_at is null`
   return rows.map((row) => row.task_id)
 }
 

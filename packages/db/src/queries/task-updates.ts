@@ -86,12 +86,7 @@ export async function supersedeTaskUpdates(tx: Tx, projectId: string, taskId: st
  * Updates of a task that were handed over to the current attempt of the subtask that runs it and not acknowledged yet, in order. What an
  * earlier attempt was told is left out: it is part of the brief of this one, and newer changes may have come since.
  */
-export async function listUnacknowledgedTaskUpdates(
-  tx: Tx,
-  projectId: string,
-  taskId: string,
-  runner: { subtaskId: string; sessionId: string },
-): Promise<Update[]> {
+export async function listUnacknowledgedTaskUpdates(tx: Tx, projectId: string, taskId: string, sessionId: string): Promise<Update[]> {
   const rows = await tx.orm
     .select()
     .from(updates)
@@ -100,8 +95,8 @@ export async function listUnacknowledgedTaskUpdates(
         eq(updates.projectId, projectId),
         eq(updates.taskId, taskId),
         eq(updates.status, 'delivered'),
-        eq(updates.deliveredTo, runner.sessionId),
-        sql`${updates.deliveredAt} >= (select attempt_started_at from subtasks where id = ${runner.subtaskId})`,
+        eq(updates.deliveredTo, sessionId),
+        sql`${updates.seq} > (select briefed_seq from assignments where task_id = ${taskId} and session_id = ${sessionId})`,
       ),
     )
     .orderBy(asc(updates.seq))

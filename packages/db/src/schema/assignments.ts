@@ -10,10 +10,14 @@ export const assignments = pgTable(
     taskId: uuid().notNull(),
     sessionId: text().notNull(),
     assignedAt: instantNow(),
+    /** Which time it is that the session has the task. Times say less: a clock may have been put back meanwhile. */
+    turn: integer().notNull().default(1),
     /** Null until the whole brief was handed over. */
     introducedAt: instant(),
     /** Number of the last update that was handed over, or was part of the brief. */
     deliveredSeq: integer().notNull().default(0),
+    /** Of the session of a run: number of the last update that the brief of its newest attempt contained. */
+    briefedSeq: integer().notNull().default(0),
     /** The newest revision the session has been told. */
     deliveredRevision: integer(),
     /** Whether there is anything to hand over: what a session with nothing new is answered by, from the index alone. */
