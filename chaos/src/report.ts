@@ -52,7 +52,7 @@ export function makeReport(options: Options, result: RunResult, findings: Findin
     absences: load.absences.count,
     missingFaults: options.steady ? [] : missingFaults(faults),
     emptyChecks: findings.list().flatMap((check) => (check.lookedAt === 0 ? [check.promise] : [])),
-    growth: growth === null ? null : { first: firstSample, last: lastSample },
+    growth: growth === null ? null : { first: firstSample, last: lastSample, liveMib: growth.liveMib },
     checks: findings.list(),
   }
 }
@@ -105,14 +105,17 @@ export function renderReport(report: Report): string {
 
 function growthLines({ growth }: Report): string[] {
   if (growth?.first === undefined || growth.last === undefined) return []
-  const { first, last } = growth
+  const { first, last, liveMib } = growth
   const mib = (bytes: number) => (bytes / 1_048_576).toFixed(1)
   const early = new Map(first.tables.map((table) => [table.name, table]))
   return [
-    '| process | first sample, MiB | last sample, MiB |',
-    '|---|---|---|',
-    ...Object.entries(last.memoryMib).map(([name, value]) => `| ${name} | ${first.memoryMib[name]?.toFixed(0) ?? '–'} | ${value.toFixed(0)} |`),
-    `| connections | ${first.connections} | ${last.connections} |`,
+    '| process | resident at first, MiB | resident at last, MiB | in use, look by look, MiB |',
+    '|---|---|---|---|',
+    ...Object.entries(last.memoryMib).map(
+      ([name, value]) =>
+        `| ${name} | ${first.memoryMib[name]?.toFixed(0) ?? '–'} | ${value.toFixed(0)} | ${(liveMib[name] ?? []).map((mib) => mib.toFixed(1)).join(' → ')} |`,
+    ),
+    `| connections | ${first.connections} | ${last.connections} | |`,
     '',
     '| table | rows | dead rows | table, MiB | indexes, MiB |',
     '|---|---|---|---|---|',

@@ -1,4 +1,5 @@
 import type { Findings } from './findings.ts'
+import { liveMib } from './heap.ts'
 import { residentMib } from './sampler.ts'
 import type { System } from './system.ts'
 
@@ -6,13 +7,14 @@ const SAMPLES = 60
 /** The beginning is left out: caches fill, code is compiled, pools open. */
 const WARM_UP_SHARE = 0.3
 
+/** When the memory that is in use is looked at: collecting garbage more often would be a system that nobody runs. */
+const HEAP_LOOKS = [WARM_UP_SHARE, 0.53, 0.76, 0.99]
 /**
- * What the lowest resident memory may grow by from each third of the time to the next. The garbage collector lets it swing by more than that
- * between two collections, so medians say how busy the machine is; what is never given back shows in the lowest values. A leak raises them
- * both times, in ten minutes one of 3.5 MiB a minute; a heap that once takes another step, and stays there, only once.
+ * What memory in use may grow by from the first of these looks to the last, if it has grown from each to the next. What is on its way makes it go up and
+ * down by two or three MiB. In ten minutes a leak of 1 MiB a minute is found.
  */
-const MEMORY_NOISE_MIB = 8
-/** In less time the heap has not found its size yet, and nothing can be told from it. */
+const HEAP_NOISE_MIB = 6
+/** In less time code is still being compiled and caches fill, and nothing can be told from it. */
 const MEMORY_FROM_MINUTES = 5
 /** Pools open their connections one by one, when first needed: growth counts only beyond what they may have. */
 const CONNECTIONS_NOISE = 8
@@ -44,6 +46,8 @@ interface Sample {
 
 export interface GrowthWatch {
   samples: Sample[]
+  /** By process, what was in use at each of the looks. */
+  liveMib: Record<string, number[]>
   stop(): void
   judge(findings: Findings): void
 }
@@ -63,28 +67,45 @@ export function startGrowthWatch(system: System, minutes: number): GrowthWatch {
       from pg_stat_user_tables where schemaname in ('public', 'pgboss', 'muster_system') and pg_total_relation_size(relid) > 0 order by 1`
     samples.push({ atMs: Date.now(), memoryMib, connections: row?.count ?? 0, tables: [...tables] })
   }
-  const timer = setInterval(() => void look().catch(() => {}), (minutes * 60_000) / SAMPLES)
+  const inUse: Record<string, number[]> = {}
+  const lookInside = async () => {
+    for (const process of [...system.apis, ...system.workers]) {
+      const mib = await liveMib(process)
+      if (mib !== null) inUse[process.name] = [...(inUse[process.name] ?? []), mib]
+    }
+  }
+  const timers = [
+    setInterval(() => void look().catch(() => {}), (minutes * 60_000) / SAMPLES),
+    ...HEAP_LOOKS.map((share) => setTimeout(() => void lookInside(), share * minutes * 60_000)),
+  ]
   return {
     samples,
-    stop: () => clearInterval(timer),
+    liveMib: inUse,
+    stop() {
+      for (const timer of timers) clearTimeout(timer)
+    },
     judge(findings) {
       const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
       const third = Math.max(1, Math.floor(warm.length / 3))
-      const [first, middle, last] = [warm.slice(0, third), warm.slice(third, -third), warm.slice(-third)]
-      for (const name of minutes < MEMORY_FROM_MINUTES ? [] : Object.keys(first[0]?.memoryMib ?? {})) {
-        const lowest = [first, middle, last].map((part) => Math.min(...part.map((sample) => sample.memoryMib[name] ?? 0))) as [number, number, number]
-        const isGrowing = lowest[1] > lowest[0] + MEMORY_NOISE_MIB && lowest[2] > lowest[1] + MEMORY_NOISE_MIB
-        findings.none(
-          'memory does not grow under steady load',
-          warm.length,
-          isGrowing ? [`${name}: ${lowest.map((mib) => mib.toFixed(0)).join(' → ')} MiB`] : [],
-        )
-      }
+      const [first, last] = [warm.slice(0, third), warm.slice(-third)]
+      const processes = [...system.apis, ...system.workers]
+      findings.none(
+        'memory in use does not grow under steady load',
+        Object.values(inUse).filter((looks) => looks.length === HEAP_LOOKS.length).length,
+        minutes < MEMORY_FROM_MINUTES ? [] : processes.flatMap(({ name }) => judgeMemory(name, inUse[name] ?? [])),
+      )
       const [before, after] = [first, last].map((part) => Math.max(...part.map((sample) => sample.connections))) as [number, number]
       findings.none('connections do not grow under steady load', warm.length, after > before + CONNECTIONS_NOISE ? [`${before} → ${after}`] : [])
       judgeTables(findings, warm)
     },
   }
+}
+
+function judgeMemory(name: string, looks: readonly number[]): string[] {
+  const said = `${name}: ${looks.map((mib) => mib.toFixed(1)).join(' → ')} MiB`
+  if (looks.length < HEAP_LOOKS.length) return [`${said}, and did not answer at every look`]
+  const isRising = looks.every((mib, place) => place === 0 || mib > (looks[place - 1] as number))
+  return isRising && (looks.at(-1) as number) - (looks[0] as number) > HEAP_NOISE_MIB ? [said] : []
 }
 
 function judgeTables(findings: Findings, warm: readonly Sample[]): void {

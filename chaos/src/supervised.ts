@@ -8,6 +8,8 @@ import type { Findings } from './findings.ts'
 const RESTART_AFTER_MS = 300
 const READY_TIMEOUT_MS = 60_000
 const ERROR_LEVEL = 50
+/** What Node says of its inspector. */
+const INSPECTOR_LINE = /^Debugger |^For help, see: /
 
 export interface SupervisedOptions {
   name: string
@@ -18,6 +20,8 @@ export interface SupervisedOptions {
   hop: DatabaseHop
   /** The API's. */
   port: number | null
+  /** Where its memory can be looked at. */
+  inspectPort: number | null
   findings: Findings
 }
 
@@ -63,9 +67,10 @@ export class Supervised {
   }
 
   start(): void {
-    const { script, environment, findings } = this.options
+    const { script, environment, inspectPort, findings } = this.options
+    const inspected = inspectPort === null ? [] : [`--inspect=127.0.0.1:${inspectPort}`]
     this.#ready = Promise.withResolvers<void>()
-    const child = spawn(process.execPath, [...LEAN, script], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [...LEAN, ...inspected, script], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
     const life: Life = { pid: child.pid ?? -1, startedAtMs: Date.now(), readyAtMs: null, endedAtMs: null, endedBy: null, how: null, workerId: null }
     this.lives.push(life)
@@ -76,6 +81,7 @@ export class Supervised {
     })
     createInterface({ input: child.stderr }).on('line', (line) => {
       write(`stderr: ${line}`)
+      if (inspectPort !== null && INSPECTOR_LINE.test(line)) return
       findings.broke('no process writes to standard error', `${this.name}: ${line.slice(0, 300)}`)
     })
     child.on('exit', (code, signal) => {

@@ -26,6 +26,8 @@ export type RunnerName = (typeof RUNNERS)[number]
 export interface SystemOptions {
   workers: number
   apis: number
+  /** Whether their memory is to be looked at from within, which those who only break them have no need of. */
+  steady: boolean
   findings: Findings
   /** What the processes inherit: PATH and the like. */
   inherited: Record<string, string | undefined>
@@ -48,7 +50,7 @@ export interface System {
   destroy(keep: boolean): Promise<void>
 }
 
-export async function startSystem({ workers, apis, findings, inherited, log }: SystemOptions): Promise<System> {
+export async function startSystem({ workers, apis, steady, findings, inherited, log }: SystemOptions): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), `muster-chaos-${process.pid}-`))
   // The database server may have to run as another user, who must be able to enter.
   await chmod(folder, 0o755)
@@ -115,11 +117,12 @@ export async function startSystem({ workers, apis, findings, inherited, log }: S
       const url = new URL(appUrl)
       url.port = String(hop.port)
       const port = kind === 'api' ? await freePort() : null
+      const inspectPort = steady ? await freePort() : null
       const dataFolder = join(folder, name)
       await mkdir(dataFolder)
       const environment = { ...shared, DATABASE_URL: url.href, DATA_DIR: dataFolder, PORT: String(port ?? 0) }
       const script = join(ROOT, 'apps', kind, 'src', 'main.ts')
-      const supervised = new Supervised({ name, kind, script, environment, logFile: join(folder, `${name}.log`), hop, port, findings })
+      const supervised = new Supervised({ name, kind, script, environment, logFile: join(folder, `${name}.log`), hop, port, inspectPort, findings })
       processes.push(supervised)
       return supervised
     }
