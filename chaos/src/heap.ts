@@ -36,7 +36,7 @@ async function collectAndMeasure(socket: WebSocket, signal: AbortSignal): Promis
           socket.send(JSON.stringify({ id, method, params: parameters }))
         })
       signal.addEventListener('abort', () => reject(signal.reason))
-      socket.addEventListener('error', () => reject(new Error('the inspector hung up')))
+      for (const event of ['error', 'close']) socket.addEventListener(event, () => reject(new Error('the inspector hung up')))
       socket.addEventListener('message', ({ data }) => {
         const answer = JSON.parse(String(data)) as Answer
         answers.get(answer.id ?? 0)?.(answer)
@@ -45,7 +45,9 @@ async function collectAndMeasure(socket: WebSocket, signal: AbortSignal): Promis
         await ask('HeapProfiler.enable')
         await ask('HeapProfiler.collectGarbage')
         const { result } = await ask('Runtime.evaluate', { expression: 'String(process.memoryUsage().heapUsed + process.memoryUsage().external)' })
-        resolve(Number(result?.result?.value) / 1_048_576)
+        const bytes = Number(result?.result?.value)
+        if (Number.isFinite(bytes)) resolve(bytes / 1_048_576)
+        else reject(new Error('the inspector did not say how much is in use'))
       })
     })
   } finally {

@@ -122,6 +122,8 @@ export interface OutsideClaim {
   verb: EndingVerb | null
   /** Ids of the updates of a dispatched brief, in the order in which they came first. */
   told: string[]
+  /** The brief, where it is one: its revision, and the ids of the notes in it. */
+  brief: { revision: number; noteIds: string[] } | null
 }
 
 export interface InboxDelivery {

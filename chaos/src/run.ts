@@ -107,6 +107,7 @@ export async function runChaos(
   } finally {
     clearInterval(line)
     clearInterval(lag)
+    growth?.stop()
     await sampler.stop()
     await load.end()
   }

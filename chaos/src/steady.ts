@@ -11,7 +11,7 @@ const WARM_UP_SHARE = 0.3
 const HEAP_LOOKS = [WARM_UP_SHARE, 0.53, 0.76, 0.99]
 /**
  * What memory in use may grow by from the first of these looks to the last, if it has grown from each to the next. What is on its way makes it go up and
- * down by two or three MiB. In ten minutes a leak of 1 MiB a minute is found.
+ * down by two or three MiB. In ten minutes a leak of 2 MiB a minute is found.
  */
 const HEAP_NOISE_MIB = 6
 /** In less time code is still being compiled and caches fill, and nothing can be told from it. */
@@ -88,12 +88,14 @@ export function startGrowthWatch(system: System, minutes: number): GrowthWatch {
       const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
       const third = Math.max(1, Math.floor(warm.length / 3))
       const [first, last] = [warm.slice(0, third), warm.slice(-third)]
-      const processes = [...system.apis, ...system.workers]
-      findings.none(
-        'memory in use does not grow under steady load',
-        Object.values(inUse).filter((looks) => looks.length === HEAP_LOOKS.length).length,
-        minutes < MEMORY_FROM_MINUTES ? [] : processes.flatMap(({ name }) => judgeMemory(name, inUse[name] ?? [])),
-      )
+      if (minutes >= MEMORY_FROM_MINUTES) {
+        const processes = [...system.apis, ...system.workers]
+        findings.none(
+          'memory in use does not grow under steady load',
+          processes.length,
+          processes.flatMap(({ name }) => judgeMemory(name, inUse[name] ?? [])),
+        )
+      }
       const [before, after] = [first, last].map((part) => Math.max(...part.map((sample) => sample.connections))) as [number, number]
       findings.none('connections do not grow under steady load', warm.length, after > before + CONNECTIONS_NOISE ? [`${before} → ${after}`] : [])
       judgeTables(findings, warm)

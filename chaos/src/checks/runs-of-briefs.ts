@@ -62,10 +62,19 @@ export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): 
       .filter(({ task_revision, told }) => Math.max(told.revision, ...told.received.flatMap((id) => byId.get(id)?.revision ?? [])) > task_revision)
       .map(({ id, task_revision }) => `${id} at revision ${task_revision}`),
   )
-  const claims = ledger.claims.filter((claim) => claim.told.length > 0)
+  const claims = ledger.claims.flatMap((claim) => (claim.brief === null ? [] : [{ ...claim, brief: claim.brief }]))
   findings.none(
-    'an outside worker that runs a brief is told of its changes in order',
+    'an outside worker that runs a brief is told of its changes in order, and of none that its brief contained',
     claims.length,
-    claims.filter((claim) => !isRising(seqs(claim.told))).map((claim) => `${claim.subtaskId}#${claim.attempt}: ${seqs(claim.told).join(',')}`),
+    claims
+      .filter(({ told, brief }) => {
+        const isContained = (update: { id: string; type: string; revision: number }) =>
+          ['note', 'revision_request'].includes(update.type) ? brief.noteIds.includes(update.id) : update.revision <= brief.revision
+        return !isRising(seqs(told)) || told.some((id) => isContained(byId.get(id) as { id: string; type: string; revision: number }))
+      })
+      .map(
+        ({ subtaskId, attempt, told, brief }) =>
+          `${subtaskId}#${attempt}: ${seqs(told).join(',')} after revision ${brief.revision} and ${seqs(brief.noteIds).join(',')}`,
+      ),
   )
 }

@@ -2,7 +2,7 @@ import type { EndingVerb, OutsideClaim } from '../ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { Tenant } from '../tenants.ts'
 import { askUntilAnswered, pause, type Scene } from './actor.ts'
-import { outputsFor, reflectionOn, requiredIn } from './outputs.ts'
+import { outputsFor, reflectionOn, requiredIn, updateIdsIn } from './outputs.ts'
 
 const LEASE_SECONDS = 3
 /** What the API may take for each look at what there is to claim. */
@@ -11,7 +11,7 @@ const LOOK_SECONDS = 5
 interface ClaimAnswer {
   subtask: { id: string; task_id: string | null }
   lease: { token: string; attempt: number; expires_at: string }
-  brief: { text: string; required_outputs: { name: string }[] }
+  brief: { text: string; revision: number | null; required_outputs: { name: string }[] }
 }
 
 interface HeartbeatAnswer {
@@ -68,6 +68,7 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
       did: way,
       verb: null,
       told: [],
+      brief: claim.subtask.task_id === null ? null : { revision: claim.brief.revision ?? 0, noteIds: updateIdsIn(claim.brief.text) },
     }
     scene.ledger.claims.push(entry)
     await work(scene, tenant, random, claim, entry, way)

@@ -90,7 +90,7 @@ const NEWS: Check[] = [
         coalesce(a.delivered_revision, 0), t.revision) as broken
       from assignments a join tasks t on t.id = a.task_id
       where a.ended_at is null and (
-        a.has_news <> (a.introduced_at is null or a.delivered_seq < t.update_seq) or a.delivered_seq > t.update_seq or a.delivered_revision > t.revision
+        a.has_news <> (a.introduced_at is null or a.delivered_seq < t.update_seq) or a.delivered_seq > t.update_seq or a.briefed_seq > a.delivered_seq or a.delivered_revision > t.revision
         or (a.introduced_at is null) <> (a.delivered_revision is null) or (not a.has_news and a.delivered_revision <> t.revision))`,
   },
   {

@@ -30,6 +30,7 @@ import { holderOf } from './checkpoint-run.ts'
 import type { ClaimedRun } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
 import { updateEvent } from './event-data.ts'
+import { hashToken } from './secrets.ts'
 import { briefOfTask, recordTaskNews, toUpdateText } from './task-news.ts'
 
 /** What a run is told before it starts. */
@@ -60,8 +61,9 @@ export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): P
   if (isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, await takeGuides(tx, run))
   const role = await roleOf(tx, run)
   const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
-  // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue.
-  const held = await checkpoints.lockRun(tx, { subtaskId: run.id, attempt: run.attempt })
+  // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue. An outside worker that
+  // has claimed again meanwhile, for want of an answer, has a brief already: nobody reads this one, so nothing is recorded as told by it.
+  const held = await checkpoints.lockRun(tx, { subtaskId: run.id, attempt: run.attempt }, hashToken(run.credential))
   if (held === null) return compose(run, role, [], 0, null, [])
   const fresh = await updates.takeQueuedUpdates(tx, run.projectId, run.id, holderOf(run.id, run.attempt))
   const notes = await updates.listNotesForBrief(tx, run.projectId, run.id, held.updateSeq)

@@ -15,7 +15,7 @@ import {
   startHarness,
   waitUntilBlocked,
 } from '@muster/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   acknowledgeInjection,
   assignTask,
@@ -39,6 +39,8 @@ let sessions = 0
 beforeAll(async () => {
   harness = await startHarness()
 })
+
+afterEach(() => resetClock(harness.admin))
 
 afterAll(() => harness.close())
 
@@ -291,7 +293,6 @@ describe('manual acknowledgement', () => {
     expect((await contents(task)).map((update) => update.status)).toEqual(['delivered'])
     await advanceClock(harness.admin, '61 seconds')
     expect((await inject(session)).items).toEqual([])
-    await resetClock(harness.admin)
   })
 
   it('does not count for a task that left the session and came back since: its brief comes from the beginning', async () => {
@@ -318,7 +319,15 @@ describe('manual acknowledgement', () => {
     await acknowledgeInjection(harness.ctx, session, claim.claimId as string)
     expect((await inject(session)).items.map((item) => [item.kind, item.taskId])).toEqual([['assignment', back.id]])
     expect((await getTask(harness.ctx, kept.id)).status).toBe('in_progress')
-    await resetClock(harness.admin)
+  })
+
+  it('counts for a claim that was made before turns were counted', async () => {
+    const session = newSession()
+    await assigned(session)
+    const claim = await inject(session, 'manual')
+    await harness.admin`update injection_claims set held = held #- '{tasks,0,turn}' where id = ${claim.claimId}`
+    await acknowledgeInjection(harness.ctx, session, claim.claimId as string)
+    expect((await inject(session)).items).toEqual([])
   })
 
   it('counts late as long as nothing was handed out again, and not for a task that has gone to another', async () => {
@@ -373,7 +382,6 @@ describe('results and guides', () => {
     await acknowledgeInjection(harness.ctx, session, again.claimId as string)
     await advanceClock(harness.admin, '61 seconds')
     expect((await inject(session)).items).toEqual([])
-    await resetClock(harness.admin)
   })
 })
 

@@ -1,16 +1,21 @@
 import { createHash } from 'node:crypto'
+import { transaction } from '@muster/db'
 import { advanceClock, drain, type Harness, invariants, makeTask, readSubtaskRow, resetClock, spawn, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { briefInTransaction } from './brief-run.ts'
 import {
   authenticate,
+  type ClaimedRun,
   type ClaimedSubtask,
   type Ctx,
   claimSubtask,
   completeLease,
+  completeTask,
   dispatchTask,
   failLease,
   getSubtask,
   heartbeat,
+  noteTask,
   releaseLease,
   reviseTask,
   steerSubtask,
@@ -85,6 +90,20 @@ describe('an outside claim with an Idempotency-Key', () => {
         return { status: 200, headers: {}, body: { id: subtask.id, attempt: lease.attempt } }
       },
     },
+  })
+
+  it('brings what a brief would have told that came too late: its worker had claimed again meanwhile', async () => {
+    const task = await makeTask(harness.ctx)
+    await dispatchTask(harness.ctx, task.id, () => ({ runner: 'external', agentId: 'late-brief' }))
+    const first = (await claimSubtask(keyed('late-brief'), request)) as ClaimedSubtask
+    const second = (await claimSubtask(keyed('late-brief'), request)) as ClaimedSubtask
+    expect(second.credential).not.toBe(first.credential)
+    const note = await noteTask(harness.ctx, task.id, 'after the second claim')
+    const row = await getSubtask(harness.ctx, first.subtask.id)
+    const late = { ...row, updateSeq: 0, feedback: null, credential: first.credential, leaseToken: first.lease.token } as unknown as ClaimedRun
+    await transaction(harness.deps.db, harness.ctx.actor.projectId, (tx) => briefInTransaction(harness.deps, tx, late))
+    expect((await beat(second)).updates.map((each) => each.updateId)).toEqual([note.updateId])
+    await releaseLease(harness.ctx, second.subtask.id, { leaseToken: second.lease.token })
   })
 
   it('answers with the same subtask and new secrets, and the first ones are void', async () => {
@@ -164,6 +183,21 @@ describe('a heartbeat', () => {
       expect((await beat(second as ClaimedSubtask)).updates).toEqual([])
     },
   )
+
+  it('does not repeat a note that its brief contained, nor anything of a task that has ended', async () => {
+    const task = await makeTask(harness.ctx)
+    await dispatchTask(harness.ctx, task.id, () => ({ runner: 'external', agentId: 'contained' }))
+    await noteTask(harness.ctx, task.id, 'before the claim')
+    const first = (await claimSubtask(harness.ctx, request)) as ClaimedSubtask
+    expect(first.brief.text).toContain('before the claim')
+    expect((await beat(first)).updates).toEqual([])
+    await noteTask(harness.ctx, task.id, 'while it runs')
+    expect((await beat(first)).updates.map((each) => each.content)).toEqual(['while it runs'])
+    await completeTask(harness.ctx, task.id, { outputs: {}, summary: 'by hand' })
+    expect((await beat(first)).updates).toEqual([])
+    await releaseLease(harness.ctx, first.subtask.id, { leaseToken: first.lease.token })
+    expect((await beat((await claimSubtask(harness.ctx, request)) as ClaimedSubtask)).updates).toEqual([])
+  })
 
   it('repeats a change of the brief until it is acknowledged, also when the clock was put back', async () => {
     const task = await makeTask(harness.ctx)

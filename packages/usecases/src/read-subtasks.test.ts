@@ -14,7 +14,11 @@ const reflected = 'There are 3.\n<npl-block type="reflection">\n✅ All are coun
 
 describe('a subtask', () => {
   it('is read with everything that is stored of it, alone and in every list', async () => {
-    const { id, evaluation: _, ...made } = await spawn(harness.ctx, {
+    const {
+      id,
+      evaluation: _,
+      ...made
+    } = await spawn(harness.ctx, {
       parentSessionId: 'chat',
       agentId: 'full',
       priority: 'urgent',
@@ -28,7 +32,15 @@ describe('a subtask', () => {
     const others = [id.replace(/.$/, '0'), id.replace(/.$/, '1'), id.replace(/.$/, '2')]
     const values = {
       ...{ ...times, cancel_requested_at: '2026-02-03T04:05:59.999Z', summary: 'Three.', error: 'late', task_id: others[0], task_revision: 4 },
-      ...{ schedule_id: others[1], subagent_name: 'scout', subagent_version: 2, revision_of: others[2], revision_round: 1, max_revisions: 2, resume_of: others[0] },
+      ...{
+        schedule_id: others[1],
+        subagent_name: 'scout',
+        subagent_version: 2,
+        revision_of: others[2],
+        revision_round: 1,
+        max_revisions: 2,
+        resume_of: others[0],
+      },
       ...{ budget_max_steps: 7, budget_max_tokens: past32Bits, budget_max_cost_micros: past32Bits + 1, input_tokens: past32Bits + 2, output_tokens: 11 },
       ...{ cost_micros: past32Bits + 3, tool_calls: 5, step_seq: 6, failures: 1, background: false, notify: false, result_truncated: true, worker_id: 'w' },
     }

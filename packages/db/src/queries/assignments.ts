@@ -43,7 +43,7 @@ export async function openAssignment(
   await tx.sql`
     insert into assignments (project_id, task_id, session_id, credential_hash)
     values (${projectId}, ${assignment.taskId}, ${assignment.sessionId}, ${assignment.credentialHash})
-    on conflict (task_id, session_id) do update set assigned_at = muster_now(), turn = assignments.turn + 1, introduced_at = null, delivered_seq = 0, briefed_seq = 0,
+    on conflict (task_id, session_id) do update set assigned_at = muster_now(), turn = assignments.turn + 1, introduced_at = null, delivered_seq = 0,
       delivered_revision = null,
       has_news = true, ended_at = null, credential_hash = excluded.credential_hash`
 }

@@ -120,9 +120,10 @@ export async function listHeldRuns(tx: Tx, workerId: string): Promise<(AttemptRe
   return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id, attempt: row.attempt }))
 }
 
-/** Locks a running attempt's row; null when the attempt is no longer the current one. */
-export async function lockRun(tx: Tx, ref: AttemptRef): Promise<{ updateSeq: number } | null> {
+/** Locks a running attempt's row; null when the attempt is no longer the current one, or has been given another credential since. */
+export async function lockRun(tx: Tx, ref: AttemptRef, credentialHash: Buffer): Promise<{ updateSeq: number } | null> {
   const [row] = await tx.sql<{ update_seq: number }[]>`
-    select update_seq from subtasks where id = ${ref.subtaskId} and attempt = ${ref.attempt} and status = 'running' for update`
+    select update_seq from subtasks
+    where id = ${ref.subtaskId} and attempt = ${ref.attempt} and status = 'running' and credential_hash = ${credentialHash} for update`
   return row === undefined ? null : { updateSeq: row.update_seq }
 }

@@ -288,7 +288,7 @@ export async function insertClaim(
 export async function listTasksHeldSince(tx: Tx, projectId: string, sessionId: string, held: HeldInjection['tasks']): Promise<string[]> {
   const rows = await tx.sql<{ task_id: string }[]>`
     select a.task_id from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as h("taskId" uuid, turn int)
-    join assignments a on a.task_id = h."taskId" and a.turn = h.turn
+    join assignments a on a.task_id = h."taskId" and a.turn = coalesce(h.turn, 1)
     where a.project_id = ${projectId} and a.session_id = ${sessionId} and a.ended_at is null`
   return rows.map((row) => row.task_id)
 }

@@ -84,7 +84,7 @@ export async function supersedeTaskUpdates(tx: Tx, projectId: string, taskId: st
 
 /**
  * Updates of a task that were handed over to the current attempt of the subtask that runs it and not acknowledged yet, in order. What an
- * earlier attempt was told is left out: it is part of the brief of this one, and newer changes may have come since.
+ * earlier attempt was told is left out: it is part of the brief of this one, and newer changes may have come since. None of a task that is run no more.
  */
 export async function listUnacknowledgedTaskUpdates(tx: Tx, projectId: string, taskId: string, sessionId: string): Promise<Update[]> {
   const rows = await tx.orm
@@ -96,7 +96,7 @@ export async function listUnacknowledgedTaskUpdates(tx: Tx, projectId: string, t
         eq(updates.taskId, taskId),
         eq(updates.status, 'delivered'),
         eq(updates.deliveredTo, sessionId),
-        sql`${updates.seq} > (select briefed_seq from assignments where task_id = ${taskId} and session_id = ${sessionId})`,
+        sql`${updates.seq} > (select briefed_seq from assignments where task_id = ${taskId} and session_id = ${sessionId} and ended_at is null)`,
       ),
     )
     .orderBy(asc(updates.seq))

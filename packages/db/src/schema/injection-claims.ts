@@ -4,8 +4,11 @@ import { instant, instantNow, projectId } from './columns.ts'
 
 /** What an injection with manual acknowledgement has handed over and must be told about. */
 export interface HeldInjection {
-  /** Per task: what was handed over goes up to update `seq`, which makes up revision `revision`, in the session's so manieth turn with that task. */
-  tasks: { taskId: string; seq: number; revision: number; turn: number }[]
+  /**
+   * Per task: what was handed over goes up to update `seq`, which makes up revision `revision`, in that turn of the session with the task: before turns were
+   * counted, the first.
+   */
+  tasks: { taskId: string; seq: number; revision: number; turn?: number }[]
   tsgIds: string[]
   /** The claim by which inbox items are held, if any. */
   inboxClaimId: string | null
