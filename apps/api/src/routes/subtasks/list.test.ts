@@ -60,6 +60,10 @@ describe('GET /subtasks', () => {
       expect(problem).toMatchObject({ status: 400, code: 'validation_failed', errors: [{ pointer, reason }] })
     })
 
+    it('quotes what was to be a number as it came', async () => {
+      expect((await list('limit=ten')).errors).toMatchObject([{ value: 'ten' }])
+    })
+
     it('refuses a cursor that it did not hand out', async () => {
       expect(await list('cursor=nonsense')).toMatchObject({ status: 400, code: 'cursor_invalid' })
     })
