@@ -67,6 +67,7 @@ export function startGrowthWatch(system: System, minutes: number): GrowthWatch {
       from pg_stat_user_tables where schemaname in ('public', 'pgboss', 'muster_system') and pg_total_relation_size(relid) > 0 order by 1`
     samples.push({ atMs: Date.now(), memoryMib, connections: row?.count ?? 0, tables: [...tables] })
   }
+  const missed: string[] = []
   const inUse: Record<string, number[]> = {}
   const lookInside = async () => {
     for (const process of [...system.apis, ...system.workers]) {
@@ -75,7 +76,7 @@ export function startGrowthWatch(system: System, minutes: number): GrowthWatch {
     }
   }
   const timers = [
-    setInterval(() => void look().catch(() => {}), (minutes * 60_000) / SAMPLES),
+    setInterval(() => void look().catch((error: unknown) => missed.push(String(error))), (minutes * 60_000) / SAMPLES),
     ...HEAP_LOOKS.map((share) => setTimeout(() => void lookInside(), share * minutes * 60_000)),
   ]
   return {
@@ -85,6 +86,7 @@ export function startGrowthWatch(system: System, minutes: number): GrowthWatch {
       for (const timer of timers) clearTimeout(timer)
     },
     judge(findings) {
+      findings.none('everything can be looked at under steady load', samples.length, missed)
       const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
       const third = Math.max(1, Math.floor(warm.length / 3))
       const [first, last] = [warm.slice(0, third), warm.slice(-third)]

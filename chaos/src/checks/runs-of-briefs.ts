@@ -68,9 +68,9 @@ export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): 
     claims.length,
     claims
       .filter(({ told, brief }) => {
-        const isContained = (update: { id: string; type: string; revision: number }) =>
+        const isContained = (update: (typeof updates)[number]) =>
           ['note', 'revision_request'].includes(update.type) ? brief.noteIds.includes(update.id) : update.revision <= brief.revision
-        return !isRising(seqs(told)) || told.some((id) => isContained(byId.get(id) as { id: string; type: string; revision: number }))
+        return !isRising(seqs(told)) || told.some((id) => !byId.has(id) || isContained(byId.get(id) as (typeof updates)[number]))
       })
       .map(
         ({ subtaskId, attempt, told, brief }) =>
