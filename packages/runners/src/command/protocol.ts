@@ -35,8 +35,8 @@ import type { Run, RunUpdate } from '../port.ts'
  * | `{"type":"blocked", "reason"}` | closing line: cannot go on, and another attempt would not help |
  * | `{"type":"error", "error", "retryable"?}` | closing line: failed; `retryable` is true unless said otherwise |
  *
- * Any other line, also one of these types in another shape, is a message step as it stands. The last closing line counts.
- * Without one the result is those other lines, when the program exits with 0.
+ * Any other line, also one of these types in another shape, is plain text. Plain lines in a row share one message step, of up to 64 KiB, or of what
+ * is printed within 250 ms. The last closing line counts. Without one the result is the plain lines, when the program exits with 0.
  *
  * ## How it ends
  * | exit | `result` line | `blocked` line | `error` line | none |

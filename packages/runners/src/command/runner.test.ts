@@ -133,7 +133,7 @@ describe('what a program says', () => {
   it('takes plain lines as the result when there is no result line', async () => {
     const { outcome, steps } = await runOf(print('# Report', '', 'All is well.', { type: 'step', content: 'not part of it' }))
     expect(outcome).toEqual({ kind: 'completed', result: '# Report\n\nAll is well.' })
-    expect(steps.map(({ content }) => content)).toEqual(['# Report', 'All is well.', 'not part of it'])
+    expect(steps.map(({ content }) => content)).toEqual(['# Report\n\nAll is well.', 'not part of it'])
   })
 
   it.each([
@@ -175,11 +175,9 @@ describe('what a program says', () => {
       await write([0x61, 0xff, 0x62, 0x00, 0x63, 0x0a])
       console.log('{"type":"step","content":{"a\\\\u0000":["\\\\u0000","\\\\ud800"]}}')`
     const { outcome, steps } = await runOf([process.execPath, '--input-type=module', '-e', source])
-    expect(steps).toEqual([
-      { kind: 'message', content: '😀' },
-      { kind: 'message', content: 'a\uFFFDb\uFFFDc' },
-      { kind: 'message', content: { 'a\uFFFD': ['\uFFFD', '\uFFFD'] } },
-    ])
+    expect(steps.at(-1)).toEqual({ kind: 'message', content: { 'a\uFFFD': ['\uFFFD', '\uFFFD'] } })
+    const plain = steps.slice(0, -1).map(({ content }) => content)
+    expect(plain.join('\n')).toBe('😀\na\uFFFDb\uFFFDc')
     expect(outcome).toEqual({ kind: 'completed', result: '😀\na\uFFFDb\uFFFDc' })
   })
 

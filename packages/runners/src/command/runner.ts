@@ -11,6 +11,8 @@ import { type Environment, locateProgram, type MusterVariables, programEnvironme
 import { createTail } from './text.ts'
 import { createTranscript, LIMITS, type Transcript } from './transcript.ts'
 
+/** How long plain lines wait for more, in milliseconds: long enough to share a step, short enough to be seen while the program runs. */
+const PLAIN_LINES_MS = 250
 const ERROR_TAIL_BYTES = 4096
 /** How long a program may go on after its closing line. */
 const LINGER_MS = 10_000
@@ -88,6 +90,7 @@ async function follow(
   const meter = createBudgetMeter(run.budget, null, null)
   let lingerTimer: NodeJS.Timeout | undefined
   let overspentTimer: NodeJS.Timeout | undefined
+  let plainTimer: NodeJS.Timeout | undefined
   let exceeded: string | null = null
   let failure: { error: unknown } | null = null
 
@@ -131,15 +134,22 @@ async function follow(
   if (run.signal.aborted) stop()
 
   program.stderr.on('data', (chunk: Buffer) => errors.add(chunk))
-  program.stdout.on('data', (chunk: Buffer) => {
-    // After a failure of the worker's own the output is read on, so that the program can end, and thrown away.
+  /** Does its work unless the worker itself has failed. After such a failure the output is read on, so that the program can end, and thrown away. */
+  const attempt = (work: () => void) => {
     if (failure !== null) return
     try {
-      lines.add(chunk)
+      work()
     } catch (error) {
       failure = { error }
       stop()
     }
+  }
+  program.stdout.on('data', (chunk: Buffer) => {
+    attempt(() => lines.add(chunk))
+    plainTimer ??= setTimeout(() => {
+      plainTimer = undefined
+      attempt(transcript.flush)
+    }, PLAIN_LINES_MS)
     // One chunk a turn: a program that prints without pause must not keep the worker from its heartbeats.
     program.stdout.pause()
     setImmediate(() => program.stdout.resume())
@@ -148,9 +158,11 @@ async function follow(
   const ending = await program.ended
   clearTimeout(lingerTimer)
   clearTimeout(overspentTimer)
+  clearTimeout(plainTimer)
   run.signal.removeEventListener('abort', stop)
   feed.end()
   if (failure !== null) throw (failure as { error: unknown }).error
   lines.end()
+  transcript.flush()
   return { ending, transcript, errorTail: errors.text, exceeded }
 }

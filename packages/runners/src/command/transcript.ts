@@ -13,6 +13,8 @@ export const LIMITS = {
   maxResultBytes: RESULT_BYTES_MAX,
   maxSteps: 10_000,
   maxStepBytes: 8 * MIB,
+  /** Plain lines that share one step: a result of many short lines must not become one stored row a line. */
+  maxBlockBytes: 64 * 1024,
   maxAcknowledged: 1_000,
   maxOutputs: 1_000,
   maxOutputBytes: MIB,
@@ -27,6 +29,8 @@ export type ClosingLine = Extract<ProgramLine, { type: 'result' | 'blocked' | 'e
 /** What has become of a program's standard output so far. */
 export interface Transcript {
   add(line: Line): void
+  /** Passes on the plain lines that wait for more, as one step. */
+  flush(): void
   readonly closing: ClosingLine | null
   /** True when one more line that is not of the protocol would change nothing. */
   readonly isPlainFull: boolean
@@ -44,6 +48,7 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
   const outputs = new Map<string, { value: unknown; bytes: number }>()
   const acknowledged = new Set<string>()
   const steps = { count: 0, bytes: 0, areDropped: false }
+  const block = { lines: [] as string[], bytes: 0 }
   let outputsBytes = 0
   let closing: ClosingLine | null = null
 
@@ -63,8 +68,24 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
     const { text, truncated } = cutToBytes(line.text, LIMITS.maxLineBytes)
     const isLineCut = truncated || line.isCut
     plain.addLine(text, isLineCut)
-    // An empty line belongs to a text, but says nothing as a step.
-    if (text.trim() !== '') step('message', isLineCut ? `${text}\n[cut: the line had ${line.bytes} bytes]` : text, Buffer.byteLength(text))
+    addToBlock(isLineCut ? `${text}\n[cut: the line had ${line.bytes} bytes]` : text)
+  }
+
+  function addToBlock(text: string) {
+    const bytes = Buffer.byteLength(text) + 1
+    if (block.bytes + bytes > LIMITS.maxBlockBytes) flush()
+    // An empty line belongs to a text, but says nothing as the beginning of a step.
+    if (block.lines.length === 0 && text.trim() === '') return
+    block.lines.push(text)
+    block.bytes += bytes
+  }
+
+  function flush() {
+    if (block.lines.length === 0) return
+    const { lines, bytes } = block
+    block.lines = []
+    block.bytes = 0
+    step('message', lines.join('\n').trimEnd(), bytes - 1)
   }
 
   function output(name: string, value: unknown) {
@@ -100,6 +121,8 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
     add(line) {
       const parsed = line.isCut ? null : parseProgramLine(line.text)
       if (parsed === null) return plainLine(line)
+      // Steps keep the order in which the program printed them.
+      flush()
       switch (parsed.type) {
         case 'step':
           return step(parsed.kind ?? 'message', keptContent(parsed.content, line), Math.min(line.bytes, LIMITS.maxLineBytes))
@@ -113,6 +136,7 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
           return close(parsed)
       }
     },
+    flush,
     get closing() {
       return closing
     },
