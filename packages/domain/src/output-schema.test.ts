@@ -74,11 +74,34 @@ describe('the schema of an output', () => {
 })
 
 describe('the outputs of a result', () => {
-  it('are missing when they are absent or null, and not when they are merely empty', () => {
-    const needed = ['a', 'b', 'c', 'd', 'e', 'toString', '__proto__'].flatMap((name) => required(null, name))
-    const outputs = JSON.parse('{"a": null, "c": "", "d": 0, "e": false}')
+  it('are missing when they are absent or null', () => {
+    const needed = ['a', 'b', 'c', 'd', 'toString', '__proto__'].flatMap((name) => required(null, name))
+    const outputs = JSON.parse('{"a": null, "c": "x", "d": 1}')
     expect(outputProblems(needed, outputs).map(({ name }) => name)).toEqual(['a', 'b', 'toString', '__proto__'])
     expect(outputProblems(required(null, '__proto__'), JSON.parse('{"__proto__": 1}'))).toEqual([])
+  })
+
+  it.each([
+    ['', 'is empty: a text must contain at least one visible character'],
+    ['   ', 'is empty: a text must contain at least one visible character'],
+    ['\n\u200B\u2060\uFEFF\u3164', 'is empty: a text must contain at least one visible character'],
+    [[], 'is empty: a list must contain at least one item'],
+    [{}, 'is empty: an object must contain at least one field'],
+  ])('are refused when they are empty and have no schema: %j', (value, reason) => {
+    expect(outputProblems(required(null), { files: value })).toEqual([{ name: 'files', reason }])
+  })
+
+  it.each([false, 0, -0, true, '0', ' x ', [null], [''], { a: null }])('are accepted without a schema when they are values: %j', (value) => {
+    expect(outputProblems(required(null), { files: value })).toEqual([])
+  })
+
+  it.each([
+    [{ type: 'array' }, []],
+    [{ type: 'object' }, {}],
+    [{ type: 'string' }, ''],
+    [{}, []],
+  ])('are left to their schema when they are empty and have one: %j', (schema, value) => {
+    expect(reasonOf(schema, value)).toBeNull()
   })
 
   it.each([

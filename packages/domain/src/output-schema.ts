@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Ajv2020, ErrorObject, Options, ValidateFunction } from 'ajv/dist/2020.js'
 import { limited, OUT_OF_TIME } from './limited.ts'
+import { hasVisibleText } from './text.ts'
 
 /** A schema of one required output takes at most this many bytes as JSON. */
 export const OUTPUT_SCHEMA_BYTES_MAX = 16_384
@@ -45,14 +46,25 @@ export function checkOutputSchema(schema: unknown): string | null {
   return typeof compiled === 'string' ? compiled : null
 }
 
-/** Which required outputs are absent (null is absent) or do not fit their schema, and why, in the order they are required. */
+/**
+ * Which required outputs are absent or do not fit their schema, and why, in the order they are required. null is absent. Without a schema
+ * an empty value is absent too; with one, the schema alone decides whether an empty value fits.
+ */
 export function outputProblems(required: readonly RequiredOutput[], outputs: Record<string, unknown>): OutputProblem[] {
   return required.flatMap(({ name, schema }) => {
     const value = Object.hasOwn(outputs, name) ? outputs[name] : undefined
     if (value === undefined || value === null) return [{ name, reason: 'is missing' }]
-    const reason = schema === null ? null : misfit(schema, value)
+    const reason = schema === null ? emptiness(value) : misfit(schema, value)
     return reason === null ? [] : [{ name, reason }]
   })
+}
+
+/** Why a value contains nothing, or null. `false` and `0` are values. */
+function emptiness(value: unknown): string | null {
+  if (typeof value === 'string') return hasVisibleText(value) ? null : 'is empty: a text must contain at least one visible character'
+  if (Array.isArray(value)) return value.length > 0 ? null : 'is empty: a list must contain at least one item'
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0 ? null : 'is empty: an object must contain at least one field'
+  return null
 }
 
 function misfit(schema: Record<string, unknown>, value: unknown): string | null {

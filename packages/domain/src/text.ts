@@ -5,6 +5,18 @@ export function codePointLength(text: string): number {
   return length
 }
 
+/**
+ * Characters that a reader cannot see: blanks, control and format characters, marks without a letter, fillers and the blank Braille
+ * pattern. U+FFFD stands for characters that could not be kept.
+ */
+const INVISIBLE = String.raw`\s\p{Cc}\p{Cf}\p{M}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\uFFFD`
+const VISIBLE = new RegExp(`[^${INVISIBLE}]`, 'u')
+
+/** Whether a text contains at least one character that a reader can see. */
+export function hasVisibleText(text: string): boolean {
+  return VISIBLE.test(text)
+}
+
 /** Why PostgreSQL or JSON could not keep a text as it is, or null when it can: U+0000 and lone surrogates. */
 export function unstorableReason(text: string): string | null {
   if (text.includes('\0')) return 'must not contain the character U+0000'

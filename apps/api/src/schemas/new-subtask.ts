@@ -14,7 +14,11 @@ export const newRequiredOutput = requestComponent(
   z.strictObject({
     name: outputName,
     description: text(2_000).nullish(),
-    schema: storable(z.record(z.string(), z.unknown())).nullish().describe('JSON Schema 2020-12 that the value has to satisfy.'),
+    schema: storable(z.record(z.string(), z.unknown()))
+      .nullish()
+      .describe(
+        'JSON Schema 2020-12 that the value has to satisfy. With a schema, the schema alone decides whether an empty value is accepted; null never is.',
+      ),
   }),
 )
 
@@ -50,7 +54,9 @@ const requiredOutputs = z
     const problem = firstSchemaProblem(context.value)
     if (problem !== null) context.issues.push({ code: 'custom', message: problem.reason, input: problem.schema, path: [problem.index, 'schema'] })
   })
-  .describe('What the result has to contain before it counts as complete: at most 50, each a name or an object.')
+  .describe(
+    'What the result has to contain before it counts as complete: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
+  )
 
 const newBudget = requestComponent(
   'NewBudget',

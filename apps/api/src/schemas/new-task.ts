@@ -40,7 +40,9 @@ const brief = {
     .array(z.union([string(BRIEF_LIMITS.outputName), newRequiredOutput]))
     .meta({ maxItems: BRIEF_LIMITS.requiredOutputs })
     .nullish()
-    .describe('What completion has to hand in, each a name or an object.'),
+    .describe(
+      'What completion has to hand in, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
+    ),
   priority: z
     .string()
     .nullish()

@@ -98,7 +98,9 @@ export const assignedTaskSchema = component(
 export const completionSchema = requestComponent(
   'TaskCompletion',
   z.strictObject({
-    outputs: storable(z.record(z.string(), z.unknown())).describe('By name, at least what is required; more is kept too. Null counts as absent.'),
+    outputs: storable(z.record(z.string(), z.unknown())).describe(
+      'By name, at least what is required; more is kept too. Null counts as absent; so does an empty value of an output without a schema.',
+    ),
     summary: text(20_000).nullish(),
   }),
   { outputs: { functions: [{ name: 'parse', does: 'Reads a file.' }] }, summary: 'All 12 functions are listed.' },

@@ -11,7 +11,7 @@ export const completeTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Complete a task',
   description:
-    'Hands in the outputs. Every required one has to be there and fit its schema, or nothing is changed. The task is then `completed`, or `in_review` where its brief asks for that. Open to the credential of the sub-agent that holds it.',
+    'Hands in the outputs. Every required one has to be there and fit its schema, or nothing is changed; without a schema an empty one (`""`, blanks only, `[]`, `{}`) counts as absent. The task is then `completed`, or `in_review` where its brief asks for that. Open to the credential of the sub-agent that holds it.',
   access: 'tasks:write',
   params: idParams('task'),
   body: completionSchema,

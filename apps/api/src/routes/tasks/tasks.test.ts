@@ -60,6 +60,11 @@ describe('with the credential of an assignment', () => {
       code: 'outputs_missing',
       errors: [{ pointer: '/outputs/guide', field: 'outputs.guide', reason: 'is missing' }],
     })
+    expect((await own('POST', `${path}/complete`, { outputs: { guide: '   ' } })).body).toMatchObject({
+      status: 422,
+      code: 'outputs_missing',
+      errors: [{ pointer: '/outputs/guide', reason: 'is empty: a text must contain at least one visible character' }],
+    })
     expect((await own('POST', `${path}/complete`, { outputs: { guide: 'text' }, summary: 'Done.' })).body).toMatchObject({
       status: 'completed',
       summary: 'Done.',
