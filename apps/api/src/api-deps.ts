@@ -1,6 +1,7 @@
 import type { DomainError } from '@muster/domain'
 import type { RunnerDescription } from '@muster/runners'
 import type { Deps } from '@muster/usecases'
+import type { CredentialWatch } from './credential-watch.ts'
 import type { EventFeed } from './events/feed.ts'
 import type { Waiters } from './waiters.ts'
 
@@ -12,6 +13,8 @@ export interface ApiDeps extends Deps {
   missingForJudge(model: string | null): string[]
   /** The events of the log as they appear, for streams and long polls. */
   feed: EventFeed
+  /** Ends streams whose credential has ended. */
+  credentialWatch: CredentialWatch
   /** Woken whenever jobs may be waiting. */
   runWaiters: Waiters
   /** Whether an error means that the database could not be asked. */

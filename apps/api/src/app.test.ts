@@ -50,6 +50,14 @@ describe('the app', () => {
     expect((await api.app.inject('/docs/json')).json()).toEqual(reference.json())
   })
 
+  it.each([
+    ['a name that was made to point here', { host: 'evil.example' }],
+    ['a page of another origin', { ...LOCAL, origin: 'http://evil.example' }],
+  ])('403: shows no metrics to %s, unless it has a key', async (_, headers) => {
+    expect((await api.call('GET', '/metrics', { headers })).body).toMatchObject({ status: 403, code: 'forbidden' })
+    expect((await api.call('GET', '/metrics', { headers, key: await api.key(['tsgs:read']) })).status).toBe(200)
+  })
+
   it('lists the runners, one of them the default', async () => {
     const { items } = (await api.call('GET', '/runners', { key: await api.key(['subtasks:read']) })).body
     expect(items.filter((runner: { default: boolean }) => runner.default)).toMatchObject([{ name: 'external', available: true }])

@@ -15,6 +15,12 @@ import { registerEndpoint } from './register-endpoint.ts'
 import { endpoints } from './routes/index.ts'
 
 const CLOSE_IDLE_EVERY_MS = 50
+/** Longest time that a request may take to arrive whole. */
+const REQUEST_MS = 60_000
+/** A connection on which nothing moves for so long is closed. Longer than any long poll, and than a client may keep an idle connection. */
+const SILENT_MS = 120_000
+/** How long a client may still send a request that has been answered. */
+const REST_OF_REQUEST_MS = 2_000
 
 /** The API as an app that knows no port and no environment. Who listens, or injects requests, closes it. */
 export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
@@ -25,6 +31,8 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     // Answered as a problem like everything else, in the hook below.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_MS,
+    connectionTimeout: SILENT_MS,
     routerOptions: { maxParamLength: 2_000 },
     // Endpoints check what comes in and goes out by their own schemas; without this, two compilers of JSON Schema would be loaded for nobody.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -47,6 +55,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   })
 
   closeConnections(app, deps.stopping)
+  closeUnfinished(app)
 
   const { registry, observe } = createMetrics(deps)
   addRequestMetrics(app, observe)
@@ -75,6 +84,19 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     throw new DomainError('method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`)
   })
   return app
+}
+
+/** A request that was answered before it had arrived whole, such as one whose body stalls: its client may never send the rest, nor hang up. */
+function closeUnfinished(app: FastifyInstance): void {
+  app.server.on('request', (request, response) => {
+    response.once('finish', () => {
+      if (request.complete) return
+      const timer = setTimeout(() => {
+        if (!request.complete) request.socket.destroy()
+      }, REST_OF_REQUEST_MS).unref()
+      request.socket.once('close', () => clearTimeout(timer))
+    })
+  })
 }
 
 function noSchemas(): never {

@@ -2,10 +2,11 @@ import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, un
 import { DEFAULT_PROJECT_ID, DomainError, readPhrase } from '@muster/domain'
 import { type Channel, createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners, missingForJudge } from '@muster/runners'
-import { type Deps, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS } from '@muster/usecases'
+import { type Deps, findEndedTokens, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS } from '@muster/usecases'
 import { v7 } from 'uuid'
 import type { ApiDeps } from './api-deps.ts'
 import type { ApiConfig } from './config.ts'
+import { createCredentialWatch } from './credential-watch.ts'
 import { within } from './deadline.ts'
 import { createDemand, type Demand } from './demand.ts'
 import { createEventFeed, type EventFeed } from './events/feed.ts'
@@ -55,6 +56,12 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
   const feed = createEventFeed(followers)
   const claimers = createDemand(LINGER_MS)
   const runWaiters = createWaiters(claimers)
+  const credentialWatch = createCredentialWatch(
+    (tokens) => findEndedTokens(deps, tokens),
+    (error) => {
+      if (!isDatabaseUnavailable(error)) log.error({ err: error }, 'cannot check the credentials of open streams')
+    },
+  )
   const runners = remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS)
   let isPrepared = false
   let loops: Loop[] = []
@@ -62,6 +69,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
   return {
     ...deps,
     feed,
+    credentialWatch,
     runWaiters,
     runners,
     missingForJudge: (model) => missingForJudge(settings, model),

@@ -90,6 +90,8 @@ export interface Call<Params, Query, Body> {
   elapsedMs(): number
   /** Aborted when the caller has hung up. Asked for only by what waits. */
   gone(): AbortSignal
+  /** Judges the credential again, after a wait and before anything is handed out. @throws DomainError `unauthenticated` when it has ended meanwhile */
+  authorizeAgain(): Promise<void>
 }
 
 /** A request as it came, but for its parts being parsed JSON. */
@@ -102,6 +104,7 @@ export interface RawCall {
   headers: Record<string, string | string[] | undefined>
   elapsedMs(): number
   gone(): AbortSignal
+  authorizeAgain(): Promise<void>
 }
 
 type Input<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined

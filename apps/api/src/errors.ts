@@ -140,6 +140,9 @@ function errorDocsUrl(deps: Pick<ApiDeps, 'settings'>, request: FastifyRequest):
   return HOST.test(request.host) ? `${request.protocol}://${request.host}/docs/errors` : '/docs/errors'
 }
 
+/** How long a client that sent no readable request may take to read the answer, before its socket is destroyed: it may never hang up by itself. */
+const BROKEN_SOCKET_MS = 2_000
+
 /**
  * Answers what is not even HTTP, or more of it than the server reads: there is no request to speak of, only its socket.
  */
@@ -160,6 +163,8 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+  const timer = setTimeout(() => socket.destroy(), BROKEN_SOCKET_MS).unref()
+  socket.once('close', () => clearTimeout(timer))
 }
 
 /** For paths that lead nowhere. */

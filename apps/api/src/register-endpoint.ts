@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Actor, isLoopback } from '@muster/domain'
-import { authenticate, type Ctx, Replay } from '@muster/usecases'
+import { type Ctx, Replay } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiDeps } from './api-deps.ts'
 import type { Answer, Endpoint, RawCall } from './endpoint.ts'
@@ -16,7 +16,8 @@ const DEADLINE_MS = 5_000
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    access?: Endpoint['access']
+    /** `loopback`: without a key, for calls to a loopback address that come from no web page. */
+    access?: Endpoint['access'] | 'loopback'
     repairsText?: boolean
     spawns?: boolean
     /** Whether errors are answered with an empty 200. */
@@ -33,7 +34,7 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: {
-      access: isPublic ? 'public' : endpoint.access,
+      access: isPublic ? 'loopback' : endpoint.access,
       repairsText: endpoint.repairsText ?? false,
       spawns: endpoint.spawns ?? false,
       yields: endpoint.yieldsAfterMs !== undefined,
@@ -91,7 +92,17 @@ function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, repl
   // Public endpoints have no actor, and call no use-case that would ask for one.
   const ctx: Ctx = { ...deps, actor: request.actor as Actor, ...(idempotency === undefined ? {} : { idempotency }) }
   const { params, query, body, headers } = request
-  return { ctx, deps, params, query, body, headers, elapsedMs: () => reply.elapsedTime, gone: () => goneSignal(reply.raw) }
+  return {
+    ctx,
+    deps,
+    params,
+    query,
+    body,
+    headers,
+    elapsedMs: () => reply.elapsedTime,
+    gone: () => goneSignal(reply.raw),
+    authorizeAgain: () => request.authorizeAgain(),
+  }
 }
 
 function goneSignal(response: ServerResponse): AbortSignal {
@@ -118,19 +129,20 @@ function sendStream(
     // Proxies that buffer would hold events back.
     'x-accel-buffering': 'no',
   })
-  const token = bearerToken(request)
-  const sink = createEventSink(reply.raw, deps.stopping, async () => {
-    if (token === null) return true
-    // A key that was revoked meanwhile ends its streams. A database that is away does not: the feed stands still anyway.
-    return authenticate(deps, token).then(
-      () => true,
-      (error: unknown) => deps.isUnavailable(error),
-    )
-  })
+  const sink = createEventSink(reply.raw, deps.stopping)
+  const unwatch = onCredentialEnd(deps, request, sink.end)
+  sink.closed.addEventListener('abort', unwatch)
+  if (sink.closed.aborted) unwatch()
   stream(sink)
     .catch((error: unknown) => deps.log.warn({ err: error, request_id: request.id }, 'event stream ended early'))
     .finally(() => sink.end())
   return reply
+}
+
+/** Calls back when the credential of the request ends before its answer does. @returns ends the watch */
+function onCredentialEnd(deps: ApiDeps, request: FastifyRequest, onEnded: () => void): () => void {
+  const token = bearerToken(request)
+  return token === null ? () => {} : deps.credentialWatch.watch(token, onEnded)
 }
 
 /**
@@ -157,9 +169,14 @@ async function sendLines(
     yield* lines
   }
   // One line ahead: each may be of megabytes.
-  pipeline(Readable.from(all(), { highWaterMark: 1 }), reply.raw, { signal: deps.stopping }).catch((error: unknown) => {
-    const isGone = deps.stopping.aborted || (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE'
-    if (!isGone) deps.log.warn({ err: error, request_id: request.id }, 'lines ended early')
-  })
+  const ended = new AbortController()
+  const unwatch = onCredentialEnd(deps, request, () => ended.abort())
+  const signal = AbortSignal.any([deps.stopping, ended.signal])
+  pipeline(Readable.from(all(), { highWaterMark: 1 }), reply.raw, { signal })
+    .catch((error: unknown) => {
+      const isGone = signal.aborted || (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE'
+      if (!isGone) deps.log.warn({ err: error, request_id: request.id }, 'lines ended early')
+    })
+    .finally(unwatch)
   return reply
 }

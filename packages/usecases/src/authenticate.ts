@@ -55,6 +55,25 @@ export async function authenticate(deps: Deps, token: string): Promise<Actor> {
   throw unauthenticated('This API key is not valid.')
 }
 
+/**
+ * Which of these tokens no longer authenticate their holder: the key was revoked or has expired, the attempt or the assignment has ended. One query,
+ * however many tokens.
+ *
+ * @param tokens that `authenticate` has accepted before
+ */
+export async function findEndedTokens(deps: Pick<Deps, 'db'>, tokens: readonly string[]): Promise<string[]> {
+  const wanted = { keyHashes: [] as string[], subtaskIds: [] as string[], taskIds: [] as string[] }
+  const hashes = new Map(tokens.map((token) => [token, hashToken(token).toString('hex')]))
+  for (const [token, hash] of hashes) {
+    const claimed = readToken(token)
+    if (claimed?.kind === 'key') wanted.keyHashes.push(hash)
+    else if (claimed?.kind === 'subtask') wanted.subtaskIds.push(claimed.id)
+    else if (claimed?.kind === 'assignment') wanted.taskIds.push(claimed.id)
+  }
+  const live = await credentials.listLiveHashes(deps.db, wanted)
+  return tokens.filter((token) => !live.has(hashes.get(token) ?? ''))
+}
+
 type KeyLookup = FreshLookup<Awaited<ReturnType<typeof credentials.findApiKey>>>
 const keyLookups = new WeakMap<Database, KeyLookup>()
 

@@ -21,7 +21,7 @@ export {
 } from '@muster/db'
 export { createApiKey, listApiKeys, type NewApiKey, revokeApiKey } from './api-keys.ts'
 export { assignTask } from './assign-task.ts'
-export { authenticate, openActor } from './authenticate.ts'
+export { authenticate, findEndedTokens, openActor } from './authenticate.ts'
 export { briefRun, type RunBrief, renderRunUpdate } from './brief-run.ts'
 export { cancelSubtask } from './cancel-subtask.ts'
 export { type CheckedIn, checkIn } from './check-in.ts'

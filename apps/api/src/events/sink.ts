@@ -18,25 +18,15 @@ export interface EventSink {
   readonly closed: AbortSignal
 }
 
-/**
- * Server-sent events over a response of our own.
- *
- * @param onHeartbeat asked every 15 s; false ends the stream, as for a key that was revoked meanwhile
- */
-export function createEventSink(response: ServerResponse, stopping: AbortSignal, onHeartbeat: () => Promise<boolean>): EventSink {
+/** Server-sent events over a response of our own. */
+export function createEventSink(response: ServerResponse, stopping: AbortSignal): EventSink {
   const closing = new AbortController()
   const end = () => {
     if (closing.signal.aborted) return
     closing.abort()
     response.end()
   }
-  const beat = () => {
-    response.write(': still here\n\n')
-    onHeartbeat().then((isWelcome) => {
-      if (!isWelcome) end()
-    }, end)
-  }
-  const timer = setInterval(beat, HEARTBEAT_MS)
+  const timer = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS)
   closing.signal.addEventListener('abort', () => {
     clearInterval(timer)
     stopping.removeEventListener('abort', end)

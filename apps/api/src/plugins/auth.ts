@@ -8,8 +8,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; null on public endpoints. */
     actor: Actor | null
+    /** Judges the credential of the request again. @throws DomainError `unauthenticated` when it has ended since. Does nothing on public endpoints. */
+    authorizeAgain: () => Promise<void>
   }
 }
+
+/** A credential may end while the body is on its way. One that took longer than this, in milliseconds, is judged again before the body has an effect. */
+export const SLOW_BODY_MS = 1_000
 
 /** Wrong keys that one address may try in a window, before it is answered without looking them up. */
 const FAILURES = { max: 100, timeWindow: 10_000 }
@@ -26,14 +31,20 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
   const countFailure = app.createRateLimit({ ...FAILURES, keyGenerator: (request) => `failures:${request.ip}` })
 
   app.decorateRequest('actor', null)
+  app.decorateRequest('authorizeAgain', async () => {})
   app.addHook('onRequest', async (request) => {
     const { access, spawns } = request.routeOptions.config
     if (access === 'public') return
     if (access === undefined) throw new Error(`no access is declared for ${request.routeOptions.url}`)
+    if (access === 'loopback' && request.headers.authorization === undefined) return refuseWebPages(request)
     if (deps.settings.AUTH === 'open') refuseWebPages(request)
     request.actor = await identify(request)
+    request.authorizeAgain = async () => void (await identify(request))
     if (spawns === true) requireSpawnAllowed(request.actor)
-    if (access !== 'key') requireScope(request.actor, access)
+    if (access !== 'key' && access !== 'loopback') requireScope(request.actor, access)
+  })
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.actor !== null && reply.elapsedTime > SLOW_BODY_MS) await request.authorizeAgain()
   })
 
   async function identify(request: FastifyRequest): Promise<Actor> {

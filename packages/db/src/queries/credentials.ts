@@ -62,6 +62,24 @@ export async function findAssignmentCredential(
   return row === undefined ? null : { projectId: row.project_id, sessionId: row.session_id, credentialHash: row.credential_hash }
 }
 
+/**
+ * Which of these credentials still open something, in any project.
+ *
+ * @param wanted hashes of keys in hexadecimal; ids of the subtasks and tasks that other credentials belong to
+ * @returns hashes in hexadecimal: of live keys, of the current attempts of those subtasks, of the current assignments of those tasks
+ */
+export async function listLiveHashes(tx: Pick<Tx, 'sql'>, wanted: { keyHashes: string[]; subtaskIds: string[]; taskIds: string[] }): Promise<Set<string>> {
+  const rows = await tx.sql<{ hash: string }[]>`
+    select encode(k.key_hash, 'hex') as hash from unnest(${wanted.keyHashes}::text[]) as w (hash), muster_find_api_key(decode(w.hash, 'hex')) as k
+    where not k.is_revoked and not k.is_expired
+    union all
+    select encode(s.credential_hash, 'hex') from unnest(${wanted.subtaskIds}::uuid[]) as w (id), muster_find_subtask_credential(w.id) as s
+    where s.credential_hash is not null
+    union all
+    select encode(a.credential_hash, 'hex') from unnest(${wanted.taskIds}::uuid[]) as w (id), muster_find_assignment_credential(w.id) as a`
+  return new Set(rows.map(({ hash }) => hash))
+}
+
 export interface NewApiKeyRow {
   id: string
   projectId: string

@@ -22,7 +22,7 @@ export const claimSubtaskEndpoint = endpoint({
   },
   errors: ['runner_unavailable'],
   deadlineMs: 70_000,
-  async handle({ ctx, deps, body, gone, elapsedMs }) {
+  async handle({ ctx, deps, body, gone, elapsedMs, authorizeAgain }) {
     const deadline = performance.now() + body.wait_seconds * 1000
     const input = { runner: body.runner, workerId: body.worker_id, leaseSeconds: body.lease_seconds }
     const left = gone()
@@ -34,6 +34,7 @@ export const claimSubtaskEndpoint = endpoint({
       await deps.runWaiters.wait(Math.min(leftMs, LOOK_EVERY_MS), left, deps.stopping)
       // Whoever has hung up must not be given work that nobody would do.
       if (left.aborted || deps.stopping.aborted) return null
+      await authorizeAgain()
     }
   },
   answer: (claim: ClaimedSubtask | null) => (claim === null ? { status: 204 } : { status: 200, body: presentClaim(claim) }),

@@ -3,7 +3,7 @@ import { getSpawned, Replay, spawnSubagent } from '@muster/usecases'
 import { type Answer, endpoint } from '../../endpoint.ts'
 import { presentSpawn, spawnResultSchema, subagentParams, subagentSpawnSchema } from '../../schemas/subagent.ts'
 import { pickRunner, requireTimeout } from '../subtasks/spawn-options.ts'
-import { inTimeForLook, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from '../subtasks/wait-for-end.ts'
+import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from '../subtasks/wait-for-end.ts'
 
 const toAnswer = (subtask: Subtask): Answer => ({
   status: isTerminal(subtask.status) ? 200 : 202,
@@ -41,12 +41,13 @@ export const spawnSubagentEndpoint = endpoint({
     'subtasks_disabled',
   ],
   deadlineMs: WAIT_DEADLINE_MS,
-  async handle({ ctx, deps, params, body, gone, elapsedMs }) {
+  async handle({ ctx, deps, params, body, gone, elapsedMs, authorizeAgain }) {
     const { wait_seconds } = body
     const wait = async (subtask: Subtask): Promise<Subtask> => {
       const waitMs = (wait_seconds ?? (subtask.background ? 0 : WAIT_SECONDS_MAX)) * 1_000
       if (waitMs === 0 || isTerminal(subtask.status)) return subtask
-      return await waitForEnd(deps, subtask, () => inTimeForLook(getSpawned(ctx, subtask.id)), waitMs, gone())
+      const look = () => inTimeForLook(getSpawned(ctx, subtask.id))
+      return await waitForEnd(deps, subtask, lookAgain(look, authorizeAgain), waitMs, gone())
     }
     requireTimeout(deps, body.timeout_seconds)
     try {

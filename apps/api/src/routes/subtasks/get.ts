@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { endpoint } from '../../endpoint.ts'
 import { idParams } from '../../schemas/fields.ts'
 import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
-import { inTimeForLook, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
+import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
 
 export const getSubtaskEndpoint = endpoint({
   operationId: 'getSubtask',
@@ -21,11 +21,11 @@ export const getSubtaskEndpoint = endpoint({
   answers: { 200: { description: 'The subtask.', schema: subtaskSchema } },
   errors: ['not_found'],
   deadlineMs: WAIT_DEADLINE_MS,
-  async handle({ ctx, deps, params, query, gone, elapsedMs }) {
+  async handle({ ctx, deps, params, query, gone, elapsedMs, authorizeAgain }) {
     const look = (spentMs?: number) => inTimeForLook(getSubtask(ctx, params.id), spentMs)
     const subtask = await look(elapsedMs())
     if (query.wait_seconds === 0 || isTerminal(subtask.status)) return subtask
-    return await waitForEnd(deps, subtask, () => look(), query.wait_seconds * 1000, gone())
+    return await waitForEnd(deps, subtask, lookAgain(look, authorizeAgain), query.wait_seconds * 1000, gone())
   },
   answer: (subtask) => ({ status: 200, body: presentSubtask(subtask) }),
 })

@@ -16,6 +16,12 @@ const LOOK_EVERY_MS = 1_000
  */
 export const inTimeForLook = <T>(look: Promise<T>, spentMs = 0): Promise<T> => within(Math.max(0, LOOK_MS - spentMs), look)
 
+/** A look whose answer is handed out only if the credential of its caller still holds. The look has no effect, so both are asked at once. */
+export const lookAgain =
+  (look: () => Promise<Subtask>, authorizeAgain: () => Promise<void>): (() => Promise<Subtask>) =>
+  async () =>
+    (await Promise.all([look(), authorizeAgain()]))[0]
+
 /** Waits until a subtask has ended, the time is up, its caller has hung up or the process stops, and answers with what it is then. Holds no transaction. */
 export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Promise<Subtask>, waitMs: number, gone: AbortSignal): Promise<Subtask> {
   const deadline = performance.now() + waitMs
