@@ -87,6 +87,29 @@ describe('the runner ai, in processes of its own', () => {
     expect(calls.get(word)?.map((request) => request.dialect)).toEqual([dialect, dialect])
   })
 
+  it('edits a file: a refused edit says what to do, and the next one is done', async () => {
+    const edit = (old_string: string, new_string: string) => ({ toolCalls: [{ name: 'Edit', input: { file_path: 'note.md', old_string, new_string } }] })
+    const { id } = await spawn(
+      'rowan',
+      (_, nth) =>
+        [
+          edit('', 'one\none\ntwo\n'),
+          edit('one', '1'),
+          edit('one\ntwo', '1\n2'),
+          { toolCalls: [{ name: 'Bash', input: { command: 'cat note.md' } }] },
+          { text: 'It is edited.' },
+        ][nth - 1] as ScriptedTurn,
+    )
+    expect(await system.client.ended(id)).toMatchObject({ status: 'completed', result: 'It is edited.' })
+    const results = (await stepsOf(id)).filter(({ kind }) => kind === 'tool_result').map(({ content }) => content as { output: string; is_error: boolean })
+    expect(results).toMatchObject([
+      { is_error: false, output: 'Made note.md.' },
+      { is_error: true, output: expect.stringContaining('occurs 2 times in note.md. Add lines around it') },
+      { is_error: false, output: 'Replaced 1 occurrence in note.md.' },
+      { is_error: false, output: 'one\n1\n2' },
+    ])
+  })
+
   it('lets no key and no credential out, whatever a model tries', async () => {
     const { id } = await spawn('maple', (_, nth) =>
       nth === 1

@@ -64,7 +64,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
     const request = await models.request(1)
     expect(request.text).toContain('You are a background subtask. Task: count to three.')
     expect(request.model).toBe(dialect === 'anthropic' ? 'claude-test' : 'test-model:1b')
-    expect(request.tools.toSorted()).toEqual(['Glob', 'Grep', 'Read', 'WebFetch', 'Write', 'learn_fact', 'recall_deep'])
+    expect(request.tools.toSorted()).toEqual(['Edit', 'Glob', 'Grep', 'Read', 'WebFetch', 'Write', 'learn_fact', 'recall_deep'])
     expect(request.headers[dialect === 'anthropic' ? 'x-api-key' : 'authorization']).toContain('secret-of-the-operator')
   })
 

@@ -4,6 +4,7 @@ import type { McpSurroundings } from '../mcp/connection.ts'
 import { openMcpServers } from '../mcp/servers.ts'
 import { type BashOptions, bashTool } from './bash.ts'
 import { deliverOutputTool, type Outputs } from './deliver-output.ts'
+import { editTool } from './edit.ts'
 import { globTool } from './glob.ts'
 import { grepTool } from './grep.ts'
 import { memoryTools } from './memory.ts'
@@ -67,6 +68,7 @@ export async function assembleTools(run: Pick<Run, 'access' | 'brief' | 'workspa
     grepTool(workspace),
     globTool(workspace),
     writeTool(workspace),
+    editTool(workspace),
     webFetchTool({ ...options.web, refusal: (use) => refusalOf(`WebFetch(${use})`) }),
     ...(options.search === null ? [] : [webSearchTool(options.search)]),
     ...(bash === null ? [] : [bash]),
