@@ -1,7 +1,9 @@
 import {
+  afterMidnightWarning,
   clockText,
   type DayPart,
   distinctTimes,
+  isAfterMidnight,
   NINE,
   OFFERED_TIMES,
   requireOneClock,
@@ -47,14 +49,40 @@ export function calendarRule(span: CalendarSpan, parts: Partial<Parts>): { rule:
   if (!times) throw new Ambiguous(missingTime(parts), offeredTimes(parts).map(offered))
   if (draft.missing !== null) throw new Ambiguous(draft.missing, [offered(times)])
   requireOneClock(times, offered)
-  const rule = { ...draft.rule, times: distinctTimes(times).map(({ hour, minute, second }) => ({ hour, minute, second })) }
+  const hasNoDates = draft.rule.every.unit === 'day' && draft.rule.months.length === 0
+  const late = hasNoDates ? [] : times.filter((time) => isAfterMidnight(time, parts.dayPart))
+  const days = late.length > 0 ? followingDays(draft.rule, late.length < times.length) : draft.rule
+  const rule = { ...days, times: distinctTimes(times).map(({ hour, minute, second }) => ({ hour, minute, second })) }
   requireRate(rule, parts)
-  return { rule, warnings: [...timeWarnings(times, rule), ...dayWarnings(rule)] }
+  const warnings = late.length > 0 ? [afterMidnightWarning(rule.times)] : timeWarnings(times, rule)
+  return { rule, warnings: [...warnings, ...dayWarnings(rule)] }
+}
+
+/** The days after the ones that are named, which is when their nights end. Throws for rules in which a day is more than its weekday. */
+function followingDays(rule: Omit<CalendarRule, 'times'>, hasEarlierTimes: boolean): Omit<CalendarRule, 'times'> {
+  const { every, weekdays, months } = rule
+  const isSplit = every.count > 1 && weekdays.includes(0) && weekdays.length > 1
+  if (every.unit !== 'week' || months.length > 0 || hasEarlierTimes || isSplit) {
+    throw nightOfADay()
+  }
+  return { ...rule, weekdays: weekdays.map((weekday) => (weekday + 1) % 7).sort((left, right) => ((left + 6) % 7) - ((right + 6) % 7)) }
 }
 
 /** The times that were said, in the part of the day that was said. */
 function meantTimes({ times, dayPart }: Partial<Parts>): WrittenTime[] | undefined {
   return times && dayPart ? timesInDayPart(times, dayPart) : times
+}
+
+function nightOfADay(): Error {
+  return refused('The hours of a night after midnight are on the next date. Name that day and the hour, as in "saturday at 01:00", and leave out "night".')
+}
+
+/** The times that were said, for a candidate that names other days than the phrase: hours after midnight of a night have no place there. */
+function offerableTimes(parts: Partial<Parts>): WrittenTime[] | undefined {
+  const times = meantTimes(parts)
+  const hasDays = (parts.weekdays ?? parts.monthDays ?? parts.nths ?? parts.open) !== undefined
+  if (hasDays && times?.some((time) => isAfterMidnight(time, parts.dayPart))) throw nightOfADay()
+  return times
 }
 
 interface Draft {
@@ -173,7 +201,7 @@ function dayWarnings({ monthDays, nths, months }: CalendarRule): ScheduleWarning
 
 /** "Every second friday" is said of the month and of every other week. */
 export function openRank({ rank, weekdays }: { rank: Rank; weekdays: number[] }, parts: Partial<Parts>): Ambiguous {
-  const times = sorted(meantTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
+  const times = sorted(offerableTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
   const none = { weekdays: [], monthDays: [], nths: [], months: [], times }
   const ofMonth = phraseOfRule({ ...none, every: { count: 1, unit: 'month' }, nths: weekdays.map((weekday) => ({ rank, weekday })) })
   const ofWeeks = rank === 'last' || rank < 2 ? [] : [phraseOfRule({ ...none, every: { count: rank, unit: 'week' }, weekdays })]
@@ -182,7 +210,7 @@ export function openRank({ rank, weekdays }: { rank: Rank; weekdays: number[] },
 
 /** A quarter may be one of the calendar, or three months from now on. */
 export function openQuarter(parts: Partial<Parts>): Ambiguous {
-  const times = sorted(meantTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
+  const times = sorted(offerableTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
   const monthDays = parts.monthDays ?? (parts.nths ? [] : [1])
   const common = { weekdays: [], monthDays, nths: parts.nths ?? [], times }
   return new Ambiguous('It is open whether the quarters of the calendar are meant, or every three months from now on.', [
@@ -193,7 +221,7 @@ export function openQuarter(parts: Partial<Parts>): Ambiguous {
 
 /** Times, days of a month or months, but nothing that says that and how often they come again. */
 export function withoutPeriod(parts: Partial<Parts>): Ambiguous {
-  const times = sorted(meantTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
+  const times = sorted(offerableTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
   const common = { weekdays: [], monthDays: parts.monthDays ?? [], nths: parts.nths ?? [], months: parts.months ?? [], times }
   const hasDays = common.monthDays.length + common.nths.length > 0
   const phrases = hasDays

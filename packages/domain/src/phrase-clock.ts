@@ -1,5 +1,6 @@
 import { Ambiguous, refused } from './phrase-refusal.ts'
 import type { Token } from './phrase-tokens.ts'
+import type { ScheduleWarning } from './schedule.ts'
 
 /** A time of day as it was written. */
 export interface WrittenTime {
@@ -137,28 +138,43 @@ export function clockText({ hour, minute, second }: TimeOfDay): string {
 }
 
 /** The hours a part of the day has, and what an hour of a twelve-hour clock is in it. */
-const PARTS_OF_DAY: Record<DayPart, { hours: number[]; toHour: (hour: number) => number }> = {
+const PARTS_OF_DAY: Record<DayPart | 'tonight', { hours: number[]; toHour: (hour: number) => number | null }> = {
   morning: { hours: span(0, 11), toHour: (hour) => hour },
   afternoon: { hours: span(12, 18), toHour: (hour) => (hour % 12) + 12 },
   evening: { hours: span(16, 23), toHour: (hour) => hour + 12 },
-  night: { hours: [...span(18, 23), ...span(0, 5)], toHour: (hour) => (hour === 12 ? 0 : hour < 6 ? hour : hour + 12) },
+  // Four and five of a night are said of both of its ends.
+  night: { hours: [...span(18, 23), ...span(0, 5)], toHour: (hour) => (hour > 5 ? (hour + 12) % 24 : hour > 3 ? null : hour) },
+  tonight: { hours: [...span(16, 23), ...span(0, 5)], toHour: (hour) => (hour > 4 ? (hour + 12) % 24 : hour > 3 ? null : hour) },
 }
 
 function span(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
 
-/** The times that are meant in a part of the day: the morning's 8 is 08:00, the evening's 20:00. Throws where they contradict each other. */
-export function timesInDayPart(times: WrittenTime[], part: DayPart): WrittenTime[] {
+/**
+ * The times that are meant in a part of the day: the morning's 8 is 08:00, the evening's 20:00, the night's 1 is 01:00, see `isAfterMidnight`. Throws where
+ * they contradict each other.
+ */
+export function timesInDayPart(times: WrittenTime[], part: DayPart | 'tonight'): WrittenTime[] {
   const { hours, toHour } = PARTS_OF_DAY[part]
   return times.map((time) => {
     const isOpen = time.style === 'open' || time.style === 'clock'
     const hour = isOpen ? toHour(time.hour) : time.hour
+    if (hour === null) throw refused(`It is open which hour ${time.written} is "${part}". Say it with am or pm.`)
     if (!hours.includes(hour)) {
       throw refused(`${time.written} is not in the ${part}. Say the hour with am or pm, or on a 24-hour clock, and leave out "${part}".`)
     }
     return { ...time, hour, style: isOpen ? 'exact' : time.style }
   })
+}
+
+/** A night ends on the date after the one that it is named by: "friday night at 1" is on Saturday. */
+export function isAfterMidnight({ hour }: TimeOfDay, part: DayPart | 'tonight' | undefined): boolean {
+  return (part === 'night' || part === 'tonight') && hour < 6
+}
+
+export function afterMidnightWarning(times: TimeOfDay[]): ScheduleWarning {
+  return { code: 'after_midnight', message: `${times.map(clockText).join(', ')} of a night is read as a time of the date that follows the named day.` }
 }
 
 /** What is offered for a time that is open: both halves of the day. */

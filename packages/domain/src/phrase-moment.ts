@@ -17,7 +17,7 @@ export interface MomentParts {
   dates: WrittenDate[]
   dayOfMonth: number
   time: WrittenTime
-  dayPart: DayPart
+  dayPart: DayPart | 'tonight'
   /** A period without a day in it: "next week". */
   vague: 'week' | 'month' | 'year'
 }
@@ -65,7 +65,7 @@ const TABLE: Clause<Slots, Partial<MomentParts>>[] = [
   { pattern: 'at PART', part: ({ PART }) => (PART === 'night' ? { dayPart: PART } : null) },
   { pattern: 'PART', part: ({ PART }) => ({ dayPart: PART }) },
   { pattern: 'this PART', part: ({ PART }) => ({ days: 0, dayPart: PART }) },
-  { pattern: 'tonight', part: () => ({ days: 0, dayPart: 'evening' }) },
+  { pattern: 'tonight', part: () => ({ days: 0, dayPart: 'tonight' }) },
   { pattern: 'today', part: () => ({ days: 0 }) },
   { pattern: 'tomorrow', part: () => ({ days: 1 }) },
   { pattern: 'the? day after tomorrow', part: () => ({ days: 2 }) },

@@ -1,4 +1,4 @@
-import { clockText, halvesOfDay, OFFERED_TIMES, type TimeOfDay, timesInDayPart } from './phrase-clock.ts'
+import { afterMidnightWarning, clockText, halvesOfDay, isAfterMidnight, OFFERED_TIMES, type TimeOfDay, timesInDayPart } from './phrase-clock.ts'
 import { addDays, addMonths, isBefore, isDate, type WrittenDate } from './phrase-dates.ts'
 import type { MomentParts } from './phrase-moment.ts'
 import { capital, dateWords, isoDate, type WallDate, weekdayOf } from './phrase-reading.ts'
@@ -53,10 +53,10 @@ export function resolveMoment(parts: Partial<MomentParts>, zone: PhraseZone, at:
   return { at: moment.at, warnings: [...days.warnings, ...times.warnings, ...moment.warnings] }
 }
 
-/** The hour 24 is the first one of the day after. */
+/** Hours from 24 on are those of the day after. */
 function wallOf(dayAt: DayAt, time: TimeOfDay): WallTime {
   const day = dayAt(time)
-  return time.hour === 24 ? { ...time, ...addDays(day, 1), hour: 0 } : { ...time, year: day.year, month: day.month, day: day.day }
+  return time.hour >= 24 ? { ...time, ...addDays(day, 1), hour: time.hour - 24 } : { ...time, year: day.year, month: day.month, day: day.day }
 }
 
 /** The instant at which the wall shows it, with a warning where it does so never or twice. */
@@ -184,8 +184,18 @@ function openTimes({ time, dayPart, days, vague, ...parts }: Partial<MomentParts
     }
   }
   if (!time && !dayPart && parts.spans) return { values: [clock], reason: null, warnings: [] }
-  if (!time) return { values: OFFERED_TIMES[dayPart ?? 'any'], reason: 'The phrase does not say at what time.', warnings: [] }
+  if (!time)
+    return { values: OFFERED_TIMES[dayPart === 'tonight' ? 'evening' : (dayPart ?? 'any')], reason: 'The phrase does not say at what time.', warnings: [] }
   const hasDay = days !== undefined || vague !== undefined || Object.keys(parts).length > 0
+  const [meant = time] = dayPart ? timesInDayPart([time], dayPart) : [time]
+  const { hour, minute, second } = meant
+  if (hasDay && isAfterMidnight(meant, dayPart)) {
+    const next = { hour: hour + 24, minute, second }
+    // Before dawn a night that is named by today may be the one that is passing.
+    const isOpen = days === 0 && now.hour < 6
+    const reason = isOpen ? `It is open whether ${clockText({ hour, minute, second })} is of the night that is passing, or of the next one.` : null
+    return { values: isOpen ? [{ hour, minute, second }, next] : [next], reason, warnings: [afterMidnightWarning([{ hour, minute, second }])] }
+  }
   if (time.style === 'midnight' && hasDay) {
     return {
       values: [
@@ -196,8 +206,6 @@ function openTimes({ time, dayPart, days, vague, ...parts }: Partial<MomentParts
       warnings: [],
     }
   }
-  const [meant = time] = dayPart ? timesInDayPart([time], dayPart) : [time]
-  const { hour, minute, second } = meant
   if (meant.style === 'clock') {
     const message = `"${time.written}" is read on a 24-hour clock; write am or pm if another one is meant.`
     return { values: [{ hour, minute, second }], reason: null, warnings: [{ code: 'bare_hour', message }] }

@@ -248,6 +248,32 @@ describe('a phrase that is written anew', () => {
   })
 })
 
+describe('a new zone alone', () => {
+  const once = (text: string, timezone: string) => createSchedule(harness.ctx, { task: 'x', phrase: { kind: 'when', text }, timezone, runner: 'own' })
+
+  it('reads a day that is counted as of the moment at which the phrase was written', async () => {
+    const before = await once('in 2 days at noon', 'Europe/Berlin')
+    await advanceClock(harness.admin, '1 day')
+    // The clock of Paris is that of Berlin.
+    const after = await reviseSchedule(harness.ctx, before.id, { timezone: 'Europe/Paris' })
+    expect(after).toMatchObject({ timezone: 'Europe/Paris', nextFireAt: before.nextFireAt })
+  })
+
+  it('keeps the weeks that a rule of every so many weeks counts', async () => {
+    const before = await create('every 2 weeks on friday at 9am')
+    await advanceClock(harness.admin, '14 days')
+    const { timing } = await reviseSchedule(harness.ctx, before.id, { timezone: 'UTC' })
+    expect(timing).toEqual(before.timing)
+  })
+
+  it('is refused when the point in time has passed in it, and changes nothing', async () => {
+    const before = await once('march 10 2099 at noon', 'America/New_York')
+    await advanceClock(harness.admin, `${Number(before.nextFireAt) - Number(before.anchorAt) - 3_600_000} milliseconds`)
+    await expect(reviseSchedule(harness.ctx, before.id, { timezone: 'Europe/Berlin' })).rejects.toMatchObject({ code: 'schedule_in_past' })
+    expect(await getSchedule(harness.ctx, before.id)).toMatchObject({ timezone: 'America/New_York', nextFireAt: before.nextFireAt })
+  })
+})
+
 describe('a change of how often a schedule may fire', () => {
   it('finishes it when it has fired so often, and is shown as what it has fired', async () => {
     const id = await storeOne({ timing: { kind: 'interval', seconds: 10, anchorAt: '' }, overlap: 'allow' })

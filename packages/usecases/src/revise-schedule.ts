@@ -1,5 +1,5 @@
 import { clock, scheduleSlots, schedules, type Tx } from '@muster/db'
-import { nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
+import { DomainError, nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { type NewSchedule, requireSchedulable, toBudget } from './create-schedule.ts'
 import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
@@ -14,10 +14,12 @@ export type ScheduleRevision = { [Field in keyof Omit<NewSchedule, Clearable>]?:
 type Clearable = 'timezone' | 'maxFires' | 'model' | 'parentSessionId' | 'subagent'
 
 /**
- * Changes a schedule. With a new phrase or zone, the phrase is read again, from now on: slots that come later follow it, and those that have come by
- * then the old one. How often it has fired stays.
+ * Changes a schedule. A new phrase is read as of now. A new zone alone reads the stored phrase again, as of the moment it was written: a duration keeps its
+ * instant, and intervals and periods keep their count. Slots that come later follow the new rule, and those that have come by then the old one. The number
+ * of firings stays.
  *
- * @throws DomainError `not_found`, `invalid_transition` once it has ended, `spawn_blocked`, and what `readRule` and `requireSpawnable` refuse
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended, `spawn_blocked`, `schedule_in_past` when the new zone leaves no firing to come, and
+ * what `readRule` and `requireSpawnable` refuse
  */
 export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRevision): Promise<Schedule> {
   requireSpawnAllowed(ctx.actor)
@@ -35,17 +37,25 @@ export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRev
     if (fields.subagent !== undefined || fields.model !== undefined) await requireSchedulable(ctx, tx, { ...schedule, ...change })
     if (phrase !== undefined || timezone !== undefined) {
       const spoken = phrase ?? { kind: schedule.phraseKind, text: schedule.phrase }
+      const from = phrase === undefined ? schedule.anchorAt : undefined
       // A zone that is not given anew stays, wherever it came from.
-      const { warnings, ...rule } = await readRule(ctx, tx, spoken, timezone === undefined ? schedule.timezone : timezone)
+      const { warnings, ...rule } = await readRule(ctx, tx, spoken, timezone === undefined ? schedule.timezone : timezone, from)
       const isGiven = (code: string) => timezone !== undefined || code !== 'zone_conflict'
       Object.assign(change, rule, { warnings: warnings.filter(({ code }) => isGiven(code)) })
-      return await writeRevision(ctx, tx, schedule, change, await settleSlots(ctx, tx, schedule, ctx.actor))
+      const settled = await settleSlots(ctx, tx, schedule, ctx.actor)
+      if (from !== undefined) change.nextFireAt = nextFiring(rule.timing, rule.timezone, settled.now)
+      if (change.nextFireAt === null && !settled.hasWaitingSlot) throw nothingToCome(rule)
+      return await writeRevision(ctx, tx, schedule, change, settled)
     }
     const waiting = await scheduleSlots.findWaitingSlot(tx, id)
     // Where the one that waits had used it up and does not any more, those after it count again, also those that have passed.
     const now = waiting ?? (await clock.readClock(tx))
     return await writeRevision(ctx, tx, schedule, change, { now, nextFireAt: schedule.nextFireAt, hasWaitingSlot: waiting !== null, events: [] })
   })
+}
+
+function nothingToCome({ reading }: Pick<Schedule, 'reading'>): DomainError {
+  return new DomainError('schedule_in_past', `In the new time zone the phrase is read as "${reading}", which has passed. Send a phrase with the zone.`)
 }
 
 /** Writes a change of a locked schedule, and what follows from it for the slots that are to come. */

@@ -75,6 +75,15 @@ describe('PATCH /schedules/{id}', () => {
       expect((await schedules.send('PATCH', path, { timezone: null })).body.timezone).toBe('UTC')
     })
 
+    it.each([{ when: 'in 3 hours' }, { when: '2999-03-10T09:00:00+02:00' }, { when: 'in 40 days at 9am America/New_York' }, { every: '90 minutes' }])(
+      'does not move %j by a new zone alone',
+      async (phrase) => {
+        const { before, after } = await revise({ timezone: 'Asia/Tokyo' }, { ...phrase, timezone: 'America/New_York' })
+        const { fire_at, next_fire_at, upcoming, anchor_at } = before
+        expect(after).toMatchObject({ fire_at, next_fire_at, upcoming, anchor_at })
+      },
+    )
+
     it('changes nothing when nothing is given', async () => {
       const { before, after } = await revise({})
       expect(after).toEqual(before)
