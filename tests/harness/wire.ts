@@ -30,6 +30,8 @@ export interface Subtask {
   failures: number
   started_at: string | null
   completed_at: string | null
+  duration_ms: number | null
+  lost_ms: number
   cancel_requested_at: string | null
   task_revision: number | null
   revision_of: string | null

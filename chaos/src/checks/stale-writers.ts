@@ -44,6 +44,7 @@ export async function checkStaleWriters(evidence: Evidence, faults: readonly Fau
     refused.filter((claim) => attemptOf(claim)?.outcome !== 'cancelled' && hasEnded(claim, claim.verb as EndingVerb)).map(describe),
   )
   await checkStoppedWorkers(evidence, faults)
+  await checkKilledWorkers(evidence, faults)
 }
 
 /** What is taken from a worker that is stopped beyond its lease bears no trace of what that worker did when it was woken. */
@@ -62,6 +63,25 @@ async function checkStoppedWorkers({ admin, findings, clock }: Evidence, faults:
       'what was taken from a stopped worker is not touched by it when it goes on',
       taken.length,
       taken.filter((row) => row.is_touched).map((row) => `${row.subtask_id}#${row.attempt} of ${life.workerId}`),
+    )
+  }
+}
+
+/** The statement that ends an attempt may have been under way when its worker was killed. */
+const UNDER_WAY_MS = 1_000
+
+/** What a killed worker ran is lost with it, and never counts as timed out: a timeout ends a subtask for good, and a lost worker has it retried. */
+async function checkKilledWorkers({ admin, findings, clock }: Evidence, faults: readonly FaultRecord[]): Promise<void> {
+  for (const { fault, atMs, life, wasDone } of faults) {
+    if (!wasDone || fault.kind !== 'worker-kill' || life?.workerId == null) continue
+    const sinceMs = clock.told(atMs, atMs).toMs + UNDER_WAY_MS
+    const ended = await admin<{ subtask_id: string; attempt: number; outcome: string }[]>`
+      select subtask_id, attempt, outcome from attempts
+      where worker_id = ${life.workerId} and ended_at > ${new Date(sinceMs).toISOString()}::timestamptz`
+    findings.none(
+      'what a killed worker ran never ends as timed out',
+      ended.length,
+      ended.filter((row) => row.outcome === 'timed_out').map((row) => `${row.subtask_id}#${row.attempt} of ${life.workerId}`),
     )
   }
 }

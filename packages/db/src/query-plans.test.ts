@@ -410,7 +410,7 @@ async function everything(): Promise<void> {
   await lookAtRuns(ctx, [{ subtaskId: run.id, attempt: run.attempt }])
   await settleOne(ctx, run, completed('ä'.repeat(40_000)))
   await settleRuns(ctx, projectId, [{ subtaskId: run.id, attempt: run.attempt, end: completed() }])
-  for (const each of await claimAll(ctx, { runners: ['external'] })) await settleOne(ctx, each, { kind: 'lost' })
+  for (const each of await claimAll(ctx, { runners: ['external'] })) await settleOne(ctx, each, { kind: 'lost', ranMs: 0, lostMs: 0 })
   await getSubtask(ctx, run.id)
   await getSubtask(ctx, second?.id ?? '')
   const cursor = ctx.newId()

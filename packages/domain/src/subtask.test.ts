@@ -74,7 +74,7 @@ describe('the end of an attempt', () => {
     ['a timeout', { kind: 'timed_out', partialResult: 'half' }, 'failed/timed_out 0', 'failed/timed_out 1', 'cancelled/cancelled 0'],
     ['a cancelled run', { kind: 'cancelled', partialResult: null }, 'cancelled/cancelled 0', 'cancelled/cancelled 1', 'cancelled/cancelled 0'],
     ['a lease given back', { kind: 'released' }, 'back 0 (subtask.released)', 'back 1 (subtask.released)', 'cancelled/cancelled 0'],
-    ['a lost worker', { kind: 'lost' }, 'back 1 (subtask.retrying)', 'failed/worker_lost 2', 'cancelled/cancelled 0'],
+    ['a lost worker', { kind: 'lost', ranMs: 0, lostMs: 0 }, 'back 1 (subtask.retrying)', 'failed/worker_lost 2', 'cancelled/cancelled 0'],
   ])('%s', (_, end, first, last, whenCancelled) => {
     expect(shortly(decideEnd(subtask, end))).toBe(first)
     expect(shortly(decideEnd({ ...subtask, failures: 1 }, end))).toBe(last)
@@ -129,7 +129,7 @@ describe('the end of an attempt', () => {
     fc.record({ kind: fc.constantFrom('timed_out' as const, 'cancelled' as const), partialResult: fc.option(fc.string()) }),
     fc.record({ kind: fc.constant('errored' as const), error: fc.string(), retryable: fc.boolean(), partialResult: fc.option(fc.string()) }),
     fc.record({ kind: fc.constant('blocked' as const), reason: fc.string(), partialResult: fc.option(fc.string()) }),
-    fc.constantFrom<AttemptEnd>({ kind: 'released' }, { kind: 'lost' }),
+    fc.constantFrom<AttemptEnd>({ kind: 'released' }, { kind: 'lost', ranMs: 0, lostMs: 0 }),
   )
   const anySubtask = fc
     .record({
@@ -167,13 +167,13 @@ describe('the end of an attempt', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),
-        fc.array(fc.constantFrom('lost' as const, 'released' as const), { minLength: 30, maxLength: 30 }),
+        fc.array(fc.constantFrom<AttemptEnd>({ kind: 'lost', ranMs: 0, lostMs: 0 }, { kind: 'released' }), { minLength: 30, maxLength: 30 }),
         (maxAttempts, ends) => {
           let failures = 0
           let lost = 0
-          for (const kind of ends) {
-            lost += kind === 'lost' ? 1 : 0
-            const decision = decideEnd({ ...subtask, maxAttempts, failures }, { kind })
+          for (const end of ends) {
+            lost += end.kind === 'lost' ? 1 : 0
+            const decision = decideEnd({ ...subtask, maxAttempts, failures }, end)
             expect(decision.kind === 'terminal').toBe(lost === maxAttempts)
             if (decision.kind === 'terminal') return
             failures = decision.failures

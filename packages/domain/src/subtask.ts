@@ -108,6 +108,8 @@ export interface Subtask {
   createdAt: Date
   startedAt: Date | null
   completedAt: Date | null
+  /** For how long it was running without a live worker, over all attempts. */
+  lostMs: number
   cancelRequestedAt: Date | null
   metadata: Record<string, unknown>
 }
@@ -130,8 +132,11 @@ export type AttemptEnd =
   | ({ kind: 'cancelled' } & PartialResult)
   /** The worker gives its lease back, at shutdown or on request. Never counts as a failure. */
   | { kind: 'released' }
-  /** The worker died or its lease lapsed. */
-  | { kind: 'lost' }
+  /**
+   * The worker died or its lease lapsed. `ranMs` is how long the attempt ran until the last sign of life of its worker, `lostMs` how long it
+   * was lost before this was found out. Never a timeout, however long that was: the time of an attempt counts only while a worker holds it.
+   */
+  | { kind: 'lost'; ranMs: number; lostMs: number }
 
 /** What is known of a subtask when its attempt ends. */
 export interface EndingSubtask {
@@ -200,7 +205,7 @@ export function decideEnd(subtask: EndingSubtask, end: AttemptEnd): EndDecision 
     case 'released':
       return { kind: 'back', event: 'subtask.released', failures, feedback: null, reason: 'The worker gave its lease back.' }
     case 'lost': {
-      const reason = 'The worker was lost before it could finish.'
+      const reason = `The worker was lost before it could finish: the attempt ran for ${toSeconds(end.ranMs)} s, and was lost for ${toSeconds(end.lostMs)} s.`
       if (failures + 1 < subtask.maxAttempts) return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: null, reason }
       return ended(failures + 1, 'failed', 'worker_lost', `${reason} It was tried ${failures + 1} times.`, NOTHING)
     }
@@ -210,6 +215,10 @@ export function decideEnd(subtask: EndingSubtask, end: AttemptEnd): EndDecision 
       }
       return ended(end.retryable ? failures + 1 : failures, 'failed', 'errored', end.error, end)
   }
+}
+
+function toSeconds(ms: number): string {
+  return (ms / 1_000).toFixed(1)
 }
 
 const NOTHING: PartialResult = { partialResult: null }

@@ -230,6 +230,7 @@ function newSubtask(row: subtasks.NewSubtaskRow, createdAt: Date): Subtask {
     createdAt,
     startedAt: null,
     completedAt: null,
+    lostMs: 0,
     cancelRequestedAt: null,
     metadata: row.metadata,
   }

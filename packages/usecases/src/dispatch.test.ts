@@ -134,7 +134,7 @@ describe('everything at once', () => {
 
 function endOf(run: ClaimedRun, choice: number) {
   if (choice === 0) return { kind: 'released' } as const
-  if (choice === 1) return { kind: 'lost' } as const
+  if (choice === 1) return { kind: 'lost', ranMs: 0, lostMs: 0 } as const
   if (choice === 2) return completed('')
   if (choice === 3) return { kind: 'errored', error: 'broken', retryable: run.attempt === 1, partialResult: null } as const
   return completed()

@@ -15,7 +15,7 @@ import {
   startHarness,
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { beatWorker, cancelSubtask, getSubtask, holdWorkerLock, passIdleSlots, reapRuns, removeWorker, renewLeases } from './index.ts'
+import { beatWorker, cancelSubtask, claimSubtask, getSubtask, holdWorkerLock, passIdleSlots, reapRuns, removeWorker, renewLeases } from './index.ts'
 
 let harness: Harness
 let names = 0
@@ -94,24 +94,6 @@ describe('a lapsed lease', () => {
     await advanceClock(harness.admin, '31 seconds')
     await reapRuns(harness.deps)
     expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ status: 'cancelled', finalOutcome: 'cancelled' })
-  })
-
-  it('ends a subtask as timed out that has had its time, and tries it no more', async () => {
-    const run = await running({ timeoutSeconds: 10 })
-    await advanceClock(harness.admin, '11 seconds')
-    expect(await reapRuns(harness.deps)).toBe(0)
-    await advanceClock(harness.admin, '5 seconds')
-    expect(await reapRuns(harness.deps)).toBe(1)
-    expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ finalOutcome: 'timed_out', failures: 0, attempt: 1 })
-  })
-
-  it('cannot be renewed beyond what the attempt may take', async () => {
-    const run = await running({ timeoutSeconds: 10 })
-    await advanceClock(harness.admin, '14 seconds')
-    await renewLeases({ ...harness.deps, settings: { ...harness.deps.settings, SUBTASK_LEASE_SECONDS: 3600 } }, [{ subtaskId: run.id, attempt: 1 }])
-    await advanceClock(harness.admin, '2 seconds')
-    expect(await reapRuns(harness.deps)).toBe(1)
-    expect((await getSubtask(harness.ctx, run.id)).finalOutcome).toBe('timed_out')
   })
 
   it('fails a subtask for good that loses every worker it is given', async () => {
@@ -204,6 +186,89 @@ describe('a worker that is gone', () => {
     await removeWorker(harness.deps, worker.id)
   })
 })
+
+describe('the time of an attempt', () => {
+  it('has run out: a live worker that holds it for longer than timeout and grace loses it as timed out, and it is tried no more', async () => {
+    const worker = await registeredWorker()
+    const run = await running({ timeoutSeconds: 10 }, worker.id)
+    await advanceClock(harness.admin, '11 seconds')
+    expect(await reapRuns(harness.deps)).toBe(0)
+    await advanceClock(harness.admin, '5 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ finalOutcome: 'timed_out', failures: 0, attempt: 1, lostMs: 0 })
+    await worker.die()
+    await removeWorker(harness.deps, worker.id)
+  })
+
+  it('cannot be made longer by renewing the lease', async () => {
+    const worker = await registeredWorker()
+    const run = await running({ timeoutSeconds: 10 }, worker.id)
+    await advanceClock(harness.admin, '14 seconds')
+    await renewLeases({ ...harness.deps, settings: { ...harness.deps.settings, SUBTASK_LEASE_SECONDS: 3600 } }, [{ subtaskId: run.id, attempt: 1 }])
+    await advanceClock(harness.admin, '2 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect((await getSubtask(harness.ctx, run.id)).finalOutcome).toBe('timed_out')
+    await worker.die()
+    await removeWorker(harness.deps, worker.id)
+  })
+
+  it('runs out for an outside worker whose lease would still be valid', async () => {
+    const run = await claimedOutside({ timeoutSeconds: 10 }, 3600)
+    await advanceClock(harness.admin, '16 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ finalOutcome: 'timed_out', attempt: 1 })
+  })
+
+  it('is not what an outage takes: an outside worker whose lease has lapsed meanwhile was lost, however long ago its timeout was', async () => {
+    const run = await claimedOutside({ timeoutSeconds: 10 }, 30)
+    await advanceClock(harness.admin, '100 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect(await readSubtaskRow(harness.admin, run.id)).toMatchObject({ status: 'pending', attempt: 1, failures: 1 })
+  })
+
+  it.each([
+    ['with its connection', async (worker: Awaited<ReturnType<typeof registeredWorker>>) => await worker.die()],
+    [
+      'and had signed off before',
+      async (worker: Awaited<ReturnType<typeof registeredWorker>>) => {
+        await worker.die()
+        await removeWorker(harness.deps, worker.id)
+      },
+    ],
+    [
+      'while PostgreSQL was away',
+      async (worker: Awaited<ReturnType<typeof registeredWorker>>) => {
+        await worker.die()
+        await harness.admin`update muster_system.workers set seen_at = pg_postmaster_start_time() - interval '1 second' where id = ${worker.id}`
+      },
+    ],
+  ])('does not count once its worker is gone %s: retried, and the time that was lost is noted apart', async (_, goes) => {
+    const worker = await registeredWorker()
+    const run = await running({ timeoutSeconds: 10 }, worker.id)
+    await goes(worker)
+    // Timeout and grace have passed; its lease of 30 s has not.
+    await advanceClock(harness.admin, '25 seconds')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect(await readSubtaskRow(harness.admin, run.id)).toMatchObject({ status: 'pending', failures: 1, attempt: 1 })
+    const [attempt] = await harness.admin<{ outcome: string; ran_ms: number; lost_ms: number }[]>`
+      select outcome, (extract(epoch from ended_at - started_at) * 1000)::int - lost_ms as ran_ms, lost_ms from attempts where subtask_id = ${run.id}`
+    expect(attempt?.outcome).toBe('lost')
+    expect(attempt?.ran_ms).toBeLessThan(15_000)
+    expect(attempt?.lost_ms).toBeGreaterThan(15_000)
+    const again = await claimOne(harness.ctx)
+    await settleOne(harness.ctx, again)
+    expect((await getSubtask(harness.ctx, run.id)).lostMs).toBe(attempt?.lost_ms)
+    await removeWorker(harness.deps, worker.id)
+  })
+})
+
+/** Claimed as over HTTP: its lease token proves the lease. */
+async function claimedOutside(input: Parameters<typeof spawn>[1], leaseSeconds: number) {
+  const { id } = await spawn(harness.ctx, { agentId: newName(), runner: 'external', ...input })
+  const claimed = await claimSubtask(harness.ctx, { runner: 'external', workerId: 'outside', leaseSeconds })
+  expect(claimed?.subtask.id).toBe(id)
+  return { id }
+}
 
 describe('several reapers at once', () => {
   it('take each lost subtask once', async () => {

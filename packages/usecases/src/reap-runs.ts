@@ -19,7 +19,9 @@ export async function reapRuns(deps: Deps): Promise<number> {
     const ends = attempts.map((attempt) => ({
       subtaskId: attempt.subtaskId,
       attempt: attempt.attempt,
-      end: { kind: 'lost' } as const,
+      end: attempt.isOverdue
+        ? ({ kind: 'timed_out', partialResult: null } as const)
+        : ({ kind: 'lost', ranMs: attempt.ranMs, lostMs: attempt.lostMs } as const),
       onlyIfLapsed: !attempt.isWorkerGone,
     }))
     const settlements = await settleRuns(deps, projectId, ends)

@@ -251,7 +251,7 @@ describe('a failed attempt', () => {
     await spawn(ctx, { maxAttempts: 5 })
     await settleOne(ctx, await claimOne(ctx), { kind: 'errored', error: 'It cannot listen.', retryable: true, partialResult: null })
     const lost = await claimOne(ctx)
-    await settleOne(ctx, lost, { kind: 'lost' })
+    await settleOne(ctx, lost, { kind: 'lost', ranMs: 0, lostMs: 0 })
     const current = await claimOne(ctx)
     expect((await briefRun(ctx, lost)).text).not.toContain('Guide')
     expect((await briefRun(ctx, current)).text).toContain('read_tsg("of-current-attempts")')

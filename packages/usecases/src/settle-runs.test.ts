@@ -200,7 +200,7 @@ describe('usage', () => {
 describe('a settlement', () => {
   it('of an attempt that somebody else has taken since writes nothing', async () => {
     const first = await running()
-    await settleOne(harness.ctx, first, { kind: 'lost' })
+    await settleOne(harness.ctx, first, { kind: 'lost', ranMs: 0, lostMs: 0 })
     const second = await claimOne(harness.ctx)
     const before = await readSubtaskRow(harness.admin, first.id)
 
@@ -241,7 +241,7 @@ describe('a settlement', () => {
     await settleOne(harness.ctx, first, { kind: 'released' })
     const run = await claimOne(harness.ctx)
     const end = { subtaskId: run.id, attempt: run.attempt, end: completed('Done.') }
-    const settlements = await settleRuns(harness.ctx, run.projectId, [end, { ...end, attempt: 1, end: { kind: 'lost' } }, end])
+    const settlements = await settleRuns(harness.ctx, run.projectId, [end, { ...end, attempt: 1, end: { kind: 'lost', ranMs: 0, lostMs: 0 } }, end])
     expect([...settlements]).toEqual([[run.id, 'settled']])
     expect((await getSubtask(harness.ctx, run.id)).result).toBe('Done.')
   })
@@ -262,7 +262,12 @@ describe('a batch over many lanes', () => {
     for (const agentId of agentIds) await spawnMany(harness.ctx, 6, { agentId })
     const runs = await claimAll(harness.ctx)
     expect(runs).toHaveLength(30)
-    const kinds: AttemptEnd[] = [completed(), { kind: 'released' }, { kind: 'lost' }, { kind: 'blocked', reason: 'why', partialResult: null }]
+    const kinds: AttemptEnd[] = [
+      completed(),
+      { kind: 'released' },
+      { kind: 'lost', ranMs: 0, lostMs: 0 },
+      { kind: 'blocked', reason: 'why', partialResult: null },
+    ]
     const ends = runs.map((run, place) => ({ subtaskId: run.id, attempt: place % 5 === 4 ? 9 : run.attempt, end: kinds[place % 4] as AttemptEnd }))
     const settlements = await settleRuns(harness.ctx, harness.ctx.actor.projectId, ends)
 

@@ -77,8 +77,8 @@ export async function settleInTransaction(
   const rounds: StartedRound[] = []
   const targets = await targetsOf(tx, rows)
   for (const row of rows) {
-    const { end: told, usage: used, blocks } = byId.get(row.id) as PreparedEnd
-    const end = row.timedOut && told.kind === 'lost' ? ({ kind: 'timed_out', partialResult: null } as const) : told
+    const { end, usage: used, blocks } = byId.get(row.id) as PreparedEnd
+    const lostMs = end.kind === 'lost' ? end.lostMs : 0
     const held = heldTask(briefs, row)
     const brief = held?.status === 'in_progress' ? held : null
     const accepted = outputsAskedFor(held, row)
@@ -95,6 +95,7 @@ export async function settleInTransaction(
         feedback: decision.feedback,
         outcome: end.kind,
         error: decision.event === 'subtask.released' ? null : decision.reason,
+        lostMs,
         jobId: deps.newId(),
         usage,
       })
@@ -127,6 +128,7 @@ export async function settleInTransaction(
       error: decision.error,
       outputs: decision.outputs,
       failures: decision.failures,
+      lostMs,
       usage,
       inboxId: row.parentSessionId === null || next !== null ? null : deps.newId(),
     })

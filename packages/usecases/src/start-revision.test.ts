@@ -331,13 +331,13 @@ describe('a chain', () => {
 
   it('goes on where a round is lost with its worker, and ends with it where it is lost for good', async () => {
     const { task, session, run } = await secondRound()
-    await settleOne(harness.ctx, run, { kind: 'lost' })
+    await settleOne(harness.ctx, run, { kind: 'lost', ranMs: 0, lostMs: 0 })
     const again = await claimOne(harness.ctx)
     expect(again).toMatchObject({ id: run.id, attempt: 2 })
     const brief = await briefRun(harness.deps, again)
     expect(brief.text).toContain('You go on from your earlier subtask')
     expect(brief.text).toContain('[Task Update: Revision Requested]')
-    await settleOne(harness.ctx, again, { kind: 'lost' })
+    await settleOne(harness.ctx, again, { kind: 'lost', ranMs: 0, lostMs: 0 })
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'pending', lastError: expect.stringContaining('lost') })
     expect(await heardOf(session)).toEqual([run.id])
   })

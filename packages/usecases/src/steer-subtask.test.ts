@@ -173,7 +173,7 @@ describe('the next attempt', () => {
     await steer(run.id, 'delivered')
     await checkpoint(run)
     await steer(run.id, 'queued')
-    await settleOne(harness.ctx, run, { kind: 'lost' })
+    await settleOne(harness.ctx, run, { kind: 'lost', ranMs: 0, lostMs: 0 })
 
     const second = await claimOne(harness.ctx)
     const { text } = await briefRun(harness.ctx, second)
@@ -226,7 +226,7 @@ describe('a checkpoint', () => {
 
   it('of an attempt that has been taken over writes nothing and says so', async () => {
     const run = await running()
-    await settleOne(harness.ctx, run, { kind: 'lost' })
+    await settleOne(harness.ctx, run, { kind: 'lost', ranMs: 0, lostMs: 0 })
     const second = await claimOne(harness.ctx)
     await steer(run.id, 'for the second')
     expect(await checkpoint(run, { steps: [{ kind: 'message', content: 'x' }], usage: { inputTokens: 5 } })).toBeNull()

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { component, requestComponent } from './components.ts'
 import { printableId, text } from './fields.ts'
 import { newSubtaskSchema } from './new-subtask.ts'
+import { durationMs } from './subtask.ts'
 
 const EXAMPLE_NAME = 'memory-specialist'
 /** More of a result is read at its subtask. The last character says that there is more. */
@@ -126,7 +127,7 @@ export const spawnResultSchema = component(
       .string()
       .nullable()
       .describe('What it says of its result, else the result, cut to 4,000 characters; null until it has ended. The whole is at its subtask.'),
-    duration_ms: z.int().describe('From the start of its first attempt to its end; 0 until it has ended.'),
+    duration_ms: z.int().describe('From the start of its first attempt to its end, without the time for which it had no live worker; 0 until it has ended.'),
     background: z.boolean(),
     error: z.string().nullable().describe('Why it did not complete.'),
     subtask_id: z.uuid().describe('The subtask that it is: follow, steer or cancel it there.'),
@@ -201,13 +202,13 @@ function presentProblem({ line, field, pointer, reason }: SubagentProblem): z.ou
 }
 
 export function presentSpawn(subtask: Subtask): z.output<typeof spawnResultSchema> {
-  const { status, summary, result, startedAt, completedAt } = subtask
+  const { status, summary, result } = subtask
   const hasEnded = isTerminal(status)
   return {
     success: !hasEnded || status === 'completed',
     subagent_type: subtask.subagentName as string,
     summary: hasEnded ? (summary ?? (result === null ? null : cutToCodePoints(result, SUMMARY_LENGTH_MAX - 1))) : null,
-    duration_ms: startedAt === null || completedAt === null ? 0 : completedAt.getTime() - startedAt.getTime(),
+    duration_ms: durationMs(subtask) ?? 0,
     background: subtask.background,
     error: subtask.error ?? (status === 'cancelled' ? 'It was cancelled.' : null),
     subtask_id: subtask.id,

@@ -90,7 +90,8 @@ export const subtaskSchema = component(
     revision_round: z.int().describe('0 for the first of a chain.'),
     max_revisions: z.int().describe('How many rounds may follow the first one.'),
     evaluation: evaluationRefSchema.nullable(),
-    duration_ms: z.int().nullable().describe('From the start of its first attempt to its end.'),
+    duration_ms: z.int().nullable().describe('From the start of its first attempt to its end, without `lost_ms`. Null until it has ended.'),
+    lost_ms: z.int().describe('For how long it was running without a live worker, over all attempts: time lost to crashes and outages.'),
     created_at: time('When it was accepted.'),
     started_at: time('When its first attempt began.').nullable(),
     completed_at: time('When it ended.').nullable(),
@@ -133,6 +134,7 @@ export const subtaskSchema = component(
     max_revisions: 0,
     evaluation: null,
     duration_ms: null,
+    lost_ms: 0,
     created_at: '2026-03-02T08:00:00.000Z',
     started_at: null,
     completed_at: null,
@@ -185,13 +187,19 @@ export function presentSubtask(subtask: Subtask): z.output<typeof subtaskSchema>
     revision_round: subtask.revisionRound,
     max_revisions: subtask.maxRevisions,
     evaluation: subtask.evaluation,
-    duration_ms: subtask.startedAt === null || subtask.completedAt === null ? null : subtask.completedAt.getTime() - subtask.startedAt.getTime(),
+    duration_ms: durationMs(subtask),
+    lost_ms: subtask.lostMs,
     created_at: toTime(subtask.createdAt),
     started_at: toTimeOrNull(subtask.startedAt),
     completed_at: toTimeOrNull(subtask.completedAt),
     cancel_requested_at: toTimeOrNull(subtask.cancelRequestedAt),
     metadata: subtask.metadata,
   }
+}
+
+/** How long it took, without the time for which it had no live worker; null until it has ended. */
+export function durationMs({ startedAt, completedAt, lostMs }: Pick<Subtask, 'startedAt' | 'completedAt' | 'lostMs'>): number | null {
+  return startedAt === null || completedAt === null ? null : completedAt.getTime() - startedAt.getTime() - lostMs
 }
 
 export function presentRequiredOutputs(outputs: readonly RequiredOutput[]): z.output<typeof requiredOutputSchema>[] {

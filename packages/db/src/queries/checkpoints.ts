@@ -43,7 +43,8 @@ export async function writeCheckpoint(tx: Tx, projectId: string, input: Checkpoi
         tool_calls = tool_calls + case when is_fresh then ${usage.toolCalls}::int else 0 end,
         lease_expires_at = case when ${input.renewsLease} then least(
           muster_now() + lease_seconds * interval '1 second',
-          attempt_started_at + (timeout_seconds + ${input.timeoutGraceSeconds}) * interval '1 second') else lease_expires_at end
+          attempt_started_at + (timeout_seconds + ${input.timeoutGraceSeconds}) * interval '1 second') else lease_expires_at end,
+        lease_renewed_at = case when ${input.renewsLease} then muster_now() else lease_renewed_at end
       from before
       where id = ${input.subtaskId} and attempt = ${input.attempt} and status = 'running'
       returning cancel_requested_at is not null as cancel_requested, update_seq, lease_expires_at, step_seq, is_fresh
@@ -86,7 +87,7 @@ export async function renewLeases(
     )
     update subtasks s set lease_expires_at = least(
       muster_now() + ${lease.seconds} * interval '1 second',
-      attempt_started_at + (timeout_seconds + ${lease.timeoutGraceSeconds}) * interval '1 second')
+      attempt_started_at + (timeout_seconds + ${lease.timeoutGraceSeconds}) * interval '1 second'), lease_renewed_at = muster_now()
     from own where s.id = own.id
     returning s.id, s.attempt, s.cancel_requested_at is not null as cancel_requested, s.update_seq`
   return rows.map((row) => ({ subtaskId: row.id, attempt: row.attempt, cancelRequested: row.cancel_requested, updateSeq: row.update_seq }))

@@ -95,7 +95,7 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
       update subtasks s set
         status = 'running', attempt = s.attempt + 1, worker_id = ${terms.workerId},
         lease_expires_at = least(now + ${terms.leaseSeconds} * interval '1 second', now + (s.timeout_seconds + ${terms.timeoutGraceSeconds}) * interval '1 second'),
-        lease_seconds = ${terms.leaseSeconds}, attempt_started_at = now, started_at = coalesce(s.started_at, now),
+        lease_seconds = ${terms.leaseSeconds}, lease_renewed_at = now, attempt_started_at = now, started_at = coalesce(s.started_at, now),
         credential_hash = sha256(convert_to(${terms.credentialPrefix} || translate(encode(
           uuid_send(s.id) || decode((${secrets.map((each) => each.credential.toString('hex'))}::text[])[array_position(array(select subtask_id from taken), s.id)], 'hex'),
           'base64'), '+/', '-_'), 'UTF8')),

@@ -30,9 +30,8 @@ export interface EndingRow {
   updateSeq: number
   workerId: string
   notify: boolean
-  /** Whether the reaper may take it: its lease has lapsed, or its attempt has run out of time. */
+  /** Whether the reaper may take it: its lease has lapsed, or its attempt has had its time. */
   leaseLapsed: boolean
-  timedOut: boolean
 }
 
 export interface AttemptRef {
@@ -48,8 +47,7 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
       schedule_id as "scheduleId", subagent_name as "subagentName", subagent_version as "subagentVersion", priority, runner, job_id as "jobId",
       s.attempt, failures, max_attempts as "maxAttempts", timeout_seconds as "timeoutSeconds", cancel_requested_at is not null as "cancelRequested",
       required_outputs as "requiredOutputs", revision_round as "revisionRound", max_revisions as "maxRevisions", update_seq as "updateSeq", worker_id as "workerId", notify,
-      lease_expires_at < muster_now() as "leaseLapsed",
-      attempt_started_at + timeout_seconds * interval '1 second' < muster_now() as "timedOut"
+      lease_expires_at < muster_now() as "leaseLapsed"
     from subtasks s
     where s.status = 'running' and s.id = any(${ids})
     order by s.id
@@ -81,6 +79,8 @@ export interface TerminalRow {
   error: string | null
   outputs: Record<string, unknown> | null
   failures: number
+  /** See `attempts.lost_ms`. */
+  lostMs: number
   usage: Omit<Usage, 'steps'>
   /** Set when the parent session is to be told: not of a round that another one follows. */
   inboxId: string | null
@@ -101,6 +101,7 @@ export async function writeTerminal(tx: Tx, projectId: string, rows: readonly Te
     error: row.error,
     outputs: row.outputs,
     failures: row.failures,
+    lost_ms: row.lostMs,
     inbox_id: row.inboxId,
     input_tokens: row.usage.inputTokens,
     output_tokens: row.usage.outputTokens,
@@ -111,22 +112,22 @@ export async function writeTerminal(tx: Tx, projectId: string, rows: readonly Te
     with ended as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
         id uuid, attempt int, status text, final_outcome text, result text, result_body_id uuid, result_truncated boolean, summary text, error text,
-        outputs jsonb, failures smallint, inbox_id uuid, input_tokens bigint, output_tokens bigint, cost_micros bigint, tool_calls int)
+        outputs jsonb, failures smallint, lost_ms bigint, inbox_id uuid, input_tokens bigint, output_tokens bigint, cost_micros bigint, tool_calls int)
     ),
     moment as materialized (select muster_now() as now),
     written as (
       update subtasks s set
         status = e.status, final_outcome = e.final_outcome, result = e.result, result_body_id = e.result_body_id, result_truncated = e.result_truncated,
-        summary = e.summary, error = e.error, outputs = e.outputs, failures = e.failures,
+        summary = e.summary, error = e.error, outputs = e.outputs, failures = e.failures, lost_ms = s.lost_ms + e.lost_ms,
         input_tokens = s.input_tokens + e.input_tokens, output_tokens = s.output_tokens + e.output_tokens,
         cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
-        slot = false, slot_at = null, job_id = null, lease_expires_at = null, lease_token_hash = null, credential_hash = null, feedback = null,
+        slot = false, slot_at = null, job_id = null, lease_expires_at = null, lease_renewed_at = null, lease_token_hash = null, credential_hash = null, feedback = null,
         completed_at = moment.now
       from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})
       returning s.id, s.parent_session_id
     ),
     closed as (
-      update attempts a set ended_at = moment.now, outcome = e.final_outcome, error = e.error,
+      update attempts a set ended_at = moment.now, outcome = e.final_outcome, error = e.error, lost_ms = e.lost_ms,
         input_tokens = a.input_tokens + e.input_tokens, output_tokens = a.output_tokens + e.output_tokens,
         cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
       from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
@@ -146,6 +147,8 @@ export interface ReturnRow {
   /** How the attempt ended, for its own row. */
   outcome: string
   error: string | null
+  /** See `attempts.lost_ms`. */
+  lostMs: number
   jobId: string
   usage: Omit<Usage, 'steps'>
 }
@@ -160,6 +163,7 @@ export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<
     feedback: row.feedback,
     outcome: row.outcome,
     error: row.error,
+    lost_ms: row.lostMs,
     job_id: row.jobId,
     input_tokens: row.usage.inputTokens,
     output_tokens: row.usage.outputTokens,
@@ -169,21 +173,21 @@ export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<
   await tx.sql`
     with ended as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
-        id uuid, attempt int, failures smallint, feedback text, outcome text, error text, job_id uuid,
+        id uuid, attempt int, failures smallint, feedback text, outcome text, error text, lost_ms bigint, job_id uuid,
         input_tokens bigint, output_tokens bigint, cost_micros bigint, tool_calls int)
     ),
     moment as materialized (select muster_now() as now),
     closed as (
-      update attempts a set ended_at = moment.now, outcome = e.outcome, error = e.error,
+      update attempts a set ended_at = moment.now, outcome = e.outcome, error = e.error, lost_ms = e.lost_ms,
         input_tokens = a.input_tokens + e.input_tokens, output_tokens = a.output_tokens + e.output_tokens,
         cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
       from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
     )
     update subtasks s set
-      status = 'pending', failures = e.failures, feedback = e.feedback, job_id = e.job_id, slot_at = moment.now,
+      status = 'pending', failures = e.failures, feedback = e.feedback, job_id = e.job_id, slot_at = moment.now, lost_ms = s.lost_ms + e.lost_ms,
       input_tokens = s.input_tokens + e.input_tokens, output_tokens = s.output_tokens + e.output_tokens,
       cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
-      worker_id = null, lease_expires_at = null, lease_token_hash = null, credential_hash = null, attempt_started_at = null
+      worker_id = null, lease_expires_at = null, lease_renewed_at = null, lease_token_hash = null, credential_hash = null, attempt_started_at = null
     from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})`
 }
 

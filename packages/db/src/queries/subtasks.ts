@@ -340,6 +340,7 @@ function toSubtask(row: ShownRow): Subtask {
     createdAt: new Date(row.createdAt),
     startedAt: toTime(row.startedAt),
     completedAt: toTime(row.completedAt),
+    lostMs: row.lostMs,
     cancelRequestedAt: toTime(row.cancelRequestedAt),
     metadata: row.metadata,
   }

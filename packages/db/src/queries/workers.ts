@@ -38,36 +38,67 @@ export interface LostAttempt extends AttemptRef {
   projectId: string
   /** Its worker is gone, whatever its lease says. Otherwise its lease has lapsed, which the holder may still make good. */
   isWorkerGone: boolean
+  /** A live worker has held the attempt for longer than its timeout and grace. Never true where the worker is gone or its own lease has lapsed. */
+  isOverdue: boolean
+  /** From the start of the attempt to the last sign of life of its worker. */
+  ranMs: number
+  /** From there until now. */
+  lostMs: number
 }
 
 /**
- * Running attempts that nobody is at any more: their worker's session is gone and it has not been seen for `silentMs`, or their
- * lease has lapsed. Across projects.
+ * Running attempts to be taken from their workers: the worker's session is gone and it has not been seen for `silentMs`, the lease has
+ * lapsed, or the attempt has had its time. Across projects.
+ *
+ * The time of an attempt counts only while a live worker holds it: our own worker has its session lock or was seen within `silentMs`, and
+ * the lease would not have lapsed but for the end of that time. Anything else is a lost worker, however long ago the attempt began.
  *
  * A restart of PostgreSQL ends every session without ending a single worker. So a worker counts as gone only if it was seen since
  * the server started, and lapsed leases count only once the server has been up for a whole lease.
  */
 export async function findLostAttempts(tx: Tx, limits: { silentMs: number; leaseSeconds: number; limit: number }): Promise<LostAttempt[]> {
-  const rows = await tx.sql<{ project_id: string; id: string; attempt: number; is_worker_gone: boolean }[]>`
+  const rows = await tx.sql<
+    { project_id: string; id: string; attempt: number; is_worker_gone: boolean; is_overdue: boolean; ran_ms: number; lost_ms: number }[]
+  >`
     with moment as materialized (
       select muster_now() as now, pg_postmaster_start_time() + (muster_now() - clock_timestamp()) as server_started_at
     ),
-    gone as materialized (
-      select w.id from muster_system.workers w, moment
-      where w.seen_at < moment.now - ${limits.silentMs} * interval '1 millisecond' and w.seen_at > moment.server_started_at
+    silent as materialized (
+      select w.id, w.seen_at > moment.server_started_at as was_seen_since_start from muster_system.workers w, moment
+      where w.seen_at < moment.now - ${limits.silentMs} * interval '1 millisecond'
         and not exists (
           select from pg_locks l
           where l.locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())
             and l.classid = ${LOCK_CLASS} and l.objid = w.lock_key::bigint::oid and l.objsubid = 2 and l.granted
         )
-    )
-    select project_id, id, attempt, bool_or(is_worker_gone) as is_worker_gone from (
-      select project_id, id, attempt, false as is_worker_gone from subtasks, moment
+    ),
+    taken as (
+      select id, false as is_worker_gone from subtasks, moment
       where status = 'running' and lease_expires_at < moment.now and moment.server_started_at + ${limits.leaseSeconds} * interval '1 second' < moment.now
       union all
-      select s.project_id, s.id, s.attempt, true from subtasks s where s.status = 'running' and s.worker_id in (select id from gone)
-    ) as lost
-    group by project_id, id, attempt
-    limit ${limits.limit}`
-  return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id, attempt: row.attempt, isWorkerGone: row.is_worker_gone }))
+      select s.id, true from subtasks s where s.status = 'running' and s.worker_id in (select id from silent where was_seen_since_start)
+    ),
+    lost as materialized (select id, bool_or(is_worker_gone) as is_worker_gone from taken group by id limit ${limits.limit})
+    select s.project_id, s.id, s.attempt, lost.is_worker_gone,
+      (not lost.is_worker_gone and s.lease_renewed_at + s.lease_seconds * interval '1 second' > moment.now
+        and (s.lease_token_hash is not null or (w.id is not null and not exists (select from silent where silent.id = w.id)))) is true as is_overdue,
+      round(extract(epoch from last.sign_at - s.attempt_started_at) * 1000)::bigint as ran_ms,
+      round(extract(epoch from moment.now - last.sign_at) * 1000)::bigint as lost_ms
+    from lost
+    join subtasks s on s.id = lost.id
+    left join muster_system.workers w on w.id = s.worker_id
+    cross join moment
+    cross join lateral (
+      select greatest(s.attempt_started_at, least(greatest(s.lease_renewed_at, w.seen_at), moment.now)) as sign_at
+    ) as last
+    where s.status = 'running' and s.id = any(array(select id from lost))`
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    subtaskId: row.id,
+    attempt: row.attempt,
+    isWorkerGone: row.is_worker_gone,
+    isOverdue: row.is_overdue,
+    ranMs: row.ran_ms,
+    lostMs: Math.max(0, row.lost_ms),
+  }))
 }

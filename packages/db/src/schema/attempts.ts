@@ -11,6 +11,8 @@ export const attempts = pgTable(
     workerId: text().notNull(),
     startedAt: instantNow(),
     endedAt: instant(),
+    /** Time from the last sign of life of a lost worker to `ended_at`; before that the attempt ran. */
+    lostMs: bigint({ mode: 'number' }).notNull().default(0),
     outcome: text(),
     error: text(),
     inputTokens: bigint({ mode: 'number' }).notNull().default(0),

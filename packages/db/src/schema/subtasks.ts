@@ -47,7 +47,10 @@ export const subtasks = pgTable(
     failures: smallint().notNull().default(0),
     feedback: text(),
     workerId: text(),
+    /** When its lease lapses; at the latest when its attempt has had its time, so that one index finds both. */
     leaseExpiresAt: instant(),
+    /** When its holder last proved that it is there: by its claim, a renewal or a heartbeat. */
+    leaseRenewedAt: instant(),
     /** How long each renewal of the lease lasts, as its holder asked for. */
     leaseSeconds: integer(),
     attemptStartedAt: instant(),
@@ -77,6 +80,8 @@ export const subtasks = pgTable(
     createdAt: instantNow(),
     startedAt: instant(),
     completedAt: instant(),
+    /** For how long it was running without a live worker, over all attempts. Its duration leaves that out. */
+    lostMs: bigint({ mode: 'number' }).notNull().default(0),
   },
   (table) => [
     check('subtasks_status', oneOf('status', SUBTASK_STATUSES)),
