@@ -58,7 +58,15 @@ const steer = (id: string, content: string, delivery: string) => system.client.o
 describe('the runner ai, in processes of its own', () => {
   it('is offered by GET /runners', async () => {
     const { items } = await system.client.ok<{ items: unknown[] }>('GET', '/runners')
-    expect(items).toContainEqual({ name: 'ai', available: true, default: false, missing: [], steerable: true })
+    expect(items).toContainEqual({
+      name: 'ai',
+      available: true,
+      default: false,
+      default_for_subagents: true,
+      follows_definitions: true,
+      missing: [],
+      steerable: true,
+    })
   })
 
   it.each([

@@ -66,6 +66,34 @@ describe('sub-agents, in processes', () => {
     expect(request?.text).toContain('You study how an agent works from what it has written down')
   })
 
+  it('runs as its role where no runner is named, although another runner is the default', async () => {
+    const { status, body } = await spawn('general-purpose', 'quince', () => ({ text: 'Quinces ripen late.' }), { runner: undefined })
+    expect({ status, body }).toMatchObject({ status: 200, body: { summary: 'Quinces ripen late.', runner: 'ai', runner_reason: 'A model provider is set.' } })
+  })
+
+  it('is refused a program that does not follow definitions, however it is started', async () => {
+    const refusal = {
+      status: 422,
+      body: { code: 'runner_unavailable', detail: expect.stringContaining('The runner act does not follow sub-agent definitions') },
+    }
+    const run = { subagent: 'Explore', runner: 'act' }
+    const task = await system.client.ok<{ id: string }>('POST', '/tasks', {
+      body: { title: 'Count', description: 'Count the files.', instructions: 'Count them.' },
+    })
+    for (const [path, body] of [
+      ['/subagents/Explore/spawn', { prompt: 'x', description: 'x', runner: 'act' }],
+      ['/subtasks', { task: 'x', ...run }],
+      [`/tasks/${task.id}/dispatch`, run],
+      ['/schedules', { task: 'x', when: 'in 1 hour', ...run }],
+      ['/schedules/preview', { task: 'x', when: 'in 1 hour', ...run }],
+    ] as const)
+      expect(await system.client.call('POST', path, { body })).toMatchObject(refusal)
+    const { id } = await system.client.ok<{ id: string }>('POST', '/schedules', { body: { task: 'x', when: 'in 1 hour', runner: 'act' } })
+    expect(await system.client.call('PATCH', `/schedules/${id}`, { body: { subagent: 'Explore' } })).toMatchObject(refusal)
+    const changed = await system.client.call('PATCH', `/schedules/${id}`, { body: { subagent: 'Explore', runner: null } })
+    expect(changed).toMatchObject({ status: 200, body: { subagent: 'Explore', runner: 'ai' } })
+  })
+
   it('refuses a tool that was not given, in the transcript, and goes on', async () => {
     const { body } = await spawn('memory-specialist', 'hazel', (_, nth) =>
       nth === 1

@@ -26,6 +26,7 @@ const runner: Runner = {
   name: 'noop',
   steerable: false,
   usesWorkspace: false,
+  followsDefinitions: true,
   async run({ brief, signal }: Run): Promise<RunOutcome> {
     const wish = brief.metadata as Wish
     await recorder.run({ id: brief.subtaskId, agent: brief.agentId, attempt: brief.attempt }, wish.run_ms === undefined ? runMs : wish.run_ms, signal)

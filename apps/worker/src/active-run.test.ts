@@ -43,9 +43,10 @@ describe('a note that comes between the claim and the brief', () => {
     const claimed = await claimOne(ctx)
     await steerSubtask(ctx, id, { content: 'Mind the gap.', delivery: 'next_step', steerable: () => true })
     const told: string[] = []
-    const runner: Pick<Runner, 'steerable' | 'usesWorkspace' | 'run'> = {
+    const runner: Pick<Runner, 'steerable' | 'usesWorkspace' | 'followsDefinitions' | 'run'> = {
       steerable: true,
       usesWorkspace: false,
+      followsDefinitions: true,
       async run({ brief, updates }) {
         told.push(brief.text)
         const [first] = await Promise.race([

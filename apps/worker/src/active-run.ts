@@ -114,6 +114,11 @@ export class ActiveRun {
     this.#told = brief.told
     this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, brief.told.noteSeq)
     if (this.#wasEarly) this.#journal.look()
+    // The API refuses this too. Its settings may differ, and a row may be older than the rule.
+    if (brief.subagent !== null && !this.#runner.followsDefinitions) {
+      const error = `The runner ${claimed.runner} does not follow sub-agent definitions, and this subtask is a run of ${brief.subagent.name}.`
+      return { kind: 'errored', error, retryable: false }
+    }
     // A dispatched brief has a folder of its own, which lasts: an attempt finds there what earlier ones have left.
     const isTasks = brief.runsTask
     const workspace = isTasks ? taskWorkspacePath(this.#deps, claimed.taskId as string) : workspacePath(this.#deps, claimed.id, claimed.attempt)

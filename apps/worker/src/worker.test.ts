@@ -17,6 +17,7 @@ const quick: Runner = {
   name: 'own',
   steerable: false,
   usesWorkspace: false,
+  followsDefinitions: true,
   run: async ({ brief }) => ({ kind: 'completed', result: `Done in attempt ${brief.attempt}.` }),
 }
 
@@ -37,6 +38,24 @@ function losingFirstClaim(db: Database): { db: Database; lost: () => boolean } {
   })
   return { db: { ...db, sql }, lost: () => isLost }
 }
+
+describe('a run of a sub-agent', () => {
+  it('is ended, not run, by a worker whose runner does not follow definitions', async () => {
+    const composed = await composeWorker(harness.deps.settings, {
+      databaseUrl: harness.database.appUrl,
+      log: pino({ level: 'silent' }),
+      environment: {},
+      runners: new Map([['own', { ...quick, followsDefinitions: false }]]),
+    })
+    const worker = await startWorker(composed)
+    const { id } = await createSubtask(harness.ctx, { task: 'Work.', subagent: 'Explore', runner: 'own' })
+    await vi.waitFor(async () => expect((await getSubtask(harness.ctx, id)).status).toBe('failed'), { timeout: 10_000, interval: 50 })
+    const error = 'The runner own does not follow sub-agent definitions, and this subtask is a run of Explore.'
+    expect(await getSubtask(harness.ctx, id)).toMatchObject({ attempt: 1, error })
+    await worker.stop()
+    await composed.close()
+  })
+})
 
 describe('a claim whose answer was lost', () => {
   it('is given back at once, and counts as no failure', async () => {

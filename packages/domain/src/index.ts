@@ -135,6 +135,16 @@ export {
   type Weights,
 } from './reflection.ts'
 export {
+  chooseRunner,
+  defaultRunner,
+  followsDefinitions,
+  type RunnerChoice,
+  type RunnerChooser,
+  type RunnerOffer,
+  type RunnerQuestion,
+  requireFollowsDefinitions,
+} from './runner-choice.ts'
+export {
   MISSED_POLICIES,
   type MissedPolicy,
   OVERLAPS,

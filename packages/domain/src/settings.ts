@@ -22,6 +22,7 @@ const commandRunner = z.strictObject({
   cwd: z.string().min(1).optional(),
   env: z.record(z.string(), z.string()).optional(),
   steerable: z.boolean().optional(),
+  follows_definitions: z.boolean().optional().describe('it acts on the role, the instructions and the tools of the sub-agent in its brief'),
 })
 
 /** One program of `COMMAND_RUNNERS`. */
@@ -103,13 +104,15 @@ export const settingsSchema = z.object({
     ),
   COMMAND_RUNNERS: commandRunners
     .default({})
-    .describe('Programs that may run subtasks, as JSON: {"name": {"argv": ["program", "argument"], "cwd": "…", "env": {"NAME": "value"}, "steerable": true}}.'),
+    .describe(
+      'Programs that may run subtasks, as JSON: {"name": {"argv": ["program", "argument"], "cwd": "…", "env": {"NAME": "value"}, "steerable": true, "follows_definitions": true}}. Only a program with follows_definitions is given sub-agents.',
+    ),
   DEFAULT_RUNNER: z
     .string()
     .regex(RUNNER_NAME)
     .optional()
     .describe(
-      'Runner of a subtask that names none. Absent: the first of COMMAND_RUNNERS whose program is there, else ai where a provider is set, else claude-code where it is there, else external.',
+      'Runner of a subtask that names none. Absent: ai where a model provider is set, else claude-code where it is available, else the first of COMMAND_RUNNERS whose program is found, else external. A sub-agent takes the first of these that follows definitions, never external.',
     ),
   ANTHROPIC_API_KEY: text
     .optional()

@@ -96,6 +96,8 @@ export interface Subtask {
   budget: Budget
   notify: boolean
   runner: string
+  /** Why this runner. Not stored: only the answer that accepts a subtask has it. */
+  runnerReason?: string
   model: string | null
   usage: Usage
   /** The subtask before it in its chain, whose result was poor. */

@@ -113,5 +113,7 @@ export interface Runner {
   readonly steerable: boolean
   /** Whether a run is given a folder to work in. */
   readonly usesWorkspace: boolean
+  /** Whether it acts on `Brief.subagent`. A run of a sub-agent is given to no other runner. */
+  readonly followsDefinitions: boolean
   run(run: Run): Promise<RunOutcome>
 }

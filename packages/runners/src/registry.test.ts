@@ -10,29 +10,51 @@ const COMMAND_RUNNERS = {
   broken: { argv: ['no-such-program'] },
   lost: { argv: ['true'], cwd: '/no/such/folder' },
   shell: { argv: ['bin/sh', '-c', 'echo hello'], steerable: true },
-  other: { argv: ['/bin/sh'] },
+  other: { argv: ['/bin/sh'], follows_definitions: true },
 }
 
 describe('describeRunners', () => {
+  const no = { default: false, defaultForSubagents: false, followsDefinitions: false }
+
   it('lists every configured program and the built-in kinds, each with what it lacks', () => {
     expect(describeRunners({ ...plain, COMMAND_RUNNERS }, surroundings).items).toEqual([
       {
         name: 'broken',
         available: false,
         default: false,
+        defaultForSubagents: false,
+        followsDefinitions: false,
         missing: [expect.stringContaining('"no-such-program" was not found on the PATH')],
         steerable: false,
         interruptible: false,
       },
-      { name: 'lost', available: false, default: false, missing: [expect.stringContaining('/no/such/folder (cwd)')], steerable: false, interruptible: false },
-      { name: 'shell', available: true, default: true, missing: [], steerable: true, interruptible: false },
-      { name: 'other', available: true, default: false, missing: [], steerable: false, interruptible: false },
-      { name: 'external', available: true, default: false, missing: [], steerable: true, interruptible: false },
-      { name: 'ai', available: false, default: false, missing: [expect.stringContaining('Set ANTHROPIC_API_KEY')], steerable: true, interruptible: true },
+      { name: 'lost', available: false, ...no, missing: [expect.stringContaining('/no/such/folder (cwd)')], steerable: false, interruptible: false },
+      { name: 'shell', available: true, ...no, default: true, missing: [], steerable: true, interruptible: false },
+      {
+        name: 'other',
+        available: true,
+        default: false,
+        defaultForSubagents: true,
+        followsDefinitions: true,
+        missing: [],
+        steerable: false,
+        interruptible: false,
+      },
+      { name: 'external', available: true, ...no, followsDefinitions: true, missing: [], steerable: true, interruptible: false },
+      {
+        name: 'ai',
+        available: false,
+        ...no,
+        followsDefinitions: true,
+        missing: [expect.stringContaining('Set ANTHROPIC_API_KEY')],
+        steerable: true,
+        interruptible: true,
+      },
       {
         name: 'claude-code',
         available: false,
-        default: false,
+        ...no,
+        followsDefinitions: true,
         missing: [expect.stringContaining('"claude" was not found on the PATH'), expect.stringContaining('Set ANTHROPIC_API_KEY')],
         steerable: true,
         interruptible: true,
@@ -48,7 +70,7 @@ describe('describeRunners', () => {
     [{ COMMAND_RUNNERS: { broken: COMMAND_RUNNERS.broken } }, 'external'],
     [{ COMMAND_RUNNERS: {} }, 'external'],
     [{ COMMAND_RUNNERS: {}, ANTHROPIC_API_KEY: 'key' }, 'ai'],
-    [{ COMMAND_RUNNERS, ANTHROPIC_API_KEY: 'key' }, 'shell'],
+    [{ COMMAND_RUNNERS, ANTHROPIC_API_KEY: 'key' }, 'ai'],
   ])('names one default: %j', (settings, expected) => {
     const defaults = describeRunners({ ...plain, ...settings }, surroundings).items.filter((item) => item.default)
     expect(defaults.map(({ name }) => name)).toEqual([expected])

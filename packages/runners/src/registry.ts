@@ -1,4 +1,4 @@
-import type { Settings } from '@muster/domain'
+import { defaultRunner, followsDefinitions, type RunnerOffer, type Settings } from '@muster/domain'
 import { type AiRunnerSettings, missingForAi } from './ai/models.ts'
 import { createAiRunner } from './ai/runner.ts'
 import { createClaudeCodeRunner } from './claude-code/runner.ts'
@@ -26,13 +26,11 @@ export interface RunnerDeps extends RunnerSurroundings {
 }
 
 /** One line of `GET /runners`. */
-export interface RunnerDescription {
-  name: string
-  available: boolean
-  /** True for exactly one: the runner of a subtask that names none. */
+export interface RunnerDescription extends RunnerOffer {
+  /** True for exactly one: the runner of a plain subtask that names none. */
   default: boolean
-  /** What to install or set before it can run anything; empty when it is available. */
-  missing: string[]
+  /** True for the runner of a sub-agent that names none; for none of them where no runner follows definitions. */
+  defaultForSubagents: boolean
   steerable: boolean
   /** Whether an update that asks for it breaks off what the run is doing. */
   interruptible: boolean
@@ -76,6 +74,14 @@ export function describeRunners(settings: RunnerSettings, surroundings: RunnerSu
     { name: AI, available: missingForAi(settings).length === 0, missing: missingForAi(settings), steerable: true },
     { name: CLAUDE_CODE, available: claudeMissing.length === 0, missing: claudeMissing, steerable: true, ...(version !== null && { version }) },
   ]
-  const defaultName = settings.DEFAULT_RUNNER ?? items.find(({ name, available }) => available && name !== EXTERNAL)?.name ?? EXTERNAL
-  return { items: items.map((item) => ({ ...item, default: item.name === defaultName, interruptible: INTERRUPTIBLE.has(item.name) })) }
+  const offers = items.map((item) => ({ ...item, followsDefinitions: followsDefinitions(settings.COMMAND_RUNNERS, item.name) }))
+  const [plain, forSubagents] = [false, true].map((subagent) => defaultRunner(offers, { subagent, configured: settings.DEFAULT_RUNNER })?.runner.name)
+  return {
+    items: offers.map((offer) => ({
+      ...offer,
+      default: offer.name === plain,
+      defaultForSubagents: offer.name === forSubagents,
+      interruptible: INTERRUPTIBLE.has(offer.name),
+    })),
+  }
 }

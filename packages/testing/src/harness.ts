@@ -12,6 +12,9 @@ import { type TestDatabase, testDatabase } from './test-database.ts'
 /** The runners whose queues a harness makes: one of our own, another one, and the outside workers'. */
 export const TEST_RUNNERS = ['own', 'other', 'external'] as const
 
+/** Both follow definitions, so that tests may give them sub-agents. Nothing starts them. */
+const TEST_PROGRAMS = JSON.stringify(Object.fromEntries(['own', 'other'].map((name) => [name, { argv: [name], follows_definitions: true }])))
+
 export interface HarnessOptions {
   /** As in the environment. */
   settings?: Record<string, string>
@@ -68,7 +71,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     runJobs: createRunJobs(),
     judgeJobs: createJudgeJobs(boss),
     bell: createBell(db, onError),
-    settings: parseSettings({ DATA_DIR: dataDir, ...options.settings }),
+    settings: parseSettings({ DATA_DIR: dataDir, COMMAND_RUNNERS: TEST_PROGRAMS, ...options.settings }),
     newId: v7,
     log,
   }

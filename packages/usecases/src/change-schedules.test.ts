@@ -78,7 +78,7 @@ describe('a new schedule', () => {
     const { anchorAt, nextFireAt } = await create('2 hours')
     expect(anchorAt.getTime()).toBeGreaterThanOrEqual(before[0]?.now.getTime() as number)
     expect((nextFireAt as Date).getTime() - anchorAt.getTime()).toBe(7_200_000)
-    const preview = await previewSchedule(harness.ctx, { kind: 'every', text: '2 hours' }, null)
+    const preview = await previewSchedule(harness.ctx, { kind: 'every', text: '2 hours' }, null, undefined, { runner: 'own' })
     expect(preview.anchorAt.getTime()).toBeGreaterThanOrEqual(anchorAt.getTime())
   })
 

@@ -2,7 +2,7 @@ import { schedules, type Tx } from '@muster/db'
 import { type MissedPolicy, type Overlap, type Phrase, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { DEFAULT_AGENT, DEFAULT_MAX_STEPS, type NewSubtask } from './create-subtask.ts'
 import type { Ctx } from './ctx.ts'
-import { requireSpawnable } from './engage-subagent.ts'
+import { requireSpawnable, resolveRunner } from './engage-subagent.ts'
 import { inProject } from './in-project.ts'
 import { announce, requireSchedulesEnabled, stateEvent } from './open-schedule.ts'
 import { readRule } from './read-rule.ts'
@@ -34,7 +34,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
   requireSchedulesEnabled(ctx)
   const { actor, settings } = ctx
   return await inProject(ctx, async (tx) => {
-    await requireSchedulable(ctx, tx, input)
+    const runner = await requireSchedulable(ctx, tx, input)
     const schedule = await schedules.insertSchedule(tx, {
       ...(await readRule(ctx, tx, input.phrase, input.timezone ?? null)),
       id: ctx.newId(),
@@ -49,7 +49,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
       timeoutSeconds: input.timeoutSeconds ?? settings.SUBTASK_DEFAULT_TIMEOUT,
       priority: input.priority ?? 'normal',
       subagent: input.subagent ?? null,
-      runner: input.runner,
+      runner,
       model: input.model ?? null,
       budget: toBudget(input.budget),
       parentSessionId: input.parentSessionId ?? null,
@@ -63,10 +63,18 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
   })
 }
 
-/** Refuses a sub-agent that could not be run now. Each run is of it as it is then. @throws DomainError as `requireSpawnable` does */
-export async function requireSchedulable(ctx: Ctx, tx: Tx, run: { subagent?: string | null | undefined; model?: string | null | undefined }): Promise<void> {
-  if (run.subagent == null) return
-  await requireSpawnable(ctx, tx, { name: run.subagent, model: run.model ?? null, runInBackground: true })
+/**
+ * Refuses a sub-agent that could not be run now. Each run is of it as it is then. Returns the runner of the runs.
+ *
+ * @throws DomainError as `requireSpawnable` and the choice of the runner do
+ */
+export async function requireSchedulable(
+  ctx: Ctx,
+  tx: Tx,
+  run: Pick<NewSchedule, 'runner'> & { subagent?: string | null | undefined; model?: string | null | undefined },
+): Promise<string> {
+  if (run.subagent == null) return resolveRunner(run.runner, null).runner
+  return (await requireSpawnable(ctx, tx, { name: run.subagent, model: run.model ?? null, runner: run.runner, runInBackground: true })).runner
 }
 
 /** Fills in what was left out of a budget. */

@@ -1,8 +1,17 @@
 import { lanes, subtasks, type Tx, transaction } from '@muster/db'
-import { DomainError, type Priority, type RequiredOutput, requireScope, requireSpawnAllowed, type Scope, type Subtask } from '@muster/domain'
+import {
+  DomainError,
+  type Priority,
+  type RequiredOutput,
+  type RunnerChooser,
+  requireScope,
+  requireSpawnAllowed,
+  type Scope,
+  type Subtask,
+} from '@muster/domain'
 import { type RunJobs, runQueue } from '@muster/jobs'
 import type { Ctx, Deps } from './ctx.ts'
-import { engageSubagent } from './engage-subagent.ts'
+import { engageSubagent, resolveRunner } from './engage-subagent.ts'
 import { subtaskEvent } from './event-data.ts'
 import { Gather } from './gather.ts'
 import { inProject } from './in-project.ts'
@@ -15,8 +24,8 @@ export interface NewSubtask {
   notify?: boolean | undefined
   parentSessionId?: string | undefined
   taskId?: string | undefined
-  /** A runner that is available here: the door has checked. */
-  runner: string
+  /** A runner by its name, or the choice of one, which is made only where there is something to run. */
+  runner: string | RunnerChooser
   /** In place of that of the sub-agent, where there is one. */
   model?: string | undefined
   /** The sub-agent that it is a run of, in the background. */
@@ -39,23 +48,48 @@ export const DEFAULT_MAX_STEPS = 50
  * @throws DomainError `subtasks_disabled`, `spawn_blocked`, `forbidden`, `pending_limit_reached`, and what `engageSubagent` refuses
  */
 export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtask> {
+  if (input.subagent !== undefined) return await createRun(ctx, input, input.subagent)
   const row = prepareSubtask(ctx, input)
-  // A stored answer commits with its effect, and the version of a sub-agent with its run: both need a transaction of their own.
-  if (ctx.idempotency === undefined && input.subagent === undefined) return await lotsOf(ctx).add({ ctx, row })
+  // A stored answer commits with its effect, which needs a transaction of its own.
+  if (ctx.idempotency === undefined) return await lotsOf(ctx).add({ ctx, row })
+  return await inProject(ctx, async (tx) => unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0]))
+}
+
+/** The same for a run of a sub-agent. The version of its definition is stored with it. */
+async function createRun(ctx: Ctx, input: NewSubtask, subagent: string): Promise<Subtask> {
+  const prepared = prepareRun(ctx, input)
   return await inProject(ctx, async (tx) => {
-    const engaged = await inBackground(ctx, tx, row, input.subagent)
-    return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row: engaged }]))[0])
+    const row = await inBackground(ctx, tx, prepared, input.runner, subagent)
+    return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0])
   })
 }
 
-/** Makes a prepared subtask a run of a sub-agent that nobody waits for, where one is named. @throws DomainError as `engageSubagent` does */
-export async function inBackground(ctx: Ctx, tx: Tx, row: subtasks.NewSubtaskRow, subagent: string | null | undefined): Promise<subtasks.NewSubtaskRow> {
-  if (subagent == null) return row
-  return await engageSubagent(ctx, tx, row, { name: subagent, model: row.model, runInBackground: true })
+/** A subtask before its runner is chosen. */
+export type PreparedRun = Omit<subtasks.NewSubtaskRow, 'runner' | 'runnerReason'>
+
+/**
+ * Gives a prepared subtask its runner, and makes it a background run of a sub-agent where one is named.
+ *
+ * @throws DomainError as `engageSubagent` and the choice of the runner do
+ */
+export async function inBackground(
+  ctx: Ctx,
+  tx: Tx,
+  prepared: PreparedRun,
+  runner: NewSubtask['runner'],
+  subagent: string | null | undefined,
+): Promise<subtasks.NewSubtaskRow> {
+  if (subagent == null) return { ...prepared, ...resolveRunner(runner, null) }
+  return await engageSubagent(ctx, tx, prepared, { name: subagent, model: prepared.model, runner, runInBackground: true })
 }
 
-/** Checks who asks, and fills in what was left out. Its sub-agent is for `inBackground`, in the transaction that inserts it. */
-export function prepareSubtask(ctx: Ctx, input: NewSubtask, scope: Scope = 'subtasks:write'): subtasks.NewSubtaskRow {
+/** Checks who asks, fills in what was left out, and chooses the runner of a plain subtask. */
+export function prepareSubtask(ctx: Ctx, input: NewSubtask): subtasks.NewSubtaskRow {
+  return { ...prepareRun(ctx, input), ...resolveRunner(input.runner, null) }
+}
+
+/** The same but for the runner, which of a sub-agent is chosen once its definition is known. */
+export function prepareRun(ctx: Ctx, input: Omit<NewSubtask, 'runner'>, scope: Scope = 'subtasks:write'): PreparedRun {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, scope)
   const { settings, actor } = ctx
@@ -74,7 +108,6 @@ export function prepareSubtask(ctx: Ctx, input: NewSubtask, scope: Scope = 'subt
     resumeOf: null,
     background: true,
     priority: input.priority ?? 'normal',
-    runner: input.runner,
     model: input.model ?? null,
     timeoutSeconds: input.timeoutSeconds ?? settings.SUBTASK_DEFAULT_TIMEOUT,
     maxAttempts: input.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
@@ -221,6 +254,7 @@ function newSubtask(row: subtasks.NewSubtaskRow, createdAt: Date): Subtask {
     budget: { maxSteps: row.budgetMaxSteps, maxTokens: row.budgetMaxTokens, maxCostUsdMicros: row.budgetMaxCostMicros },
     notify: row.notify,
     runner: row.runner,
+    ...(row.runnerReason === undefined ? {} : { runnerReason: row.runnerReason }),
     model: row.model,
     usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, steps: 0, toolCalls: 0 },
     revisionOf: null,

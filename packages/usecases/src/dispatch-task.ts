@@ -11,7 +11,7 @@ import {
   taskOfBrief,
 } from '@muster/domain'
 import { requireUnblocked } from './assign-task.ts'
-import { inBackground, insertPrepared, type NewSubtask, prepareSubtask, unwrap } from './create-subtask.ts'
+import { inBackground, insertPrepared, type NewSubtask, prepareRun, unwrap } from './create-subtask.ts'
 import type { Ctx } from './ctx.ts'
 import { taskEvent } from './event-data.ts'
 import { requireOpen } from './finish-task.ts'
@@ -43,7 +43,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
     await requireUnblocked(tx, task)
     requireIdle(task)
     const input = choose()
-    const prepared = prepareSubtask(ctx, {
+    const prepared = prepareRun(ctx, {
       ...input,
       task: taskOfBrief(task),
       taskId: id,
@@ -51,7 +51,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
       parentSessionId: input.parentSessionId ?? task.parentSessionId ?? undefined,
       requiredOutputs: task.requiredOutputs,
     })
-    const row = await inBackground(ctx, tx, { ...prepared, taskRevision: task.revision }, input.subagent)
+    const row = await inBackground(ctx, tx, { ...prepared, taskRevision: task.revision }, input.runner, input.subagent)
     const sessionId = subtaskSessionId(row.id)
     const superseded = await takeAway(tx, task, ctx.actor)
     await assignments.openAssignment(tx, projectId, { taskId: id, sessionId, credentialHash: null })

@@ -26,7 +26,7 @@ export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRev
   requireScope(ctx.actor, 'schedules:write')
   return await inProject(ctx, async (tx) => {
     const schedule = await lockOpenSchedule(tx, id)
-    const { phrase, timezone, budget, agentId, maxFires, ...fields } = revision
+    const { phrase, timezone, budget, agentId, maxFires, runner, ...fields } = revision
     if (Object.values(revision).every((value) => value === undefined)) return schedule
     const change: Partial<Schedule> = {
       ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
@@ -34,7 +34,9 @@ export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRev
       ...(budget === undefined ? {} : { budget: toBudget(budget) }),
       ...(agentId === undefined ? {} : { agentId: ctx.actor.agentId ?? agentId }),
     }
-    if (fields.subagent !== undefined || fields.model !== undefined) await requireSchedulable(ctx, tx, { ...schedule, ...change })
+    if (fields.subagent !== undefined || fields.model !== undefined || runner !== undefined) {
+      change.runner = await requireSchedulable(ctx, tx, { ...schedule, ...change, runner: runner ?? schedule.runner })
+    }
     if (phrase !== undefined || timezone !== undefined) {
       const spoken = phrase ?? { kind: schedule.phraseKind, text: schedule.phrase }
       const from = phrase === undefined ? schedule.anchorAt : undefined

@@ -46,7 +46,7 @@ export async function engageForSchedules(
   const known = new Map<string, Engagement | DomainError>()
   const named = [...new Set(schedules)].filter((schedule) => schedule.subagent !== null)
   for (const schedule of named.sort((one, other) => ((one.subagent as string) < (other.subagent as string) ? -1 : 1))) {
-    const key = JSON.stringify([schedule.subagent, schedule.model])
+    const key = JSON.stringify([schedule.subagent, schedule.model, schedule.runner])
     const found = known.get(key) ?? (await engage(deps, tx, schedule))
     known.set(key, found)
     if (found instanceof DomainError) faults.push({ scheduleId: schedule.id, error: found })
@@ -58,7 +58,7 @@ export async function engageForSchedules(
 async function engage(deps: Deps, tx: Tx, schedule: Schedule): Promise<Engagement | DomainError> {
   const { ctx, row } = scheduledSubtask(deps, schedule)
   try {
-    const { subagentName, subagentVersion, background, model } = await inBackground(ctx, tx, row, schedule.subagent)
+    const { subagentName, subagentVersion, background, model } = await inBackground(ctx, tx, row, schedule.runner, schedule.subagent)
     return { subagentName, subagentVersion, background, model }
   } catch (error) {
     // Refused before anything was asked of the database that could have failed: the transaction goes on.

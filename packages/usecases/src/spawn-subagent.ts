@@ -1,6 +1,6 @@
 import { subtasks, type Tx } from '@muster/db'
 import { DomainError, isTerminal, notFound, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
-import { insertPrepared, type NewSubtask, prepareSubtask, unwrap } from './create-subtask.ts'
+import { insertPrepared, type NewSubtask, prepareRun, unwrap } from './create-subtask.ts'
 import { type Ctx, reading } from './ctx.ts'
 import { engageSubagent } from './engage-subagent.ts'
 import { inProject } from './in-project.ts'
@@ -27,11 +27,10 @@ export async function spawnSubagent(ctx: Ctx, name: string, input: SubagentSpawn
   return await inProject(ctx, async (tx) => {
     const earlier = input.resume === undefined ? null : await requireResumable(tx, name, input.resume)
     const { prompt: task, description, runInBackground, runner, model, timeoutSeconds } = input
-    const prepared = prepareSubtask(
+    const prepared = prepareRun(
       ctx,
       {
         task,
-        runner,
         timeoutSeconds,
         agentId: input.agentId ?? earlier?.agentId,
         parentSessionId: input.parentSessionId ?? earlier?.parentSessionId ?? undefined,
@@ -39,7 +38,7 @@ export async function spawnSubagent(ctx: Ctx, name: string, input: SubagentSpawn
       },
       'subagents:spawn',
     )
-    const choice = { name, model: model ?? null, runInBackground }
+    const choice = { name, model: model ?? null, runner, runInBackground }
     const row = await engageSubagent(ctx, tx, { ...prepared, resumeOf: earlier?.id ?? null }, choice)
     return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0])
   })

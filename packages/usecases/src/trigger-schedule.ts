@@ -25,7 +25,7 @@ export async function triggerSchedule(ctx: Ctx, id: string, check: (schedule: Sc
     check(schedule)
     const now = await clock.readClock(tx)
     const { row: prepared } = scheduledSubtask(ctx, schedule)
-    const row = await inBackground(ctx, tx, prepared, schedule.subagent)
+    const row = await inBackground(ctx, tx, prepared, schedule.runner, schedule.subagent)
     const { agentId } = schedule
     await scheduleSlots.insertSlots(tx, projectId, [
       { id: ctx.newId(), scheduleId: id, agentId, slot: now, manual: true, outcome: 'fired', firedAt: now, subtaskId: row.id },

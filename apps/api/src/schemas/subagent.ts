@@ -131,6 +131,8 @@ export const spawnResultSchema = component(
     background: z.boolean(),
     error: z.string().nullable().describe('Why it did not complete.'),
     subtask_id: z.uuid().describe('The subtask that it is: follow, steer or cancel it there.'),
+    runner: z.string().describe('The runner that it was given to.'),
+    runner_reason: z.string().optional().describe('Why this runner, in one sentence.'),
   }),
   {
     success: true,
@@ -140,6 +142,8 @@ export const spawnResultSchema = component(
     background: false,
     error: null,
     subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
+    runner: 'ai',
+    runner_reason: 'A model provider is set.',
   },
 )
 
@@ -212,6 +216,8 @@ export function presentSpawn(subtask: Subtask): z.output<typeof spawnResultSchem
     background: subtask.background,
     error: subtask.error ?? (status === 'cancelled' ? 'It was cancelled.' : null),
     subtask_id: subtask.id,
+    runner: subtask.runner,
+    ...(subtask.runnerReason === undefined ? {} : { runner_reason: subtask.runnerReason }),
   }
 }
 

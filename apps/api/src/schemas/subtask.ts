@@ -83,6 +83,7 @@ export const subtaskSchema = component(
     budget: budgetSchema,
     notify: z.boolean().describe('Whether the result waits in the inbox of the parent session.'),
     runner: z.string(),
+    runner_reason: z.string().optional().describe('Why this runner, in one sentence. Only in the answer that accepts the subtask.'),
     model: z.string().nullable(),
     usage: usageSchema,
     resume_of: z.uuid().nullable().describe('The ended subtask of the same sub-agent that it goes on from.'),
@@ -174,6 +175,7 @@ export function presentSubtask(subtask: Subtask): z.output<typeof subtaskSchema>
     budget: presentBudget(subtask.budget),
     notify: subtask.notify,
     runner: subtask.runner,
+    ...(subtask.runnerReason === undefined ? {} : { runner_reason: subtask.runnerReason }),
     model: subtask.model,
     usage: {
       input_tokens: subtask.usage.inputTokens,

@@ -24,6 +24,8 @@ export interface NewSubtaskRow {
   background: boolean
   priority: Priority
   runner: string
+  /** Not stored: only the answer that accepts the subtask has it. */
+  runnerReason?: string
   model: string | null
   timeoutSeconds: number
   maxAttempts: number

@@ -45,6 +45,7 @@ export function createClaudeCodeRunner(settings: ClaudeCodeSettings, options: Cl
     name: 'claude-code',
     steerable: true,
     usesWorkspace: true,
+    followsDefinitions: true,
     async run(run) {
       if (run.signal.aborted) return { kind: 'stopped' }
       const { program, missing } = locateClaude(settings, options.environment, options.baseFolder)

@@ -14,7 +14,7 @@ import type { Run, RunUpdate } from '../port.ts'
  *   "model", "background", "subagent", "metadata", "workspace"}`. `text` is complete and made to be shown to an agent; `task`
  *   is the task alone. What there is none of is `null` or an empty list. `subagent` is `{"name", "version", "instructions",
  *   "tools", "disallowed_tools", "max_turns"}` in a run of one: its instructions are in `text`, its tools are for the program
- *   to keep to.
+ *   to keep to. Only a program whose settings have `follows_definitions` is given such runs.
  * - Then, where the runner is configured as `steerable`, at any time:
  *   `{"type":"update", "update_id", "text", "delivery"}`, `delivery` being `next_step` or `interrupt`.
  * - The end of the input: nothing more will come. A program that is not steerable sees it right after the brief, any other

@@ -40,6 +40,7 @@ export function createCommandRunner(name: string, settings: CommandRunnerSetting
     name,
     steerable: isSteerable,
     usesWorkspace: true,
+    followsDefinitions: settings.follows_definitions ?? false,
     async run(run) {
       if (run.signal.aborted) return { kind: 'stopped' }
       const exceeded = createBudgetMeter(run.budget, null, null).exceeded()

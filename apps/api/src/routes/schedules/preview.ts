@@ -17,8 +17,8 @@ export const previewScheduleEndpoint = endpoint({
   answers: { 200: { description: 'It would be read like this.', schema: schedulePreviewSchema } },
   errors: [...RULE_ERRORS],
   handle: async ({ ctx, deps, body }) => {
-    const { phrase, timezone, maxFires, subagent, model } = toScheduleOptions(deps, body)
-    const rule = await previewSchedule(ctx, phrase, timezone ?? null, body.from == null ? undefined : new Date(body.from), { subagent, model })
+    const { phrase, timezone, maxFires, subagent, model, runner } = toScheduleOptions(deps, body)
+    const rule = await previewSchedule(ctx, phrase, timezone ?? null, body.from == null ? undefined : new Date(body.from), { subagent, model, runner })
     return { rule, maxFires }
   },
   answer: ({ rule, maxFires }) => ({ status: 200, body: presentRule(rule, maxFires) }),

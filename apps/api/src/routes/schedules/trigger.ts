@@ -26,6 +26,6 @@ export const triggerScheduleEndpoint = endpoint({
     'pending_limit_reached',
     'schedules_disabled',
   ],
-  handle: ({ ctx, deps, params }) => triggerSchedule(ctx, params.id, ({ runner }) => void pickRunner(deps, runner)),
+  handle: ({ ctx, deps, params }) => triggerSchedule(ctx, params.id, ({ runner, subagent }) => void pickRunner(deps, runner)(subagent)),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
 })

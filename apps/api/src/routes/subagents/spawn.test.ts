@@ -48,6 +48,8 @@ describe('POST /subagents/{name}/spawn', () => {
       background: false,
       error: null,
       subtask_id: claimed.subtask.id,
+      runner: 'external',
+      runner_reason: 'DEFAULT_RUNNER names it.',
     })
     expect(await subtask(claimed.subtask.id)).toMatchObject({
       subagent: { name: 'reader', version: 1 },
@@ -89,6 +91,8 @@ describe('POST /subagents/{name}/spawn', () => {
       background: false,
       error: null,
       subtask_id: expect.any(String),
+      runner: 'external',
+      runner_reason: 'DEFAULT_RUNNER names it.',
     })
     await finishAll()
   })
@@ -110,7 +114,10 @@ describe('POST /subagents/{name}/spawn', () => {
     expect(again.headers['idempotent-replayed']).toBe('true')
     await complete(await claim())
     const last = await spawn('reader', {}, { headers })
-    expect(last).toMatchObject({ status: 200, body: { subtask_id: first.body.subtask_id, summary: 'There are 3.' } })
+    expect(last).toMatchObject({
+      status: 200,
+      body: { subtask_id: first.body.subtask_id, summary: 'There are 3.', runner: 'external', runner_reason: 'DEFAULT_RUNNER names it.' },
+    })
     expect((await spawn('reader', { prompt: 'Other.' }, { headers })).body).toMatchObject({ status: 422, code: 'idempotency_mismatch' })
   })
 
@@ -184,6 +191,21 @@ describe('POST /subagents/{name}/spawn', () => {
 
   it('422: for a runner that is not there', async () => {
     expect((await spawn('reader', { runner: 'nobody' })).body).toMatchObject({ status: 422, code: 'runner_unavailable' })
+  })
+
+  it('422: where no runner follows definitions, says what to set; an unknown sub-agent is still not found', async () => {
+    const COMMAND_RUNNERS = JSON.stringify({ scout: { argv: [process.execPath] } })
+    const bare = await startSubagentsApi(await testDatabase(), { COMMAND_RUNNERS, DEFAULT_RUNNER: 'scout' })
+    const ask = (name: string, more: object = {}) => bare.post(`/subagents/${name}/spawn`, { prompt: 'x', description: 'x', wait_seconds: 0, ...more })
+    const { body } = await ask('Explore')
+    expect(body).toMatchObject({ status: 422, code: 'runner_unavailable', missing: [expect.stringContaining('Set ANTHROPIC_API_KEY')] })
+    expect(body.detail).toMatch(/No runner on this server follows the definition of Explore.*Set ANTHROPIC_API_KEY.*follows_definitions: true/)
+    expect((await ask('nobody')).body).toMatchObject({ status: 404, code: 'subagent_not_found' })
+    expect((await bare.post('/subtasks', { task: 'x', subagent: 'Explore' })).body).toMatchObject({ status: 422, code: 'runner_unavailable' })
+    expect((await bare.post('/subtasks', { task: 'x' })).body).toMatchObject({ runner: 'scout', runner_reason: 'DEFAULT_RUNNER names it.' })
+    // The caller may know of an outside worker that acts on definitions.
+    expect(await ask('Explore', { runner: 'external' })).toMatchObject({ status: 202, body: { runner: 'external', runner_reason: 'The request names it.' } })
+    await bare.close()
   })
 
   it('429, 503: keeps to the limits of its agent, and starts nothing where subtasks are off', async () => {

@@ -47,7 +47,8 @@ export const spawnSubagentEndpoint = endpoint({
       const waitMs = (wait_seconds ?? (subtask.background ? 0 : WAIT_SECONDS_MAX)) * 1_000
       if (waitMs === 0 || isTerminal(subtask.status)) return subtask
       const look = () => inTimeForLook(getSpawned(ctx, subtask.id))
-      return await waitForEnd(deps, subtask, lookAgain(look, authorizeAgain), waitMs, gone())
+      const ended = await waitForEnd(deps, subtask, lookAgain(look, authorizeAgain), waitMs, gone())
+      return { ...ended, ...(subtask.runnerReason === undefined ? {} : { runnerReason: subtask.runnerReason }) }
     }
     requireTimeout(deps, body.timeout_seconds)
     try {
@@ -60,13 +61,19 @@ export const spawnSubagentEndpoint = endpoint({
         agentId: body.agent_id,
         parentSessionId: body.parent_session_id ?? undefined,
         timeoutSeconds: body.timeout_seconds,
-        runner: pickRunner(deps, body.runner ?? null),
+        runner: pickRunner(deps, body.runner),
       })
       return await wait(await inTimeForLook(spawning, elapsedMs()))
     } catch (error) {
       if (!(error instanceof Replay)) throw error
-      const { subtask_id } = error.answer.body as { subtask_id: string }
-      const { status, headers = {}, body: replayed } = toAnswer(await wait(await inTimeForLook(getSpawned(ctx, subtask_id))))
+      const { subtask_id, runner_reason } = error.answer.body as { subtask_id: string; runner_reason?: string }
+      const {
+        status,
+        headers = {},
+        body: replayed,
+      } = toAnswer(
+        await wait({ ...(await inTimeForLook(getSpawned(ctx, subtask_id))), ...(runner_reason === undefined ? {} : { runnerReason: runner_reason }) }),
+      )
       throw new Replay({ status, headers, body: replayed })
     }
   },

@@ -20,7 +20,13 @@ export interface SubagentsApi {
 /** An API that reads definitions from a folder of its own, with a key for everything about them. */
 export async function startSubagentsApi(database: Parameters<typeof startApi>[0], settings: Record<string, string> = {}): Promise<SubagentsApi> {
   const folder = await mkdtemp(join(tmpdir(), 'muster-subagents-'))
-  const api = await startApi(database, { SUBAGENTS_DIRS: folder, SUBTASK_MAX_PENDING: '1000', SUBTASK_MAX_CONCURRENT: '1000', ...settings })
+  const api = await startApi(database, {
+    SUBAGENTS_DIRS: folder,
+    DEFAULT_RUNNER: 'external',
+    SUBTASK_MAX_PENDING: '1000',
+    SUBTASK_MAX_CONCURRENT: '1000',
+    ...settings,
+  })
   const key = await api.key([
     'subagents:read',
     'subagents:write',

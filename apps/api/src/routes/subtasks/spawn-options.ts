@@ -1,4 +1,4 @@
-import { DomainError } from '@muster/domain'
+import { chooseRunner, type RunnerChooser } from '@muster/domain'
 import type { NewSubtask } from '@muster/usecases'
 import type { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
@@ -14,7 +14,7 @@ type SpawnBody = Pick<
 /**
  * How a subtask is to be run, as every request that starts one says it.
  *
- * @throws DomainError `validation_failed` for a timeout above this server's, `runner_unavailable`
+ * @throws DomainError `validation_failed` for a timeout above this server's
  */
 export function toSpawnOptions(deps: ApiDeps, body: SpawnBody): Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs' | 'priority'> {
   requireTimeout(deps, body.timeout_seconds)
@@ -24,7 +24,7 @@ export function toSpawnOptions(deps: ApiDeps, body: SpawnBody): Omit<NewSubtask,
     notify: body.notify,
     parentSessionId: body.parent_session_id ?? undefined,
     subagent: body.subagent ?? undefined,
-    runner: pickRunner(deps, body.runner ?? null),
+    runner: pickRunner(deps, body.runner),
     model: body.model ?? undefined,
     maxAttempts: body.max_attempts,
     budget: body.budget && toBudgetOptions(body.budget),
@@ -47,15 +47,11 @@ export function toBudgetOptions(budget: NonNullable<SpawnBody['budget']>): NonNu
   }
 }
 
-/** @throws DomainError `runner_unavailable`, saying what to set or what else to name */
-export function pickRunner(deps: ApiDeps, name: string | null): string {
-  const runners = deps.runners()
-  const runner = name === null ? runners.find((each) => each.default) : runners.find((each) => each.name === name)
-  if (runner?.available === true) return runner.name
-  const others = runners.filter((each) => each.available).map((each) => each.name)
-  const instead = others.length === 0 ? '' : ` Available: ${others.join(', ')}.`
-  if (runner === undefined) {
-    throw new DomainError('runner_unavailable', `There is no runner ${name ?? 'that is the default'}.${instead} Programs are added in COMMAND_RUNNERS.`)
-  }
-  throw new DomainError('runner_unavailable', `The runner ${runner.name} is not available: ${runner.missing.join(' ')}${instead}`, { missing: runner.missing })
+/**
+ * Chooses the runner of a subtask, or of the runs of a schedule. Every request that starts work asks here.
+ *
+ * @throws DomainError `runner_unavailable` when it is called, saying what to set or which other runner to name
+ */
+export function pickRunner(deps: ApiDeps, name: string | null | undefined): RunnerChooser {
+  return (subagent) => chooseRunner(deps.runners(), { name: name ?? null, subagent, configured: deps.settings.DEFAULT_RUNNER })
 }
