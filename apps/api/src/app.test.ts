@@ -23,7 +23,7 @@ describe('the app', () => {
   it('says which methods a path takes', async () => {
     const answer = await api.call('PUT', '/subtasks/x/updates')
     expect(answer.status).toBe(405)
-    expect(answer.headers.allow).toBe('POST, GET, HEAD')
+    expect(answer.headers.allow).toBe('GET, HEAD, POST')
     expect(answer.body.code).toBe('method_not_allowed')
   })
 

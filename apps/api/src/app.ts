@@ -3,7 +3,8 @@ import { DomainError } from '@muster/domain'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { allowedMethods } from './allowed-methods.ts'
 import type { ApiDeps } from './api-deps.ts'
-import { answerBrokenRequest, noSuchPath, pathOf, sendError } from './errors.ts'
+import { answerBrokenRequest, answerConnect, answerExpectation } from './broken-requests.ts'
+import { noSuchPath, pathOf, sendError } from './errors.ts'
 import { addMcp } from './mcp/mount.ts'
 import { addAuth } from './plugins/auth.ts'
 import { addJsonBody } from './plugins/json-body.ts'
@@ -36,10 +37,13 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 2_000 },
     // Endpoints check what comes in and goes out by their own schemas; without this, two compilers of JSON Schema would be loaded for nobody.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket, deps.newId()),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, deps.newId()),
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply, deps),
   })
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, deps))
+  app.server.on('connect', (request, socket) => answerConnect(request, socket, deps.newId()))
+  app.server.on('checkExpectation', (request, response) => answerExpectation(request, response, deps.newId()))
+  const methodsOf = allowedMethods(app)
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('cache-control', 'no-store')
@@ -52,6 +56,13 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
       { request_id: request.id, method: request.method, path: pathOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
       'request answered',
     )
+  })
+
+  app.addHook('onRequest', async (request) => {
+    // A parameter without a value, as in /subtasks/: to the router it is one, to its caller another path.
+    if (Object.entries(request.params as Record<string, string>).some(([name, value]) => name !== '*' && value === '')) {
+      throw noSuchPath(request.method, pathOf(request))
+    }
   })
 
   closeConnections(app, deps.stopping)
@@ -75,7 +86,6 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     done()
   })
 
-  const methodsOf = allowedMethods(all)
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) => {
     const path = pathOf(request)
     const allowed = methodsOf(path)

@@ -1,11 +1,12 @@
-import type { ErrorCode, Scope } from '@muster/domain'
+import type { ErrorCode, FieldProblem, Scope } from '@muster/domain'
 import type { Ctx } from '@muster/usecases'
 import { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
+import { type CursorList, openCursor, sealCursor } from './cursor.ts'
 import type { EventSink } from './events/sink.ts'
 import { prefersMarkdown } from './media-types.ts'
 import { MarkdownBody } from './plugins/markdown-body.ts'
-import { check, type InputPart, validationFailed } from './validation.ts'
+import { check, fieldProblem, type InputPart, validationFailed } from './validation.ts'
 
 /** An answer before it is sent. `body` undefined sends none; a string is sent as it is, with its own `content-type`. */
 export interface Answer {
@@ -125,7 +126,10 @@ interface EndpointSpec<Params, Query, Body, Markdown, Result> extends Descriptio
   /** What the credential must be allowed; 'key': any credential will do; 'public': none is needed. */
   access: Scope | 'key' | 'public'
   handle(call: Call<Input<Params>, Input<Query>, BodyInput<Body, Markdown>>): Promise<Result>
-  /** How a result becomes an answer: the live one, and the one that an `Idempotency-Key` repeats. */
+  /**
+   * How a result becomes an answer: the live one, and the one that an `Idempotency-Key` repeats. The latter is made from what the use-case returned,
+   * in its transaction, so the handler of a POST that stores something returns the use-case's result as it is.
+   */
   answer(result: Result): Answer
   /** What is stored to be repeated, where that is not the live answer: without its secrets. */
   storedAnswer?(result: Result): Answer
@@ -183,11 +187,30 @@ export function endpoint<
   return {
     ...(description as unknown as Erased),
     async serve(call) {
-      const result = await handle({ ...call, ...parse(spec, call) })
-      return { result, answer: liveAnswer(result, call.headers.accept as string | undefined) }
+      const input = parse(spec, call)
+      const list = spec.query instanceof z.ZodObject && 'cursor' in spec.query.shape ? listOf(spec, input) : null
+      const result = await handle({ ...call, ...(list === null ? input : { ...input, query: openPage(list) as Input<Query> }) })
+      const given = liveAnswer(result, call.headers.accept as string | undefined)
+      return { result, answer: list === null ? given : sealPage(list, given) }
     },
     toStored: (result) => (storedAnswer ?? answer)(result as Result),
   }
+}
+
+function listOf({ operationId }: Description, { params, query }: { params: unknown; query: unknown }): CursorList {
+  return { operationId, params, query: query as CursorList['query'] }
+}
+
+/** The query with the position that its cursor stands for. */
+function openPage(list: CursorList): CursorList['query'] {
+  const { cursor } = list.query
+  return typeof cursor === 'string' ? { ...list.query, cursor: openCursor(list, cursor) } : list.query
+}
+
+/** The page with a cursor that only this list takes. */
+function sealPage(list: CursorList, answer: Answer): Answer {
+  const page = answer.body as { next_cursor: string | null }
+  return page.next_cursor === null ? answer : { ...answer, body: { ...page, next_cursor: sealCursor(list, page.next_cursor) } }
 }
 
 /** Defines an endpoint that answers with server-sent events. */
@@ -218,15 +241,26 @@ function parse<Params extends Schema, Query extends Schema, Body extends Schema,
   spec: Inputs<Params, Query, Body, Markdown> & BodyRules,
   call: RawCall,
 ): { params: Input<Params>; query: Input<Query>; body: BodyInput<Body, Markdown> } {
-  const problems: Parameters<typeof check>[3] = []
+  const problems: FieldProblem[] = []
   const part = (schema: Schema, value: unknown, name: InputPart) => (schema === undefined ? undefined : check(schema, value, name, problems))
   const parsed = {
     params: part(spec.params, call.params, 'path') as Input<Params>,
-    query: part(spec.query ?? NO_QUERY, call.query, 'query') as Input<Query>,
+    query: part(spec.query ?? NO_QUERY, once(call.query as Record<string, unknown>, problems), 'query') as Input<Query>,
     body: body(spec, call, part) as BodyInput<Body, Markdown>,
   }
   if (problems.length > 0) throw validationFailed(problems)
   return parsed
+}
+
+/** Each parameter once. One that is repeated is a problem; its first value is checked with the others. */
+function once(query: Record<string, unknown>, problems: FieldProblem[]): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => {
+      if (!Array.isArray(value)) return [name, value]
+      problems.push(fieldProblem(`?${name}`, `is given ${value.length} times; give it once`, value))
+      return [name, value[0]]
+    }),
+  )
 }
 
 function body(

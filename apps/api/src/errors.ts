@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiDeps } from './api-deps.ts'
@@ -30,7 +29,9 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
   lease_lost: { summary: 'The `lease_token` is not the current one.' },
   revision_stale: { summary: 'The brief has changed since the revision in `If-Match`; `revision` is the current one.' },
   payload_too_large: { summary: 'The body is larger than the endpoint takes.' },
-  unsupported_media_type: { summary: 'The `Content-Type` is none that the endpoint reads.' },
+  uri_too_long: { summary: 'The address of the request is longer than the server reads.' },
+  unsupported_media_type: { summary: 'The endpoint does not read this `Content-Type`, or the body is compressed.' },
+  expectation_failed: { summary: 'The server does not meet what the header `Expect` asks for.' },
   idempotency_mismatch: { summary: 'The `Idempotency-Key` was used before with another request.' },
   outputs_missing: { summary: 'Required outputs are absent or fail their schema; `errors` names each.' },
   dependency_cycle: { summary: 'The task would wait for itself; `path` is the way around.' },
@@ -43,7 +44,9 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
   revision_required: { summary: 'The change of a brief has to say in `If-Match` which revision it was made from.' },
   rate_limited: { summary: 'Too many requests in too short a time.', retryAfterSeconds: 1 },
   pending_limit_reached: { summary: 'As many subtasks of this agent are waiting as its limit allows.', retryAfterSeconds: 5 },
+  headers_too_large: { summary: 'The headers of the request are larger than the server reads.' },
   internal: { summary: 'A defect in the server; the log has the cause under `request_id`.' },
+  method_not_implemented: { summary: 'The server does not know this HTTP method.' },
   unavailable: { summary: 'The database is not reachable, or the server is starting, stopping or too slow.', retryAfterSeconds: 1 },
   subtasks_disabled: { summary: 'The operator has switched subtasks off.', retryAfterSeconds: 60 },
   schedules_disabled: { summary: 'The operator has switched schedules off.', retryAfterSeconds: 60 },
@@ -138,33 +141,6 @@ function errorDocsUrl(deps: Pick<ApiDeps, 'settings'>, request: FastifyRequest):
   const own = deps.settings.PUBLIC_URL
   if (own !== undefined) return new URL('/docs/errors', own).href
   return HOST.test(request.host) ? `${request.protocol}://${request.host}/docs/errors` : '/docs/errors'
-}
-
-/** How long a client that sent no readable request may take to read the answer, before its socket is destroyed: it may never hang up by itself. */
-const BROKEN_SOCKET_MS = 2_000
-
-/**
- * Answers what is not even HTTP, or more of it than the server reads: there is no request to speak of, only its socket.
- */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
-  if (socket.destroyed) return
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const reason =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? 'its headers are too large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? 'it did not arrive in time'
-        : 'it is not HTTP'
-  const problem = toProblem(new DomainError('validation_failed', `The request cannot be read: ${reason}.`), { path: '', requestId, docsUrl: '/docs/errors' })
-  const body = JSON.stringify(problem)
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
-  const timer = setTimeout(() => socket.destroy(), BROKEN_SOCKET_MS).unref()
-  socket.once('close', () => clearTimeout(timer))
 }
 
 /** For paths that lead nowhere. */

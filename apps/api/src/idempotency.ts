@@ -9,7 +9,7 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
 /**
  * What a use-case needs to answer a repeated request with the first answer, or undefined when the caller sent no key.
- * The body counts as it was parsed: another order of fields is another request, other white space is not.
+ * The query counts whatever its order. The body counts as it was parsed: another order of fields is another request, other white space is not.
  *
  * @throws DomainError `validation_failed` for a key that is none
  */
@@ -22,11 +22,17 @@ export function readIdempotency(endpoint: Endpoint, request: FastifyRequest): Id
   return {
     key,
     requestHash: createHash('sha256')
-      .update(`${endpoint.method} ${pathOf(request)}\n${JSON.stringify(request.body) ?? ''}`)
+      .update(`${endpoint.method} ${pathOf(request)}${queryOf(request)}\n${JSON.stringify(request.body) ?? ''}`)
       .digest(),
     toAnswer(result) {
       const { status, headers = {}, body = null } = endpoint.toStored(result)
       return { status, headers, body }
     },
   }
+}
+
+/** Nothing where there is none, so that answers stored before the query counted are still found. */
+function queryOf({ query }: FastifyRequest): string {
+  const parameters = Object.entries(query as Record<string, unknown>).sort(([one], [other]) => (one < other ? -1 : 1))
+  return parameters.length === 0 ? '' : `?${JSON.stringify(parameters)}`
 }

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { type Actor, isLoopback } from '@muster/domain'
 import { type Ctx, Replay } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import type { ApiDeps } from './api-deps.ts'
 import type { Answer, Endpoint, RawCall } from './endpoint.ts'
 import { tooLate } from './errors.ts'
@@ -24,6 +25,8 @@ declare module 'fastify' {
     yields?: boolean
     /** What a body may be, best first. */
     bodyTypes?: readonly string[]
+    /** What the parameters of the path have to be, where it has any. */
+    params?: z.ZodType | undefined
   }
 }
 
@@ -39,6 +42,7 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
       spawns: endpoint.spawns ?? false,
       yields: endpoint.yieldsAfterMs !== undefined,
       bodyTypes: bodyTypesOf(endpoint),
+      params: endpoint.params,
     },
     handlerTimeout: endpoint.yieldsAfterMs ?? endpoint.deadlineMs ?? DEADLINE_MS,
     ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),

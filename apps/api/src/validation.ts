@@ -19,11 +19,7 @@ export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, 
   if (parsed.success) return parsed.data
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   for (const issue of parsed.error.issues) {
-    const found = toProblems(issue, part, [], known)
-    // What was to become a number and is none is quoted as it came.
-    const [key] = issue.path
-    if (Number.isNaN(issue.input) && key !== undefined) for (const problem of found) problem.value = cutValue((value as Record<PropertyKey, unknown>)[key])
-    problems.push(...found)
+    problems.push(...toProblems(issue, part, [], known))
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-import { type ApiKey, credentials } from '@muster/db'
+import { type ApiKey, clock, credentials } from '@muster/db'
 import { DomainError, isUuid, notFound, requireScope, SCOPES, type Scope } from '@muster/domain'
 import { type Ctx, reading } from './ctx.ts'
 import { inProject } from './in-project.ts'
@@ -12,7 +12,11 @@ export interface NewApiKey {
   expiresAt?: Date | undefined
 }
 
-/** Makes a key for the actor's project. The secret is in this answer and nowhere else. */
+/**
+ * Makes a key for the actor's project. The secret is in this answer and nowhere else.
+ *
+ * @throws DomainError `validation_failed` for unknown scopes, and for an `expiresAt` that is over
+ */
 export async function createApiKey(ctx: Ctx, input: NewApiKey): Promise<{ apiKey: ApiKey; secret: string }> {
   requireScope(ctx.actor, 'admin')
   const unknown = input.scopes.filter((scope) => !(SCOPES as readonly string[]).includes(scope))
@@ -24,6 +28,7 @@ export async function createApiKey(ctx: Ctx, input: NewApiKey): Promise<{ apiKey
   }
   const secret = newApiKeySecret()
   return await inProject(ctx, async (tx) => {
+    if (input.expiresAt !== undefined) requireFuture(input.expiresAt, await clock.readClock(tx))
     const apiKey = await credentials.insertApiKey(tx, {
       id: ctx.newId(),
       projectId: ctx.actor.projectId,
@@ -35,6 +40,14 @@ export async function createApiKey(ctx: Ctx, input: NewApiKey): Promise<{ apiKey
       expiresAt: input.expiresAt ?? null,
     })
     return { apiKey, secret: secret.token }
+  })
+}
+
+function requireFuture(expiresAt: Date, now: Date): void {
+  if (expiresAt > now) return
+  const reason = `must be in the future; it is ${now.toISOString()} now`
+  throw new DomainError('validation_failed', `The key would have expired already: expires_at ${reason}.`, {
+    errors: [{ pointer: '/expires_at', field: 'expires_at', reason, value: expiresAt.toISOString() }],
   })
 }
 

@@ -40,7 +40,7 @@ export interface StoredAnswer {
 
 export interface Idempotency {
   key: string
-  /** SHA-256 of method, path and body. */
+  /** SHA-256 of method, path, query and body. */
   requestHash: Buffer
   /** Builds what is stored from the use-case's result. Secrets are left out of it. */
   toAnswer(result: unknown): StoredAnswer

@@ -86,7 +86,7 @@ export { listMessages } from './read-messages.ts'
 export type { ScheduleRule } from './read-rule.ts'
 export { getSchedule, listScheduleRuns, listSchedules, type ScheduleQuery } from './read-schedules.ts'
 export { type BrokenSubagent, checkSubagentTool, getSubagent, listSubagents, type SubagentList } from './read-subagents.ts'
-export { getSubtask, listSteps, listSubtasks, listUpdates, type Page, type SubtaskQuery } from './read-subtasks.ts'
+export { cursorInvalid, getSubtask, listSteps, listSubtasks, listUpdates, type Page, type SubtaskQuery } from './read-subtasks.ts'
 export {
   confirmUpdate,
   getTask,

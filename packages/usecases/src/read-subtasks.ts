@@ -68,8 +68,7 @@ async function listOfSubtask<T extends { seq: number }>(
 ): Promise<Page<T>> {
   requireScope(ctx.actor, 'subtasks:read')
   requireOwnSubtask(ctx.actor, subtaskId)
-  const afterSeq = query.cursor === undefined ? 0 : Number(query.cursor)
-  if (!Number.isSafeInteger(afterSeq) || afterSeq < 0 || afterSeq > 2_147_483_647) throw cursorInvalid()
+  const afterSeq = numberInCursor(query.cursor) ?? 0
   const items = await reading(ctx, async (tx) => {
     if (!(await subtasks.subtaskExists(tx, subtaskId))) throw notFound('subtask')
     return await read(tx, afterSeq, query.limit + 1)
@@ -85,5 +84,16 @@ export function page<T>(items: T[], limit: number, cursorOf: (last: T) => string
 }
 
 export function cursorInvalid(): DomainError {
-  return new DomainError('cursor_invalid', 'This cursor was not given out by this list. Start again without one.')
+  return new DomainError(
+    'cursor_invalid',
+    'This cursor does not belong to this list. Send it to the path that gave it out, with the same filters, or start again without a cursor.',
+  )
+}
+
+/** The place in a list that is numbered. @throws DomainError `cursor_invalid` */
+export function numberInCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  const number = Number(cursor)
+  if (!/^\d{1,10}$/.test(cursor) || number > 2_147_483_647) throw cursorInvalid()
+  return number
 }

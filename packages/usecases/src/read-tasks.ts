@@ -13,7 +13,7 @@ import {
   type TaskStatus,
 } from '@muster/domain'
 import { type Ctx, reading } from './ctx.ts'
-import { cursorInvalid, type Page, page } from './read-subtasks.ts'
+import { cursorInvalid, numberInCursor, type Page, page } from './read-subtasks.ts'
 
 /** @throws DomainError `not_found` */
 export async function getTask(ctx: Ctx, id: string): Promise<Task> {
@@ -83,7 +83,7 @@ interface PageQuery {
 /** Every state of the brief, newest first. */
 export async function listTaskRevisions(ctx: Ctx, id: string, query: PageQuery): Promise<Page<TaskRevision>> {
   requireScope(ctx.actor, 'tasks:read')
-  const before = numberOf(query.cursor)
+  const before = numberInCursor(query.cursor)
   const items = await reading(ctx, async (tx) => {
     await findOwn(ctx, tx, id)
     return await taskRevisions.listRevisions(tx, id, before, query.limit + 1)
@@ -94,7 +94,7 @@ export async function listTaskRevisions(ctx: Ctx, id: string, query: PageQuery):
 /** The updates of a task with their receipts, oldest first. */
 export async function listTaskUpdates(ctx: Ctx, id: string, query: PageQuery): Promise<Page<Update>> {
   requireScope(ctx.actor, 'tasks:read')
-  const after = numberOf(query.cursor) ?? 0
+  const after = numberInCursor(query.cursor) ?? 0
   const items = await reading(ctx, async (tx) => {
     await findOwn(ctx, tx, id)
     return await taskUpdates.listTaskUpdates(tx, ctx.actor.projectId, id, after, query.limit + 1)
@@ -124,11 +124,4 @@ async function findOwn(ctx: Ctx, tx: Tx, id: string, what = 'task'): Promise<Tas
   if (task === null) throw notFound(what)
   requireOwnTask(ctx.actor, task)
   return task
-}
-
-function numberOf(cursor: string | undefined): number | undefined {
-  if (cursor === undefined) return undefined
-  const number = Number(cursor)
-  if (!/^\d{1,10}$/.test(cursor) || number > 2_147_483_647) throw cursorInvalid()
-  return number
 }

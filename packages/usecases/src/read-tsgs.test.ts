@@ -124,8 +124,8 @@ describe('the figures of a guide', () => {
   })
 
   it('count who was helped and who was not, and announce the help', async () => {
-    expect(await recordTsgFeedback(harness.ctx, 'oom', { resolved: true, sessionId: 'chat' })).toEqual({ ...NOTHING, resolved: 1 })
-    expect(await recordTsgFeedback(harness.ctx, 'oom', { resolved: false })).toEqual({ ...NOTHING, resolved: 1, unresolved: 1 })
+    expect(await recordTsgFeedback(harness.ctx, 'oom', { resolved: true, sessionId: 'chat' })).toEqual({ tsgId: 'oom', usage: { ...NOTHING, resolved: 1 } })
+    expect(await recordTsgFeedback(harness.ctx, 'oom', { resolved: false })).toEqual({ tsgId: 'oom', usage: { ...NOTHING, resolved: 1, unresolved: 1 } })
     await drainOutbox(harness.deps)
     expect(await allEvents(harness.ctx, 'oom')).toMatchObject([
       { type: 'tsg.resolved', subject: { kind: 'tsg', id: 'oom' }, data: { tsg_id: 'oom', title: 'Out of memory', session_id: 'chat', task_id: null } },

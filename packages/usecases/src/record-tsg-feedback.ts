@@ -5,7 +5,7 @@ import { inProject } from './in-project.ts'
 import { ALL_TSG_USES } from './read-tsgs.ts'
 
 /**
- * Records whether a guide helped, and answers with its figures. Whoever may read guides may say so: it is sub-agents who know.
+ * Records whether a guide helped, and answers with its id and its figures. Reading guides is enough to say so: sub-agents are the ones who know.
  * [B5] mark_tsg_helpful
  *
  * @throws DomainError `not_found`
@@ -14,7 +14,7 @@ export async function recordTsgFeedback(
   ctx: Ctx,
   tsgId: string,
   feedback: { resolved: boolean; sessionId?: string | undefined; taskId?: string | undefined },
-): Promise<TsgUsage> {
+): Promise<{ tsgId: string; usage: TsgUsage }> {
   requireScope(ctx.actor, 'tsgs:read')
   const { projectId, lineage } = ctx.actor
   const sessionId = lineage?.sessionId ?? feedback.sessionId ?? null
@@ -29,6 +29,6 @@ export async function recordTsgFeedback(
       tx.afterCommit(() => ctx.bell.ring('outbox'))
     }
     const counted = await tsgUses.countTsgUses(tx, projectId, [tsgId], ALL_TSG_USES)
-    return counted.get(tsgId) as TsgUsage
+    return { tsgId, usage: counted.get(tsgId) as TsgUsage }
   })
 }

@@ -24,7 +24,8 @@ export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
     return made
   }
   app.route({
-    method: ['GET', 'POST', 'DELETE'],
+    // There is no stream to open with GET and no session to end with DELETE: both are 405, as for any path.
+    method: 'POST',
     url: PATH,
     config: { access: 'key', bodyTypes: ['application/json'] },
     handlerTimeout: READ_MS,

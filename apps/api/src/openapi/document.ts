@@ -25,7 +25,7 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
 
 const DESCRIPTION = [
   'Durable, steerable background work for agents.',
-  'Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable `code`. Every POST takes an `Idempotency-Key`: the same key and body get the first answer again, with `Idempotent-Replayed: true`. Times are RFC 3339 in UTC; lists take `limit` and `cursor`. Fields that a request does not know are refused.',
+  'Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable `code`. Every POST takes an `Idempotency-Key`: the same key, query and body get the first answer again, with `Idempotent-Replayed: true`. Times are RFC 3339 in UTC; lists take `limit` and `cursor`. Fields that a request does not know are refused.',
 ].join('\n\n')
 
 /** Which endpoints answer what, as OpenAPI 3.1. */
@@ -71,7 +71,7 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Makes a repetition safe: the same key and body get the first answer again. Kept for at least 24 hours.',
+  description: 'Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
   example: 'spawn-2026-03-02-1',
 }

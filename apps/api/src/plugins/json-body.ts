@@ -18,9 +18,13 @@ export function addJsonBody(app: FastifyInstance): void {
   })
 }
 
-/** @throws DomainError `unsupported_media_type` where the endpoint reads bodies of other types */
+/** @throws DomainError `unsupported_media_type` where the endpoint reads bodies of other types, and for a body that is compressed */
 export function requireBodyType(request: FastifyRequest, type: string): void {
   if (request.routeOptions.config.bodyTypes?.includes(type) === false) throw unsupportedMediaType(request)
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    throw new DomainError('unsupported_media_type', 'The server reads no compressed bodies: send it without Content-Encoding.')
+  }
 }
 
 /** @throws DomainError `validation_failed` for invalid UTF-8, where the endpoint does not repair it */

@@ -2,6 +2,8 @@ import { SCOPES } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { sealCursor } from '../cursor.ts'
 import { components } from '../schemas/components.ts'
 import { startApi, type TestApi } from '../testing.ts'
 import { endpoints } from './index.ts'
@@ -82,6 +84,16 @@ describe('every endpoint that needs a key', () => {
     const answer = await api.call(endpoint.method, `${path}?no_such_parameter=1`, { key: admin, ...body(endpoint) })
     expect(answer.status).toBe(400)
     expect(answer.body.errors).toContainEqual(expect.objectContaining({ pointer: '?no_such_parameter' }))
+  })
+
+  const lists = rows.filter(({ endpoint: { query } }) => query instanceof z.ZodObject && 'cursor' in query.shape)
+
+  it.each(lists)('400: $name refuses a cursor that it has not given out', async ({ path }) => {
+    for (const cursor of [UNKNOWN, '1', sealCursor({ operationId: 'another', params: null, query: {} }, UNKNOWN)]) {
+      const parameters = new URLSearchParams({ cursor })
+      const answer = await api.call('GET', `${path}?${parameters}`, { key: admin })
+      expect(answer.body).toMatchObject({ status: 400, code: 'cursor_invalid', detail: expect.stringContaining('start again without a cursor') })
+    }
   })
 
   it('declares each operation once', () => {

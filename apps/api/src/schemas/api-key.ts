@@ -55,7 +55,7 @@ export const newApiKeySchema = requestComponent(
       .datetime({ offset: true })
       .transform((value) => new Date(value))
       .nullish()
-      .describe('When it stops working; never, when absent.'),
+      .describe('When it stops working, in the future; never, when absent.'),
   }),
   { name: 'controller', scopes: ['subtasks:read', 'subtasks:write', 'sessions:write'] },
 )

@@ -59,10 +59,19 @@ export const metadata = storable(z.record(z.string(), z.unknown()))
 
 export const idParams = (what: string) => z.strictObject({ id: uuid(`Id of the ${what}.`) })
 
+/** A whole number of a query: decimal digits and nothing else, so neither `1e2`, `0x10`, `+5` nor `5.0`. */
+export function queryNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  return z.preprocess((value, context) => {
+    if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)
+    context.addIssue({ code: 'custom', message: 'must be a whole number of at most 15 decimal digits', input: value })
+    return z.NEVER
+  }, z.int().min(min).max(max))
+}
+
 /** `?limit&cursor` of every list. */
 export const pageQuery = {
-  limit: z.coerce.number<string>().int().min(1).max(200).default(50).describe('How many items at most.'),
-  cursor: text(512).optional().describe('`next_cursor` of the page before.'),
+  limit: queryNumber(1, 200).default(50).describe('How many items at most.'),
+  cursor: text(512).optional().describe('`next_cursor` of the page before, from the same path with the same filters.'),
 }
 
 /** Millionths of a US dollar to dollars, as the wire has them. */

@@ -10,5 +10,8 @@ export const markTsgHelpfulTool = mcpTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: z.strictObject({ tsg_id: tsgId, resolved: z.boolean().describe('Whether the failure is gone.') }),
   output: tsgUsageSchema,
-  handle: async ({ ctx, sessionId }, { tsg_id: id, resolved }) => presentTsgUsage(id, await recordTsgFeedback(ctx, id, { resolved, sessionId })),
+  handle: async ({ ctx, sessionId }, { tsg_id, resolved }) => {
+    const { tsgId, usage } = await recordTsgFeedback(ctx, tsg_id, { resolved, sessionId })
+    return presentTsgUsage(tsgId, usage)
+  },
 })

@@ -1,16 +1,23 @@
 import { testDatabase } from '@muster/testing'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi, type TestApi } from '../../testing.ts'
 
 describe('/api-keys', () => {
   let api: TestApi
   let key: string
+  let admin: postgres.Sql
 
   beforeAll(async () => {
-    api = await startApi(await testDatabase())
+    const database = await testDatabase()
+    admin = postgres(database.adminUrl, { max: 1 })
+    api = await startApi(database)
     key = await api.key(['admin'])
   })
-  afterAll(() => api.close())
+  afterAll(async () => {
+    await admin.end()
+    await api.close()
+  })
 
   const create = (body: object, headers: Record<string, string> = {}) => api.call('POST', '/api-keys', { key, body, headers })
 
@@ -37,9 +44,21 @@ describe('/api-keys', () => {
     expect(answer.body.errors.map((each: { pointer: string }) => each.pointer)).toEqual(['/name', '/scopes/0', '/expires_at'])
   })
 
+  it('POST 400: refuses a time that is over, by the clock of the database', async () => {
+    const answer = await create({ name: 'old', scopes: ['admin'], expires_at: '2020-01-01T00:00:00+01:00' })
+    expect(answer.body).toMatchObject({
+      status: 400,
+      code: 'validation_failed',
+      errors: [{ pointer: '/expires_at', reason: expect.stringContaining('must be in the future'), value: '2019-12-31T23:00:00.000Z' }],
+    })
+    const list = await api.call('GET', '/api-keys', { key })
+    expect(list.body.items.map(({ name }: { name: string }) => name)).not.toContain('old')
+  })
+
   it('401: an expired key opens nothing', async () => {
-    const { body } = await create({ name: 'old', scopes: ['admin'], expires_at: '2020-01-01T00:00:00+01:00' })
-    expect(body.expires_at).toBe('2019-12-31T23:00:00.000Z')
+    const { body } = await create({ name: 'brief', scopes: ['admin'], expires_at: '2999-01-01T00:00:00+01:00' })
+    expect(body.expires_at).toBe('2998-12-31T23:00:00.000Z')
+    await admin`update api_keys set expires_at = now() - interval '1 second' where id = ${body.id}`
     expect((await api.call('GET', '/subtasks', { key: body.key })).status).toBe(401)
   })
 

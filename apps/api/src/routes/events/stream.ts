@@ -4,12 +4,9 @@ import { z } from 'zod'
 import { streamEndpoint } from '../../endpoint.ts'
 import { checkCursor, cursorOf, follow } from '../../events/follow.ts'
 import { eventSchema, eventTypeSchema } from '../../schemas/event.ts'
-import { printableId } from '../../schemas/fields.ts'
+import { printableId, queryNumber } from '../../schemas/fields.ts'
 
-export const afterQuery = z.coerce
-  .number<string>()
-  .int()
-  .min(0)
+export const afterQuery = queryNumber(0)
   .optional()
   .describe('Go on above this event id; 0 begins with the oldest that is kept. The header `Last-Event-ID` wins over it.')
 

@@ -2,7 +2,7 @@ import { MEMORY_LIMITS } from '@muster/domain'
 import { searchMemory } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../endpoint.ts'
-import { printableId, text } from '../../schemas/fields.ts'
+import { printableId, queryNumber, text } from '../../schemas/fields.ts'
 import { memoryKindSchema, memorySearchSchema, presentMemory } from '../../schemas/memory.ts'
 
 export const searchMemoryEndpoint = endpoint({
@@ -18,7 +18,7 @@ export const searchMemoryEndpoint = endpoint({
     q: text(MEMORY_LIMITS.query).describe('Words or a sentence; `"…"`, `OR` and `-` as in a search engine.'),
     kind: memoryKindSchema.optional().describe('Only these.'),
     agent_id: printableId('Only those of this agent.', 'default').optional(),
-    limit: z.coerce.number<string>().int().min(1).max(MEMORY_LIMITS.found).default(10).describe('How many items at most.'),
+    limit: queryNumber(1, MEMORY_LIMITS.found).default(10).describe('How many items at most.'),
   }),
   answers: { 200: { description: 'What was found.', schema: memorySearchSchema } },
   handle: ({ ctx, query: { agent_id, ...query } }) => searchMemory(ctx, { ...query, agentId: agent_id }),

@@ -2,7 +2,7 @@ import { isTerminal } from '@muster/domain'
 import { getSubtask } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
+import { idParams, queryNumber } from '../../schemas/fields.ts'
 import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
 import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
 
@@ -16,7 +16,7 @@ export const getSubtaskEndpoint = endpoint({
   access: 'subtasks:read',
   params: idParams('subtask'),
   query: z.strictObject({
-    wait_seconds: z.coerce.number<string>().min(0).max(WAIT_SECONDS_MAX).default(0).describe('How long to wait for its end.'),
+    wait_seconds: queryNumber(0, WAIT_SECONDS_MAX).default(0).describe('How long to wait for its end.'),
   }),
   answers: { 200: { description: 'The subtask.', schema: subtaskSchema } },
   errors: ['not_found'],

@@ -51,7 +51,7 @@ describe('GET /subtasks', () => {
     it.each([
       ['limit=0', '?limit', 'must be at least 1'],
       ['limit=201', '?limit', 'must be at most 200'],
-      ['limit=ten', '?limit', 'must be a number'],
+      ['limit=ten', '?limit', 'must be a whole number of at most 15 decimal digits'],
       ['status=done', '?status', 'must be one of pending, running, completed, failed, cancelled'],
       ['task_id=1', '?task_id', 'must be a UUID'],
       ['sesion=a', '?sesion', expect.stringContaining('is not a parameter of this request; it takes status, session')],
@@ -62,6 +62,14 @@ describe('GET /subtasks', () => {
 
     it('quotes what was to be a number as it came', async () => {
       expect((await list('limit=ten')).errors).toMatchObject([{ value: 'ten' }])
+    })
+
+    it('refuses a cursor of other filters or of another list', async () => {
+      const { next_cursor: cursor } = await list('agent_id=agent-a&limit=1')
+      expect((await list(`agent_id=agent-a&limit=2&cursor=${cursor}`)).items).toHaveLength(2)
+      for (const query of ['', 'agent_id=agent-b&', 'agent_id=agent-a&status=pending&'])
+        expect(await list(`${query}cursor=${cursor}`)).toMatchObject({ status: 400, code: 'cursor_invalid' })
+      expect((await api.call('GET', `/subtasks/${ids[0]}/updates?cursor=${cursor}`, { key })).body).toMatchObject({ code: 'cursor_invalid' })
     })
 
     it('refuses a cursor that it did not hand out', async () => {

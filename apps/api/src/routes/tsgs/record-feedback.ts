@@ -15,9 +15,7 @@ export const recordTsgFeedbackEndpoint = endpoint({
   body: tsgFeedbackSchema,
   answers: { 200: { description: 'Recorded.', schema: tsgUsageSchema } },
   errors: ['not_found'],
-  async handle({ ctx, params, body }) {
-    const feedback = { resolved: body.resolved, sessionId: body.session_id ?? undefined, taskId: body.task_id ?? undefined }
-    return { tsgId: params.tsg_id, usage: await recordTsgFeedback(ctx, params.tsg_id, feedback) }
-  },
+  handle: ({ ctx, params, body }) =>
+    recordTsgFeedback(ctx, params.tsg_id, { resolved: body.resolved, sessionId: body.session_id ?? undefined, taskId: body.task_id ?? undefined }),
   answer: ({ tsgId, usage }) => ({ status: 200, body: presentTsgUsage(tsgId, usage) }),
 })
