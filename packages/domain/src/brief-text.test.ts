@@ -273,6 +273,11 @@ describe('a result in the inbox', () => {
     expect(renderInboxItem({ ...item, result: null, recommendation: 'request_revision' })).toContain(
       'ended completed (completed)]\nIts result is poor. This is a summary; all of it is at GET /subtasks/s1/payload.\n',
     )
+    const ofTask = { ...item, subtaskId: null, taskId: 'a-task', finalOutcome: null, recommendation: 'request_revision' }
+    expect(renderInboxItem({ ...ofTask, status: 'in_review' })).toContain(
+      '[Inbox: task a-task waits for review]\nIts result is poor. This is a summary; all of it is at GET /tasks/a-task/payload.',
+    )
+    expect(renderInboxItem({ ...ofTask, status: 'cancelled' })).toContain('[Inbox: task a-task ended cancelled]')
     expect(renderInboxItem({ ...item, taskId: null, status: 'failed', finalOutcome: 'errored', result: null, summary: null, error: 'No disk' })).toContain(
       '[Inbox: subtask s1 ended failed (errored)]\n',
     )

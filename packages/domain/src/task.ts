@@ -22,6 +22,10 @@ export function isTerminalTask(status: TaskStatus): status is TerminalTaskStatus
   return NEXT_TASK_STATUSES[status].length === 0
 }
 
+/** What a task reports to the inbox of its parent session: its end, or that it waits for a review. */
+export const REPORTED_TASK_STATUSES = ['in_review', 'completed', 'failed', 'cancelled'] as const satisfies readonly TaskStatus[]
+export type ReportedTaskStatus = (typeof REPORTED_TASK_STATUSES)[number]
+
 export const TASK_PRIORITIES = ['P0', 'P1', 'P2', 'P3'] as const
 export type TaskPriority = (typeof TASK_PRIORITIES)[number]
 

@@ -203,7 +203,8 @@ const ANNOUNCEMENTS: Check[] = [
       group by s.id, n.id
       having count(i.id) <> (s.status in ('completed', 'failed', 'cancelled') and s.parent_session_id is not null and n.id is null)::int
       union all
-      select format('inbox item %s of %s', i.id, i.subtask_id) from inbox i left join subtasks s on s.id = i.subtask_id where s.parent_session_id is distinct from i.session_id`,
+      select format('inbox item %s of %s', i.id, i.subtask_id) from inbox i left join subtasks s on s.id = i.subtask_id
+      where i.task_id is null and s.parent_session_id is distinct from i.session_id`,
   },
 ]
 

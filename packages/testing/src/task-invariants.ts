@@ -151,5 +151,32 @@ const ANNOUNCEMENTS: Check[] = [
   },
 ]
 
+const REPORTS: readonly Check[] = [
+  {
+    claim: 'an ended task with a parent session that no subtask ran has exactly one inbox item of its end, and any other task has at most one',
+    find: (sql) => sql`
+      select format('%s %s has %s', t.status, t.id, count(i.id)) as broken
+      from tasks t left join inbox i on i.task_id = t.id and i.task_status <> 'in_review'
+      group by t.id
+      having count(i.id) > 1 or (count(i.id) = 0 and t.subtask_id is null and t.parent_session_id is not null and t.status in ('completed', 'failed', 'cancelled'))`,
+  },
+  {
+    claim: 'a task in review with a parent session that no subtask ran has an inbox item',
+    find: (sql) => sql`
+      select t.id::text as broken from tasks t
+      where t.status = 'in_review' and t.subtask_id is null and t.parent_session_id is not null
+        and not exists (select from inbox i where i.task_id = t.id and i.task_status = 'in_review')`,
+  },
+  {
+    claim: 'an inbox item of a task is for its parent session, in its own project, and reports what the task is or was',
+    find: (sql) => sql`
+      select format('inbox item %s of task %s', i.id, i.task_id) as broken from inbox i left join tasks t on t.id = i.task_id
+      where i.task_id is not null and (
+        t.parent_session_id is distinct from i.session_id or t.project_id is distinct from i.project_id
+        or (i.task_status <> 'in_review' and t.status <> i.task_status)
+      )`,
+  },
+]
+
 /** What must hold of briefs, of who holds them, and of what they were told. */
-export const TASKS: readonly Check[] = [...HOLDERS, ...BRIEFS, ...NEWS, ...ANNOUNCEMENTS]
+export const TASKS: readonly Check[] = [...HOLDERS, ...BRIEFS, ...NEWS, ...ANNOUNCEMENTS, ...REPORTS]

@@ -17,6 +17,7 @@ import type { MadeEvaluation } from './evaluate-ends.ts'
 import { taskEvent } from './event-data.ts'
 import { finishTask, lockForCompletion, requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
+import { reportTask } from './report-task.ts'
 
 /** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
 export type TaskCompletion =
@@ -90,14 +91,19 @@ export async function completeTaskInTransaction(
   await tasks.writeTransition(tx, taskId, { status: 'in_review', completionOutputs: outputs, summary, lastError: null })
   await outbox.publish(tx, projectId, [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })])
   tx.afterCommit(() => deps.bell.ring('outbox'))
-  if (task.review === 'manual' || judge !== null) return { outcome: 'in_review' }
+  if (task.review === 'manual' || judge !== null) {
+    await reportTask(deps, tx, task, 'in_review')
+    return { outcome: 'in_review' }
+  }
   const handedIn: LockedTask = { ...task, status: 'in_review', completionOutputs: outputs, summary }
   const decision = await decideLockedReview(deps, tx, handedIn, {
     evaluationId: row.id,
     evaluation,
     hasRunEnded: hasRunEnded || (await isHeldByEndedRun(tx, task)),
   })
-  return { outcome: decision === 'left' ? 'in_review' : decision }
+  if (decision !== 'left') return { outcome: decision }
+  await reportTask(deps, tx, task, 'in_review')
+  return { outcome: 'in_review' }
 }
 
 /** The refusal of outputs, naming each. */

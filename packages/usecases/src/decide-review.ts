@@ -1,9 +1,10 @@
 import { evaluations, type LockedTask, outbox, subtasks, type Tx, tasks } from '@muster/db'
-import { type Evaluation, isOutputCriterion, isTerminal, type NewEvent, outputProblems, revisionRequest, subtaskSessionId } from '@muster/domain'
+import { type Evaluation, isOutputCriterion, isTerminal, type NewEvent, outputProblems, revisionRequest } from '@muster/domain'
 import type { Deps } from './ctx.ts'
 import { taskEvent } from './event-data.ts'
 import { finishTask, lockForCompletion } from './finish-task.ts'
 import { queueTaskUpdate } from './queue-task-update.ts'
+import { isHeldByRun } from './report-task.ts'
 import { leaveEndedRun } from './take-away-task.ts'
 
 /** Who decides where nobody does. */
@@ -76,7 +77,7 @@ export async function requestRevision(
 
 /** Whether a locked task is held by the session of a subtask that is over. */
 export async function isHeldByEndedRun(tx: Tx, task: LockedTask): Promise<boolean> {
-  if (task.subtaskId === null || task.subagentSessionId !== subtaskSessionId(task.subtaskId)) return false
+  if (task.subtaskId === null || !isHeldByRun(task)) return false
   const run = await subtasks.lockSubtask(tx, task.subtaskId)
   return run === null || isTerminal(run.status)
 }

@@ -16,6 +16,7 @@ import type { Ctx } from './ctx.ts'
 import { taskEvent } from './event-data.ts'
 import { requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
+import { isHeldByRun } from './report-task.ts'
 import { takeAway } from './take-away-task.ts'
 
 /** How a brief is run. What it says itself (task, outputs) is not asked for again. */
@@ -73,7 +74,7 @@ function requireIdle(task: LockedTask): void {
   if (!DISPATCHABLE.includes(task.status)) {
     throw new DomainError('invalid_transition', 'This task has been handed in and waits for its review.', { status_now: task.status })
   }
-  if (task.subtaskId === null || task.subagentSessionId !== subtaskSessionId(task.subtaskId) || task.status !== 'in_progress') return
+  if (!isHeldByRun(task) || task.status !== 'in_progress') return
   throw new DomainError('invalid_transition', `This task runs already, as subtask ${task.subtaskId}. Cancel that first, or wait for it.`, {
     status_now: task.status,
     subtask_id: task.subtaskId,

@@ -1,6 +1,7 @@
 import { tasks } from '@muster/db'
 import { notFound, requireController, requireScope, type Task } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
+import { isHeldByEndedRun } from './decide-review.ts'
 import { cancelSubtaskOf, finishTask, requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
 
@@ -29,7 +30,9 @@ async function endTask(ctx: Ctx, id: string, status: 'failed' | 'cancelled', rea
     const task = await tasks.lockTask(tx, id)
     if (task === null) throw notFound('task')
     requireOpen(task)
-    await finishTask(ctx, tx, task, { status, lastError: reason }, ctx.actor)
+    // The end of the run was reported as completed. That its task then failed or was cancelled is another report.
+    const held = (await isHeldByEndedRun(tx, task)) ? { ...task, subtaskId: null } : task
+    await finishTask(ctx, tx, held, { status, lastError: reason }, ctx.actor)
     await cancelSubtaskOf(ctx, tx, task, ctx.actor)
     return (await tasks.findTask(tx, id)) as Task
   })

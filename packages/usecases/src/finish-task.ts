@@ -3,6 +3,7 @@ import { DomainError, isTerminal, isTerminalTask, type NewEvent, type TaskStatus
 import { cancelLockedSubtask } from './cancel-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { taskEvent, taskUpdateEvent } from './event-data.ts'
+import { reportTask } from './report-task.ts'
 
 /** @throws DomainError `invalid_transition` when a task has ended */
 export function requireOpen(task: { status: TaskStatus }): void {
@@ -16,11 +17,11 @@ export async function lockForCompletion(tx: Tx, projectId: string): Promise<void
 }
 
 /**
- * Ends a locked task: nobody holds it any more, and what was never handed over expires. Completion also releases, in the same commit,
- * the tasks that waited for this one alone; their dependencies must have been locked before the task was.
+ * Ends a locked task: its assignment ends, undelivered updates expire, and its parent session gets an inbox item. Completion also
+ * releases, in the same commit, the tasks that waited for this one alone; their dependencies must have been locked before the task was.
  */
 export async function finishTask(
-  deps: Pick<Deps, 'bell'>,
+  deps: Pick<Deps, 'bell' | 'newId'>,
   tx: Tx,
   task: LockedTask,
   end: { status: TerminalTaskStatus; lastError?: string | null; outputs?: Record<string, unknown>; summary?: string | null },
@@ -33,6 +34,7 @@ export async function finishTask(
     ...(end.summary === undefined ? {} : { summary: end.summary }),
     ...(end.lastError === undefined ? {} : { lastError: end.lastError }),
   })
+  await reportTask(deps, tx, task, end.status)
   await assignments.endAssignments(tx, id)
   const expired = await taskUpdates.expireTaskUpdates(tx, projectId, id)
   const released = end.status === 'completed' ? await releaseDependents(tx, task) : []

@@ -98,7 +98,7 @@ function roundsOf(task: Task): Promise<Round[]> {
 }
 
 /** The subtasks that the session which asked has heard of. */
-async function heardOf(session: string): Promise<string[]> {
+async function heardOf(session: string): Promise<(string | null)[]> {
   return (await claimInbox(harness.ctx, session, { limit: 10, ack: 'auto' })).items.map((item) => item.subtaskId)
 }
 

@@ -18,27 +18,49 @@ export const inboxClaimSchema = requestComponent(
   { limit: 10 },
 )
 
-const terminalStatusSchema = component('TerminalStatus', z.enum(['completed', 'failed', 'cancelled']))
+const itemKindSchema = component(
+  'InboxItemKind',
+  z
+    .enum(['subtask', 'task'])
+    .describe(
+      'subtask: a subtask of the session ended. task: a task with this `parent_session_id` ended or waits for a review, without a subtask that ran it.',
+    ),
+)
+
+const reportedStatusSchema = component(
+  'ReportedStatus',
+  z.enum(['completed', 'failed', 'cancelled', 'in_review']).describe('in_review only of a task: it was handed in and waits for its review.'),
+)
 
 const inboxItemSchema = component(
   'InboxItem',
   z.object({
     inbox_id: z.uuid(),
-    subtask_id: z.uuid(),
-    task_id: z.uuid().nullable(),
-    task: z.string(),
-    status: terminalStatusSchema,
-    final_outcome: finalOutcomeSchema,
+    kind: itemKindSchema,
+    subtask_id: z.uuid().nullable().describe('Null of kind task.'),
+    task_id: z.uuid().nullable().describe('The task, or the task that the subtask ran.'),
+    task: z.string().describe('What the subtask was given, or the title of the task.'),
+    status: reportedStatusSchema,
+    final_outcome: finalOutcomeSchema.nullable().describe('Null of kind task.'),
     score: z.number().min(0).max(1).nullable().describe('Of the latest evaluation of its result.'),
     recommendation: recommendationSchema.nullable().describe('Null where it did not complete.'),
-    result: z.string().nullable().describe('Null also where it has to be revised: then it is at `GET /subtasks/{id}/payload`.'),
-    summary: z.string().nullable().describe('Of a result that has to be revised: what is wrong with it, its first and its last part.'),
+    result: z
+      .string()
+      .nullable()
+      .describe(
+        'Of kind task: its outputs as text. Null also where it has to be revised: then it is at `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.',
+      ),
+    summary: z
+      .string()
+      .nullable()
+      .describe('The summary that came with it. Of a result that has to be revised: what is wrong with it, its first and its last part.'),
     error: z.string().nullable().describe('Why it did not complete.'),
     truncated: z.boolean().describe('True where the result was cut.'),
-    completed_at: time('When the subtask ended.'),
+    completed_at: time('When the subtask or the task ended, or the task was handed in for review.'),
   }),
   {
     inbox_id: '0198c9a4-2f6b-7e10-9c3d-5a7b8c9d0e1f',
+    kind: 'subtask',
     subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
     task_id: null,
     task: 'List the public functions of src/ with one sentence each.',
@@ -69,11 +91,11 @@ export function presentClaimedInbox(claim: { claimId: string | null; items: Inbo
 function presentItem(item: InboxItem): z.output<typeof inboxItemSchema> {
   return {
     inbox_id: item.inboxId,
+    kind: item.subtaskId === null ? 'task' : 'subtask',
     subtask_id: item.subtaskId,
     task_id: item.taskId,
     task: item.task,
-    // Only what has ended is ever in an inbox.
-    status: item.status as z.output<typeof inboxItemSchema>['status'],
+    status: item.status,
     final_outcome: item.finalOutcome,
     score: item.score,
     recommendation: item.recommendation,

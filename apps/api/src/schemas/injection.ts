@@ -21,7 +21,9 @@ const itemKindSchema = component(
   'InjectionItemKind',
   z
     .enum(['assignment', 'update', 'tsg_notice', 'inbox'])
-    .describe('assignment: a whole brief. update: a change of one. tsg_notice: a guide for what has just failed. inbox: the result of a subtask.'),
+    .describe(
+      'assignment: a whole brief. update: a change of one. tsg_notice: a guide for what has just failed. inbox: the end of a subtask, or what became of an assigned task.',
+    ),
 )
 
 const injectionItemSchema = component(

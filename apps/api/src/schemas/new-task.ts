@@ -63,7 +63,7 @@ export const newTaskSchema = requestComponent(
     tsgs: z.array(string(64)).meta({ maxItems: BRIEF_LIMITS.tsgs }).nullish().describe('Troubleshooting guides that belong to it.'),
     parent_session_id: string(BRIEF_LIMITS.sessionId)
       .nullish()
-      .describe('The session that wants it done.')
+      .describe('The session that wants it done. Its inbox and its next injection report the end of the task, and that it waits for review.')
       .meta({ examples: ['research-1'] }),
     client_cwd: string(BRIEF_LIMITS.path).nullish().describe('The folder that relative paths start at.'),
     review: z.enum(REVIEW_MODES).nullish().describe('Who decides over what is handed in. Default: none.'),

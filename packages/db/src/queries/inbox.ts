@@ -1,14 +1,27 @@
-import type { FinalOutcome, Recommendation, SubtaskStatus } from '@muster/domain'
+import {
+  completionText,
+  cutToBytes,
+  type FinalOutcome,
+  RESULT_BYTES_MAX,
+  type Recommendation,
+  type ReportedTaskStatus,
+  type TerminalStatus,
+} from '@muster/domain'
 import type { Tx } from '../client.ts'
 import { readBodies } from './bodies.ts'
 
 export interface InboxItem {
   inboxId: string
-  subtaskId: string
+  /** Null where the item is about a task and not about a subtask. */
+  subtaskId: string | null
+  /** The task that the item is about, or that the subtask ran; null for a subtask without a task. */
   taskId: string | null
+  /** What the subtask was given, or the title of the task. */
   task: string
-  status: SubtaskStatus
-  finalOutcome: FinalOutcome
+  /** `in_review` only of a task. */
+  status: TerminalStatus | ReportedTaskStatus
+  /** Null of a task. */
+  finalOutcome: FinalOutcome | null
   /** Of the latest evaluation of its result; so is the recommendation. */
   score: number | null
   recommendation: Recommendation | null
@@ -32,15 +45,16 @@ export async function claimInboxItems(
   const rows = await tx.sql<
     {
       inbox_id: string
-      subtask_id: string
+      subtask_id: string | null
       task_id: string | null
       task: string
-      status: SubtaskStatus
-      final_outcome: FinalOutcome
+      status: InboxItem['status']
+      final_outcome: FinalOutcome | null
       score: number | null
       recommendation: Recommendation | null
       result: string | null
       result_body_id: string | null
+      completion_outputs: Record<string, unknown> | null
       summary: string | null
       error: string | null
       result_truncated: boolean
@@ -58,36 +72,66 @@ export async function claimInboxItems(
         delivered_at = case when ${claim.leaseSeconds}::int is null then muster_now() end,
         lease_expires_at = muster_now() + ${claim.leaseSeconds}::int * interval '1 second'
       from waiting where i.id = waiting.id
-      returning i.id, i.subtask_id
+      returning i.id, i.subtask_id, i.task_id, i.task_status, i.created_at
     )
-    select t.id as inbox_id, t.subtask_id, s.task_id, s.task, s.status, s.final_outcome, e.score, e.recommendation,
+    select t.id as inbox_id, t.subtask_id, coalesce(t.task_id, s.task_id) as task_id, coalesce(k.title, s.task) as task,
+      coalesce(t.task_status, s.status) as status, s.final_outcome, e.score, e.recommendation,
       case when not coalesce(e.is_poor, false) then s.result end as result, case when not coalesce(e.is_poor, false) then s.result_body_id end as result_body_id,
-      case when e.is_poor then e.summary else s.summary end as summary, s.error, s.result_truncated, s.completed_at
-    from taken t join subtasks s on s.id = t.subtask_id
+      case when t.task_status in ('in_review', 'completed') and not coalesce(e.is_poor, false) then k.completion_outputs end as completion_outputs,
+      case when e.is_poor then e.summary when t.task_status in ('in_review', 'completed') then k.summary else s.summary end as summary,
+      case when t.task_status in ('failed', 'cancelled') then k.last_error else s.error end as error,
+      coalesce(s.result_truncated, false) as result_truncated, coalesce(s.completed_at, case when t.task_status <> 'in_review' then k.completed_at end, t.created_at) as completed_at
+    from taken t left join subtasks s on s.id = t.subtask_id left join tasks k on k.id = t.task_id
     left join lateral (
-      select l.score, l.recommendation, l.summary, l.recommendation = 'request_revision' as is_poor from evaluations l
-      where l.project_id = ${projectId} and l.subtask_id = t.subtask_id order by l.is_judged desc limit 1
+      select l.score, l.recommendation, l.summary, l.recommendation = 'request_revision' as is_poor from (
+        (select score, recommendation, summary from evaluations
+          where project_id = ${projectId} and subtask_id = t.subtask_id order by is_judged desc limit 1)
+        union all
+        (select score, recommendation, summary from evaluations
+          where project_id = ${projectId} and task_id = t.task_id and t.task_status in ('in_review', 'completed') and origin = 'completion'
+          order by id desc limit 1)
+      ) as l
     ) as e on true
+    where s.id is not null or k.id is not null
     order by t.id`
   const bodies = await readBodies(
     tx,
     rows.flatMap((row) => row.result_body_id ?? []),
   )
-  return rows.map((row) => ({
-    inboxId: row.inbox_id,
-    subtaskId: row.subtask_id,
-    taskId: row.task_id,
-    task: row.task,
-    status: row.status,
-    finalOutcome: row.final_outcome,
-    score: row.score,
-    recommendation: row.recommendation,
-    result: row.result_body_id === null ? row.result : (bodies.get(row.result_body_id) ?? null),
-    summary: row.summary,
-    error: row.error,
-    truncated: row.result_truncated,
-    completedAt: new Date(row.completed_at),
-  }))
+  return rows.map((row) => {
+    const outputs = handedIn(row.completion_outputs)
+    return {
+      inboxId: row.inbox_id,
+      subtaskId: row.subtask_id,
+      taskId: row.task_id,
+      task: row.task,
+      status: row.status,
+      finalOutcome: row.final_outcome,
+      score: row.score,
+      recommendation: row.recommendation,
+      result: outputs?.text ?? (row.result_body_id === null ? row.result : (bodies.get(row.result_body_id) ?? null)),
+      summary: row.summary,
+      error: row.error,
+      truncated: outputs?.truncated ?? row.result_truncated,
+      completedAt: new Date(row.completed_at),
+    }
+  })
+}
+
+/** The outputs that a task was completed with, as the text of a result. Null where there are none. */
+function handedIn(outputs: Record<string, unknown> | null): { text: string; truncated: boolean } | null {
+  return outputs === null || Object.keys(outputs).length === 0 ? null : cutToBytes(completionText(null, outputs), RESULT_BYTES_MAX)
+}
+
+/** Puts what became of a locked task into an inbox. */
+export async function insertTaskItem(
+  tx: Tx,
+  projectId: string,
+  item: { id: string; sessionId: string; taskId: string; taskStatus: ReportedTaskStatus },
+): Promise<void> {
+  await tx.sql`
+    insert into inbox (project_id, id, session_id, task_id, task_status)
+    values (${projectId}, ${item.id}, ${item.sessionId}, ${item.taskId}, ${item.taskStatus})`
 }
 
 /** Makes a leased claim final. Answers how many items it still held. */

@@ -1,15 +1,22 @@
+import { REPORTED_TASK_STATUSES, type ReportedTaskStatus } from '@muster/domain'
 import { sql } from 'drizzle-orm'
-import { index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { instant, instantNow, projectId } from './columns.ts'
+import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
-/** Results that wait for the session that asked. The subtask's own row holds the result; an item only says who still has to be told. */
+/**
+ * What waits for a parent session: the end of a subtask, or what became of an assigned task. The row of the subtask or of the task holds
+ * the result; an item only says which session has yet to receive it.
+ */
 export const inbox = pgTable(
   'inbox',
   {
     projectId: projectId(),
     id: uuid().primaryKey(),
     sessionId: text().notNull(),
-    subtaskId: uuid().notNull(),
+    subtaskId: uuid(),
+    /** Set together with the status that the item reports, where the item is about a task and not about a subtask. */
+    taskId: uuid(),
+    taskStatus: text().$type<ReportedTaskStatus>(),
     createdAt: instantNow(),
     /** Set by a claim; the item comes again when `lease_expires_at` passes without an acknowledgement. */
     claimId: uuid(),
@@ -17,7 +24,11 @@ export const inbox = pgTable(
     deliveredAt: instant(),
   },
   (table) => [
+    check('inbox_task_status', oneOf('task_status', REPORTED_TASK_STATUSES)),
+    check('inbox_subject', sql`(subtask_id is null) = (task_id is not null) and (task_id is null) = (task_status is null)`),
     uniqueIndex('inbox_subtask').on(table.subtaskId),
+    // A task ends once. It may be in review several times, and each is an item.
+    uniqueIndex('inbox_task_end').on(table.taskId).where(sql`task_status in ('completed', 'failed', 'cancelled')`),
     index('inbox_waiting').on(table.projectId, table.sessionId, table.id).where(sql`delivered_at is null`),
   ],
 )

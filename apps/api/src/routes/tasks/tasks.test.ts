@@ -97,6 +97,31 @@ describe('POST /tasks/{id}/check-ins', () => {
   })
 })
 
+describe('the inbox of the parent of an assigned task', () => {
+  it('has one item of its end, however often the completion is sent', async () => {
+    const sessions = await api.key(['sessions:write'])
+    const path = await make({ parent_session_id: 'boss', required_outputs: [] })
+    await send('POST', `${path}/assign`, { subagent_session_id: 'counter' })
+    const complete = () => send('POST', `${path}/complete`, { outputs: {}, summary: 'There are 3.' }, { 'idempotency-key': 'complete-once' })
+    expect([(await complete()).status, (await complete()).status]).toEqual([200, 200])
+    const { body } = await api.call('POST', '/sessions/boss/inbox/claim', { key: sessions, body: {} })
+    expect(body.items).toMatchObject([
+      { kind: 'task', subtask_id: null, task_id: path.slice(7), task: 'Write the guide', status: 'completed', final_outcome: null, summary: 'There are 3.' },
+    ])
+    expect((await api.call('POST', '/sessions/boss/injections', { key: sessions, body: {} })).body.items).toEqual([])
+  })
+
+  it('has an item of its review, which the next injection brings', async () => {
+    const sessions = await api.key(['sessions:write'])
+    const path = await make({ parent_session_id: 'reviewer', required_outputs: [], review: 'manual' })
+    await send('POST', `${path}/assign`, { subagent_session_id: 'counter' })
+    await send('POST', `${path}/complete`, { outputs: {}, summary: 'There are 3.' })
+    const { body } = await api.call('POST', '/sessions/reviewer/injections', { key: sessions, body: {} })
+    expect(body.items).toMatchObject([{ kind: 'inbox', task_id: path.slice(7) }])
+    expect(body.text).toContain(`[Inbox: task ${path.slice(7)} waits for review]`)
+  })
+})
+
 describe('POST /tasks/{id}/review', () => {
   it('200: sends back, and approves', async () => {
     const path = await make({ review: 'manual', required_outputs: [] })
