@@ -37,7 +37,7 @@ Muster is up.
   API     ${address}
   Docs    ${address}/docs
   Data    ${dataDir}
-  Access  ${isOpen ? 'open: every program on this machine may use it (AUTH=keys asks for API keys)' : 'API keys; make one with: npm run key -- create --name me --scopes subtasks:read,subtasks:write'}
+  Access  ${isOpen ? 'open: every program on this machine may use it, but a subtask only with its own credential (AUTH=keys asks for API keys)' : 'API keys; make one with: npm run key -- create --name me --scopes subtasks:read,subtasks:write'}
 
 Try it${isOpen ? '' : ' (with the key in MUSTER_KEY)'}:
 

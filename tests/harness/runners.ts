@@ -10,6 +10,7 @@ export function commandRunners(ledgerPath: string): Record<string, { argv: strin
     act: { argv: node('act.mjs'), env },
     append: { argv: ['/bin/sh', program('append.sh')], env },
     credential: { argv: node('credential.mjs'), env },
+    escape: { argv: node('escape.mjs'), env },
     family: { argv: node('family.mjs'), env },
     hold: { argv: node('hold.mjs'), env, steerable: true },
     'kill-worker': { argv: node('kill-worker.mjs'), env },

@@ -1,5 +1,6 @@
+import type { Socket } from 'node:net'
 import type { DomainError } from '@muster/domain'
-import type { RunnerDescription } from '@muster/runners'
+import type { LocalCaller, RunnerDescription } from '@muster/runners'
 import type { Deps } from '@muster/usecases'
 import type { CredentialWatch } from './credential-watch.ts'
 import type { EventFeed } from './events/feed.ts'
@@ -11,6 +12,8 @@ export interface ApiDeps extends Deps {
   runners(): RunnerDescription[]
   /** What has to be set before this model can judge outputs; null is the judge's default. Empty when it can. */
   missingForJudge(model: string | null): string[]
+  /** Which process is at the other end of a loopback connection. Costs a few milliseconds. */
+  findLocalCaller(socket: Socket): Promise<LocalCaller>
   /** The events of the log as they appear, for streams and long polls. */
   feed: EventFeed
   /** Ends streams whose credential has ended. */

@@ -1,7 +1,7 @@
 import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, unavailable } from '@muster/db'
 import { DEFAULT_PROJECT_ID, DomainError, readPhrase } from '@muster/domain'
 import { type Channel, createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
-import { describeRunners, missingForJudge } from '@muster/runners'
+import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
 import { type Deps, findEndedTokens, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS } from '@muster/usecases'
 import { v7 } from 'uuid'
 import type { ApiDeps } from './api-deps.ts'
@@ -72,6 +72,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     credentialWatch,
     runWaiters,
     runners,
+    findLocalCaller,
     missingForJudge: (model) => missingForJudge(settings, model),
     isUnavailable: isDatabaseUnavailable,
     unavailable,

@@ -6,6 +6,7 @@
  * `process.env`, and starts nothing when it is imported.
  */
 export { type Guard, type GuardOptions, startGuard } from './command/guard.ts'
+export { findLocalCaller, type LocalCaller } from './command/local-caller.ts'
 export type { RunnerLog } from './command/log.ts'
 export type { Environment } from './command/program.ts'
 export { type CommandRunnerOptions, createCommandRunner } from './command/runner.ts'

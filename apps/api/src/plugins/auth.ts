@@ -1,4 +1,6 @@
+import { Socket } from 'node:net'
 import { type Actor, DomainError, isLoopback, requireScope, requireSpawnAllowed } from '@muster/domain'
+import type { LocalCaller } from '@muster/runners'
 import { authenticate, openActor } from '@muster/usecases'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
@@ -47,9 +49,34 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
     if (request.actor !== null && reply.elapsedTime > SLOW_BODY_MS) await request.authorizeAgain()
   })
 
+  /** Each connection has one process at its other end: it is looked for once, however many requests follow. */
+  const callers = new WeakMap<Socket, Promise<LocalCaller>>()
+
+  /**
+   * A call without a credential may come from a program of a subtask that leaves its credential out. Such a call must not count as one of the user, or
+   * a subtask could start further work.
+   */
+  async function refuseSubtasks({ raw: { socket } }: FastifyRequest): Promise<void> {
+    // Requests of tests that use no network have a stand-in.
+    if (!(socket instanceof Socket)) return
+    const known = callers.get(socket)
+    const looking = known ?? deps.findLocalCaller(socket)
+    if (known === undefined) callers.set(socket, looking)
+    const caller = await looking
+    if (caller === 'subtask') {
+      throw new DomainError('unauthenticated', 'This call comes from a program of a subtask. Send its own credential: Authorization: Bearer $MUSTER_TOKEN.')
+    }
+    if (caller === 'unknown') {
+      throw new DomainError('unauthenticated', 'This server could not find the program that calls, and asks for an API key: send Authorization: Bearer mst_….')
+    }
+  }
+
   async function identify(request: FastifyRequest): Promise<Actor> {
     if (request.headers.authorization === undefined) {
-      if (deps.settings.AUTH === 'open') return openActor()
+      if (deps.settings.AUTH === 'open') {
+        await refuseSubtasks(request)
+        return openActor()
+      }
       throw new DomainError('unauthenticated', 'This server needs an API key: send Authorization: Bearer mst_…')
     }
     try {

@@ -4,13 +4,15 @@ import { setTimeout as delay, setImmediate as immediate } from 'node:timers/prom
 import type { Guard } from './guard.ts'
 import type { Ending } from './outcome.ts'
 import { isGroupRunning, killMarked, signalGroup } from './process-group.ts'
+import { markForPrograms } from './process-mark.ts'
 
 /**
  * The program starts behind a gate: the shell waits for a line on descriptor 3 before it becomes the program, and that line
  * is written once the guard knows the group. If the worker dies in between, the shell reads the end of the pipe and exits.
- * Program and arguments are positional parameters; nothing of them is ever read as shell.
+ * Program and arguments are positional parameters; nothing of them is ever read as shell. The first parameter marks the process (`process-mark.ts`): dash
+ * and busybox set the limit with `-w`, bash with `-x`.
  */
-const GATE_SCRIPT = 'read -r _ <&3 || exit 125; exec 3<&-; exec "$@"'
+const GATE_SCRIPT = 'read -r _ <&3 || exit 125; exec 3<&-; [ -z "$1" ] || ulimit -w "$1" 2>/dev/null || ulimit -x "$1" 2>/dev/null || :; shift; exec "$@"'
 const GATE_NAME = 'muster-gate'
 
 /** SIGKILL comes early enough for everything to be gone two seconds after the stop. */
@@ -140,7 +142,12 @@ function spawnGate(program: string, args: readonly string[], cwd: string, env: R
     const fail = (error: NodeJS.ErrnoException) =>
       reject(new StartError(`${program} could not be started in ${cwd}: ${error.message}`, !PERMANENT_CODES.has(error.code ?? '')))
     try {
-      const child = spawn('/bin/sh', ['-c', GATE_SCRIPT, GATE_NAME, program, ...args], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] })
+      const child = spawn('/bin/sh', ['-c', GATE_SCRIPT, GATE_NAME, String(markForPrograms() ?? ''), program, ...args], {
+        cwd,
+        env,
+        detached: true,
+        stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+      })
       child.once('error', fail)
       child.once('spawn', () => resolve(child))
     } catch (error) {
