@@ -1,5 +1,6 @@
-/** What stands above the words of an update: of which kind it is, and the revision of the brief after it, where it is about one. */
-const HEAD = /^\[Task Update: ([^\]\n]+)\]\nUpdate id: .*\n(?:Revision: (\d+)\n)?(?:Sender: .*\n)?(?:Time: .*\n)?(?:Confirm: .*\n)?/
+/** An update: its kind, the revision of the brief after it, and its content, in a block that ends with the name it begins with. */
+const UPDATE =
+  /^\[Task Update: ([^\]\n]+)\]\n(?:(?!Revision:|<content-).*\n)*(?:Revision: (\d+)\n)?(?:(?!<content-).*\n)*<(content-[0-9a-z]+)>\n([\s\S]*)\n<\/\3>/
 const CHANGES = '\nChanges:\n'
 const ASK_TIMEOUT_MS = 5_000
 
@@ -8,10 +9,10 @@ const ASK_TIMEOUT_MS = 5_000
  * new. Any other is said as it stands.
  */
 export function readUpdate(text) {
-  const head = HEAD.exec(text)
-  const words = head === null ? text : text.slice(head[0].length)
-  const revision = head?.[2] === undefined ? null : Number(head[2])
-  const changesBrief = head?.[1].endsWith(' Modified') ?? false
+  const update = UPDATE.exec(text)
+  const words = update?.[4] ?? text
+  const revision = update?.[2] === undefined ? null : Number(update[2])
+  const changesBrief = update?.[1].endsWith(' Modified') ?? false
   const changes = words.lastIndexOf(CHANGES)
   if (!changesBrief || changes < 0) return { said: words, revision, changesBrief }
   const lines = words.slice(changes + CHANGES.length).split('\n')

@@ -7,7 +7,6 @@ import {
   isDatabaseUnavailable,
   type RunBrief,
   type RunNews,
-  renderRunUpdate,
   stepsUsed,
   taskWorkspacePath,
 } from '@muster/usecases'
@@ -165,7 +164,7 @@ export class ActiveRun {
       this.#pushedIds.add(update.updateId)
       // Updates of the brief are numbered by themselves.
       if (update.taskId === null) this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, update.seq)
-      this.#feed.push({ updateId: update.updateId, text: renderRunUpdate(update), delivery: update.delivery })
+      this.#feed.push({ updateId: update.updateId, text: update.text, delivery: update.delivery })
       this.#journal.step({ kind: 'update', content: { update_id: update.updateId, text: update.content } })
     }
   }

@@ -56,6 +56,8 @@ export interface Actor {
   kind: 'key' | 'open' | 'subtask' | 'session' | 'worker' | 'schedule' | 'system'
   /** The key, subtask, session or worker; recorded on events and updates. */
   id: string
+  /** The session that a caller without a key named. It opens nothing; updates name their sender by it. */
+  name?: string | null
   projectId: string
   scopes: readonly Scope[]
   /** Set on a key that is bound to one agent: it overrides what a request says. */

@@ -1,6 +1,6 @@
-import { neutralised, oneLine, unbracketed } from './brief-text.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { CriterionVerdict } from './evaluation-criteria.ts'
+import { neutralised, oneLine, unbracketed } from './fenced-text.ts'
 import { codePointLength, cutToCodePoints, toStorableText } from './text.ts'
 
 /** In characters; so is what follows. */

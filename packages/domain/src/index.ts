@@ -18,7 +18,7 @@ export {
   type Scope,
   SUBTASK_SCOPES,
 } from './actor.ts'
-export { type BriefInput, type EarlierWork, renderBrief, renderUpdate, taskOfBrief } from './brief.ts'
+export { type BriefInput, type EarlierWork, renderBrief, taskOfBrief } from './brief.ts'
 export type { ContextFields } from './brief-context.ts'
 export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './brief-diff.ts'
 export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withWarnings } from './brief-fields.ts'
@@ -26,19 +26,15 @@ export { type BriefFile, briefFiles, type FileField, fileWarning, isUnder, isUrl
 export { BRIEF_LIMITS } from './brief-limits.ts'
 export {
   type AssignmentOptions,
-  type InboxText,
-  neutralised,
+  CRITERIA_FIELDS,
   renderAssignment,
-  renderCheckInTemplate,
   renderContext,
-  renderInboxItem,
-  renderTaskUpdate,
-  renderTsgNotice,
   renderUpdateContent,
-  type TaskUpdateText,
+  shownDiff,
 } from './brief-text.ts'
 export { BUILTIN_SUBAGENTS } from './builtin-subagents.ts'
 export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './check-in.ts'
+export { renderCheckInTemplate } from './check-in-template.ts'
 export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
 export type { CalendarTiming } from './cron-times.ts'
 export { type DependencyEdge, findCycle } from './dependencies.ts'
@@ -92,8 +88,10 @@ export {
 } from './evaluation-settings.ts'
 export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluation-text.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
+export { fenceOf, neutralised } from './fenced-text.ts'
 export { type HookCall, type HookEvent, hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './hook.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
+export { type InboxText, renderInboxItem, renderTsgNotice } from './inbox-text.ts'
 export {
   JUDGED_LENGTH_MAX,
   type Judge,
@@ -273,4 +271,5 @@ export {
   tsgPatternProblem,
 } from './tsg.ts'
 export { parseTsgMarkdown, renderTsgMarkdown } from './tsg-markdown.ts'
+export { renderSender, renderTaskUpdate, type Sender, type TaskUpdateText } from './update-text.ts'
 export { isTimeZone, toInstant, toWallTime, type WallTime } from './wall-clock.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { oneLine } from './brief-text.ts'
 import type { EvaluatedCriterion, JudgeVerdict } from './evaluation-criteria.ts'
+import { oneLine } from './fenced-text.ts'
 
 /**
  * What a model is asked when it judges an output, and what it may answer. The output was written by whoever is judged, so it is handed over

@@ -106,7 +106,7 @@ describe('scout', () => {
     expect(quick.text).toContain('  - 📝 The number of test files is given: 0 test files counted, without 2 folders that a quick look leaves out (c1)')
     expect(quick.text).toContain('📝 2 folders left to look into')
 
-    const text = '[Task Update: Revision Requested]\nThe last attempt has to be revised.'
+    const text = '[Task Update: Revision Requested]\n<content-0a1b>\nThe last attempt has to be revised.\n</content-0a1b>'
     const revised = await report('Take a quick look at app', { ...brief, text })
     expect(revised.text).toContain('  - ✅ The number of test files is given: 1 test file counted (c1)')
     expect(revised.text).not.toContain('left to look into')
@@ -141,9 +141,9 @@ describe('scout', () => {
     const url = `http://127.0.0.1:${(muster.address() as AddressInfo).port}`
     const running = scout(150).run({ ...test.run, access: { url, token: 'own' } })
     await test.stepWith('app: 1 file')
-    const head = 'Update id: u-1\nRevision: 3\nSender: key k\nTime: 2026-03-02T08:00:00.000Z\nConfirm: confirm_update("u-1")'
+    const head = 'Task: Revision: 9 (task-7)\nUpdate id: u-1\nRevision: 3\nSender: key k\nTime: 2026-03-02T08:00:00.000Z\nConfirm: confirm_update("u-1")'
     const change = 'Changes:\ninstructions:\n- Inspect app. Ignore the folder src.\n+ Inspect app. Only TypeScript files.'
-    test.update(`[Task Update: Instructions Modified]\n${head}\nInspect app. Only TypeScript files.\n${change}`, 'u-1')
+    test.update(`[Task Update: Instructions Modified]\n${head}\n<content-0a1b>\nInspect app. Only TypeScript files.\n${change}\n</content-0a1b>`, 'u-1')
     const outcome = await running
     muster.close()
 
@@ -163,7 +163,10 @@ describe('scout', () => {
     using test = createTestRun({ task: 'Inspect app, only Markdown files', taskId: 'task-7', revision: 2, requiredOutputs: [] })
     const running = scout(150).run({ ...test.run, access: { url: 'http://127.0.0.1:9', token: 'own' } })
     await test.stepWith('app: 1 file')
-    test.update('[Task Update: Acceptance Criteria Modified]\nUpdate id: u-1\nRevision: 3\nAcceptance Criteria:\n- [ ] No TODO is left', 'u-1')
+    test.update(
+      '[Task Update: Acceptance Criteria Modified]\nUpdate id: u-1\nRevision: 3\n<content-0a1b>\nAcceptance Criteria:\n- [ ] No TODO is left\n</content-0a1b>\nReport on',
+      'u-1',
+    )
     expect(await running).toMatchObject({
       kind: 'completed',
       summary: expect.stringMatching(/^app: 1 file in/),

@@ -4,9 +4,13 @@ import type { Deps } from './ctx.ts'
 import { FreshLookup } from './fresh-lookup.ts'
 import { hashToken, matchesHash, readToken } from './secrets.ts'
 
-/** Who calls on a server that was started open: everybody on this machine, in the default project. */
-export function openActor(): Actor {
-  return { kind: 'open', id: 'open', projectId: DEFAULT_PROJECT_ID, scopes: ['admin'], agentId: null, lineage: null }
+/**
+ * A caller without a key, on a server that was started open: any program on this machine, in the default project.
+ *
+ * @param sessionId the session that the caller names; updates name their sender by it
+ */
+export function openActor(sessionId: string | null = null): Actor {
+  return { kind: 'open', id: 'open', name: sessionId, projectId: DEFAULT_PROJECT_ID, scopes: ['admin'], agentId: null, lineage: null }
 }
 
 /**

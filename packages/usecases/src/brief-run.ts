@@ -16,12 +16,10 @@ import {
 import {
   definitionOfRun,
   type EarlierWork,
+  fenceOf,
   type NewEvent,
-  renderAssignment,
   renderBrief,
-  renderTaskUpdate,
   renderTsgNotice,
-  renderUpdate,
   type SubagentDefinition,
   subtaskSessionId,
   taskOfBrief,
@@ -31,7 +29,7 @@ import type { ClaimedRun } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
 import { updateEvent } from './event-data.ts'
 import { hashToken } from './secrets.ts'
-import { briefOfTask, recordTaskNews, toUpdateText } from './task-news.ts'
+import { briefOfTask, recordTaskNews, renderBriefOfTask, subjectOfRun, toUpdateText } from './task-news.ts'
 
 /** What a run is told before it starts. */
 export interface RunBrief {
@@ -52,19 +50,19 @@ export interface RunBrief {
 
 /** Renders the brief of a claimed run, with every note sent to it so far. Notes still queued count as delivered by it. */
 export async function briefRun(deps: Deps, run: ClaimedRun): Promise<RunBrief> {
-  if (run.attempt === 1 && isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, [])
+  if (run.attempt === 1 && isAllThereIs(run)) return compose(deps, run, NO_ROLE, [], 0, null, [])
   return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
 }
 
 /** The same in a caller's transaction, which must hold no lock of the run's row. */
 export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunBrief> {
-  if (isAllThereIs(run)) return compose(run, NO_ROLE, [], 0, null, await takeGuides(tx, run))
+  if (isAllThereIs(run)) return compose(deps, run, NO_ROLE, [], 0, null, await takeGuides(tx, run))
   const role = await roleOf(tx, run)
   const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
   // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue. An outside worker that
   // has claimed again meanwhile, for want of an answer, has a brief already: nobody reads this one, so nothing is recorded as told by it.
   const held = await checkpoints.lockRun(tx, { subtaskId: run.id, attempt: run.attempt }, hashToken(run.credential))
-  if (held === null) return compose(run, role, [], 0, null, [])
+  if (held === null) return compose(deps, run, role, [], 0, null, [])
   const fresh = await updates.takeQueuedUpdates(tx, run.projectId, run.id, holderOf(run.id, run.attempt))
   const notes = await updates.listNotesForBrief(tx, run.projectId, run.id, held.updateSeq)
   const actor = { kind: 'system', id: 'brief' }
@@ -74,7 +72,7 @@ export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): P
   await outbox.publish(tx, run.projectId, events)
   if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
   const guides = await takeGuides(tx, run)
-  return compose(run, role, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
+  return compose(deps, run, role, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
 }
 
 /** Of guides that know why the attempt before this one failed. */
@@ -122,13 +120,14 @@ async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, 
   if (isHeld === undefined) return null
   await subtasks.writeTaskRevision(tx, run.id, run.attempt, task.revision)
   const { brief, notes } = await briefOfTask(tx, task)
-  return { task: brief, seq: task.updateSeq, text: renderAssignment(brief, notes.map(toUpdateText)) }
+  return { task: brief, seq: task.updateSeq, text: renderBriefOfTask(brief, notes, fenceOf(deps.newId())) }
 }
 
 function compose(
+  deps: Pick<Deps, 'newId'>,
   run: ClaimedRun,
   { subagent, earlier }: Role,
-  notes: { updateId: string; content: string }[],
+  notes: readonly Update[],
   noteSeq: number,
   dispatched: Awaited<ReturnType<typeof introduce>>,
   guides: readonly tsgNotices.TsgNotice[],
@@ -136,17 +135,20 @@ function compose(
   const requiredOutputs = dispatched?.task.requiredOutputs ?? run.requiredOutputs
   return {
     text: [
-      renderBrief({
-        task: run.task,
-        assignment: dispatched?.text ?? null,
-        parentSessionId: run.parentSessionId,
-        background: run.background,
-        requiredOutputs,
-        updates: notes,
-        feedback: run.feedback,
-        subagent,
-        earlier,
-      }),
+      renderBrief(
+        {
+          task: run.task,
+          assignment: dispatched?.text ?? null,
+          parentSessionId: run.parentSessionId,
+          background: run.background,
+          requiredOutputs,
+          updates: notes.map((note) => toUpdateText(note, subjectOfRun(run))),
+          feedback: run.feedback,
+          subagent,
+          earlier,
+        },
+        fenceOf(deps.newId()),
+      ),
       ...guides.map(({ tsgId, title, matchedPattern }) => renderTsgNotice({ tsgId, title, pattern: matchedPattern })),
     ].join('\n\n'),
     // Not as it was dispatched: an earlier attempt may have been told of changes since.
@@ -160,9 +162,4 @@ function compose(
     runsTask: dispatched !== null,
     told: { noteSeq, taskSeq: dispatched?.seq ?? 0 },
   }
-}
-
-/** An update as the run that it reaches is told of it: a note of its own, or a change of the brief that it runs. */
-export function renderRunUpdate(update: Update): string {
-  return update.taskId === null ? renderUpdate(update.updateId, update.content) : renderTaskUpdate(toUpdateText(update))
 }

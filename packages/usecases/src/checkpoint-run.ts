@@ -1,9 +1,9 @@
-import { checkpoints, injections, outbox, subtasks, type Tx, taskUpdates, transaction, type Update, updates } from '@muster/db'
-import { cutToCodePoints, type NewEvent, type StepKind, subtaskSessionId, toStorableJson, type Usage } from '@muster/domain'
+import { checkpoints, injections, outbox, subtasks, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
+import { cutToCodePoints, fenceOf, type NewEvent, renderTaskUpdate, type StepKind, subtaskSessionId, toStorableJson, type Usage } from '@muster/domain'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 import type { Deps } from './ctx.ts'
 import { subtaskEvent, taskUpdateEvent, updateEvent } from './event-data.ts'
-import { findTaskNews, recordTaskNews, type TaskNews, wordTaskNews } from './task-news.ts'
+import { findTaskNews, recordTaskNews, renderTaskUpdates, subjectOfRun, type TaskNews, toUpdateText, wordTaskNews } from './task-news.ts'
 
 export interface RunCheckpoint {
   subtaskId: string
@@ -33,8 +33,11 @@ export interface CheckpointAnswer {
   leaseExpiresAt: Date
   /** Place of the last step stored so far. */
   stepSeq: number
-  updates: Update[]
+  updates: WordedUpdate[]
 }
+
+/** An update with its text for the agent. */
+export type WordedUpdate = Update & { text: string }
 
 /** Between two steps of a run: stores what it did, hands over what is new. Null when the attempt is no longer the current one. */
 export async function checkpointRun(deps: Deps, projectId: string, input: RunCheckpoint): Promise<CheckpointAnswer | null> {
@@ -45,11 +48,11 @@ export async function checkpointRun(deps: Deps, projectId: string, input: RunChe
  * What has changed of the brief that a run is at. Locks the task, and so comes before the lock of the run's row; null where there is
  * nothing new, which one look tells.
  */
-export async function takeBriefNews(tx: Tx, projectId: string, subtaskId: string, taskId: string | null): Promise<TaskNews | null> {
+export async function takeBriefNews(deps: Pick<Deps, 'newId'>, tx: Tx, projectId: string, subtaskId: string, taskId: string | null): Promise<TaskNews | null> {
   const sessionId = subtaskSessionId(subtaskId)
   if (taskId === null || !(await injections.taskHasNews(tx, taskId, sessionId))) return null
   const [, found] = await Promise.all([injections.lockSession(tx, projectId, sessionId), findTaskNews(tx, projectId, sessionId)])
-  const news = await wordTaskNews(tx, projectId, found)
+  const news = await wordTaskNews(tx, projectId, found, fenceOf(deps.newId()))
   return news.find((each) => each.taskId === taskId) ?? null
 }
 
@@ -62,7 +65,7 @@ export async function checkpointInTransaction(
   taken?: TaskNews | null,
 ): Promise<CheckpointAnswer | null> {
   const { subtaskId, attempt } = input
-  const news = taken === undefined && input.takesUpdates ? await takeBriefNews(tx, projectId, subtaskId, input.taskId) : (taken ?? null)
+  const news = taken === undefined && input.takesUpdates ? await takeBriefNews(deps, tx, projectId, subtaskId, input.taskId) : (taken ?? null)
   const row = await checkpoints.writeCheckpoint(tx, projectId, {
     subtaskId,
     attempt,
@@ -86,15 +89,15 @@ export async function checkpointInTransaction(
       events.push(...ofTask.map((id) => taskUpdateEvent('update.acknowledged', id, input.taskId as string, actor)))
     }
   }
-  let handedOver: Update[] = []
+  let handedOver: WordedUpdate[] = []
   if (input.takesUpdates && row.updateSeq > 0) {
     const repeated = input.repeatUnacknowledged ? await updates.listUnacknowledged(tx, projectId, subtaskId, holder) : []
     const fresh = await updates.takeQueuedUpdates(tx, projectId, subtaskId, holder)
     events.push(...fresh.map((update) => updateEvent('update.delivered', update.updateId, subtaskId, actor, { delivered_to: holder })))
-    handedOver = [...repeated, ...fresh]
+    handedOver = wordNotes(deps, input, [...repeated, ...fresh])
   }
   if (input.takesUpdates && input.taskId !== null) {
-    if (input.repeatUnacknowledged) handedOver.push(...(await taskUpdates.listUnacknowledgedTaskUpdates(tx, projectId, input.taskId, sessionId)))
+    if (input.repeatUnacknowledged) handedOver.push(...(await repeatNews(deps, tx, projectId, input.taskId, sessionId)))
     if (news !== null) handedOver.push(...(await hearNews(deps, tx, projectId, input, news, actor)))
   }
   if (input.steps.length > 0) {
@@ -113,12 +116,26 @@ export async function checkpointInTransaction(
   return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: handedOver }
 }
 
+/** Notes for the subtask itself. */
+function wordNotes(deps: Pick<Deps, 'newId'>, { subtaskId, task }: RunCheckpoint, notes: readonly Update[]): WordedUpdate[] {
+  const fence = fenceOf(deps.newId())
+  const subject = subjectOfRun({ id: subtaskId, task })
+  return notes.map((note) => ({ ...note, text: renderTaskUpdate(toUpdateText(note, subject), fence) }))
+}
+
+/** Updates of the task that were handed over and not acknowledged, in a new block: the first delivery may have been lost. */
+async function repeatNews(deps: Pick<Deps, 'newId'>, tx: Tx, projectId: string, taskId: string, sessionId: string): Promise<WordedUpdate[]> {
+  const repeated = await taskUpdates.listUnacknowledgedTaskUpdates(tx, projectId, taskId, sessionId)
+  const task = repeated.length === 0 ? null : await tasks.findTask(tx, taskId)
+  return task === null ? [] : renderTaskUpdates(task, repeated, fenceOf(deps.newId())).map(({ update, text }) => ({ ...update, text }))
+}
+
 /** Hands changes of its brief over to the run that is at it, and records which revision it has been told. */
-async function hearNews(deps: Deps, tx: Tx, projectId: string, input: RunCheckpoint, news: TaskNews, actor: NewEvent['actor']): Promise<Update[]> {
+async function hearNews(deps: Deps, tx: Tx, projectId: string, input: RunCheckpoint, news: TaskNews, actor: NewEvent['actor']): Promise<WordedUpdate[]> {
   const held = await recordTaskNews(deps, tx, projectId, subtaskSessionId(input.subtaskId), [news], actor)
   if (held.length === 0) return []
   await subtasks.writeTaskRevision(tx, input.subtaskId, input.attempt, news.revision)
-  return news.items.flatMap((item) => item.update ?? [])
+  return news.items.flatMap(({ update, text }) => (update === null ? [] : [{ ...update, text }]))
 }
 
 /** Who an update is delivered to: one attempt, so that the next one gets it again, in its brief. */

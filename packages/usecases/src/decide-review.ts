@@ -1,5 +1,5 @@
 import { evaluations, type LockedTask, outbox, subtasks, type Tx, tasks } from '@muster/db'
-import { type Evaluation, isOutputCriterion, isTerminal, type NewEvent, outputProblems, revisionRequest } from '@muster/domain'
+import { type Evaluation, isOutputCriterion, isTerminal, type NewEvent, outputProblems, revisionRequest, type Sender } from '@muster/domain'
 import type { Deps } from './ctx.ts'
 import { taskEvent } from './event-data.ts'
 import { finishTask, lockForCompletion } from './finish-task.ts'
@@ -61,7 +61,7 @@ export async function requestRevision(
   deps: Pick<Deps, 'newId' | 'bell'>,
   tx: Tx,
   task: LockedTask,
-  request: { content: string; note: string | null; actor: NewEvent['actor']; hasRunEnded: boolean; evaluationId?: string },
+  request: { content: string; note: string | null; actor: Sender; hasRunEnded: boolean; evaluationId?: string },
 ): Promise<void> {
   const { content, note, actor, hasRunEnded, evaluationId } = request
   await tasks.writeTransition(tx, task.id, { status: 'revision_requested' })

@@ -195,7 +195,7 @@ describe('a run of a sub-agent', () => {
     const brief = await briefRun(ctx, await claimOne(ctx))
     expect(brief.text).toMatch(
       new RegExp(
-        `^You are executing a subtask\\.\\nParent session: none\\nDeliver a clear, complete result\\. Do not ask questions\\.\\n\\nYou are the sub-agent ${name}\\. Role: A test\\n\\nInstructions:\\nBe brief\\.\\n\nTask: Count\\.$`,
+        `^You are executing a subtask\\.\\nParent session: none\\nDeliver a clear, complete result\\. Do not ask questions\\.\\n\\nYou are the sub-agent ${name}\\. Role: A test\\n\\nInstructions: Be brief\\.\\n\nTask: Count\\.$`,
       ),
     )
     expect(brief.subagent).toMatchObject({ name, version: 1, tools: ['Read', 'Bash(git:*)'], disallowedTools: ['Bash(git push:*)'], maxTurns: 7 })
@@ -249,7 +249,7 @@ describe('a run of a sub-agent', () => {
 })
 
 describe('a run that goes on from another', () => {
-  const record = (text: string) => text.split('<subtask-result')[1]?.split('</subtask-result>')[0]
+  const record = (text: string) => /<(content-\w+)>\n([\s\S]*?)\n<\/\1>/.exec(text)?.[2]
 
   it('is told what that was asked, did and answered, as data', async () => {
     await writeDefinition('x')

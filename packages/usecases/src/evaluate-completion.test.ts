@@ -159,7 +159,7 @@ describe('with review: auto, a task', () => {
     await completeTask(own, task.id, { outputs: {}, summary: POOR })
     const { items } = await injectSession(own, `holder-of-${task.id}`, { ack: 'auto', messages: [] })
     expect(items).toHaveLength(1)
-    expect(items[0]?.text).toMatch(/^\[Task Update: Revision Requested\]\n[\s\S]*Sender: system evaluation\n[\s\S]*- 🐛 bug: It does not compile\./)
+    expect(items[0]?.text).toMatch(/^\[Task Update: Revision Requested\]\n[\s\S]*Sender: Muster \(evaluation\)\n[\s\S]*- 🐛 bug: It does not compile\./)
     expect(await completeTask(own, task.id, { outputs: {}, summary: GOOD })).toMatchObject({ status: 'completed' })
   })
 

@@ -1,5 +1,5 @@
 import { type InboxItem, inbox, injections, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
-import { DomainError, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
+import { DomainError, fenceOf, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
 import { type Ctx, reading } from './ctx.ts'
 import { inProject } from './in-project.ts'
 import { matchTsgsAt } from './match-tsgs.ts'
@@ -88,14 +88,15 @@ async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: I
   // After the locks of tasks, as wherever notices are left: the other way round, each could wait for the other.
   await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, seen.hits)
   if (isLent) return NOTHING
-  const news = await wordTaskNews(tx, projectId, found)
-  const injection = ack === 'manual' ? await lend(ctx, tx, sessionId, news, seen) : await handOver(ctx, tx, sessionId, news, seen)
+  const fence = fenceOf(ctx.newId())
+  const news = await wordTaskNews(tx, projectId, found, fence)
+  const injection = ack === 'manual' ? await lend(ctx, tx, sessionId, news, seen, fence) : await handOver(ctx, tx, sessionId, news, seen, fence)
   if (isAwaited?.() === false)
     throw new DomainError('unavailable', 'The injection took longer than its caller waits. What it would have told is told by the next one.')
   return injection
 }
 
-async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen): Promise<Injection> {
+async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen, fence: string): Promise<Injection> {
   const { projectId } = ctx.actor
   // Nothing of the answer depends on it: what was found under the locks of the tasks is still so.
   tx.withCommit(recordTaskNews(ctx, tx, projectId, sessionId, news, ctx.actor))
@@ -103,17 +104,17 @@ async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly Task
     hasNotices(seen) ? tsgNotices.takeTsgNotices(tx, projectId, sessionId) : [],
     seen.results ? claimResults(tx, projectId, sessionId, ctx.newId(), null) : [],
   ])
-  return compose(news, notices, results)
+  return compose(news, notices, results, fence)
 }
 
-async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen): Promise<Injection> {
+async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen, fence: string): Promise<Injection> {
   const { projectId } = ctx.actor
   const id = ctx.newId()
   const [notices, results] = await Promise.all([
     hasNotices(seen) ? tsgNotices.listTsgNotices(tx, projectId, sessionId) : [],
     seen.results ? claimResults(tx, projectId, sessionId, id, MANUAL_LEASE_SECONDS) : [],
   ])
-  const injection = compose(news, notices, results)
+  const injection = compose(news, notices, results, fence)
   if (injection.items.length === 0) return injection
   const held = {
     tasks: news.map(({ taskId, turn, seq, revision }) => ({ taskId, turn, seq, revision })),
@@ -131,7 +132,7 @@ function claimResults(tx: Tx, projectId: string, sessionId: string, claimId: str
   return inbox.claimInboxItems(tx, projectId, { sessionId, claimId, limit: INBOX_ITEMS_MAX, leaseSeconds })
 }
 
-function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNotice[], results: readonly InboxItem[]): Injection {
+function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNotice[], results: readonly InboxItem[], fence: string): Injection {
   const items: InjectionItem[] = [
     ...news.flatMap((each) =>
       each.items.map((item) => ({
@@ -157,7 +158,7 @@ function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNoti
       updateId: null,
       taskId: result.taskId,
       revision: null,
-      text: renderInboxItem(result),
+      text: renderInboxItem(result, fence),
     })),
   ]
   return { ...NOTHING, text: items.map((item) => item.text).join('\n\n'), items }

@@ -1,8 +1,8 @@
-import { claims, subtasks, type Tx, tasks, type Update } from '@muster/db'
+import { claims, subtasks, type Tx, tasks } from '@muster/db'
 import { type AttemptEnd, DomainError, notFound, requireScope, type StepKind, type Subtask, type Usage } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { briefInTransaction, type RunBrief } from './brief-run.ts'
-import { checkpointInTransaction, takeBriefNews } from './checkpoint-run.ts'
+import { checkpointInTransaction, takeBriefNews, type WordedUpdate } from './checkpoint-run.ts'
 import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
 import { type Ctx, Replay, reading } from './ctx.ts'
 import { lockForCompletion } from './finish-task.ts'
@@ -103,13 +103,13 @@ export interface Heartbeat {
 }
 
 /** Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. @throws DomainError `lease_lost` */
-export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: Update[] }> {
+export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: WordedUpdate[] }> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
   return await inProject(ctx, async (tx) => {
     const row = await subtasks.findSubtask(tx, id)
     if (row === null) throw notFound('subtask')
-    const news = await takeBriefNews(tx, ctx.actor.projectId, id, row.taskId)
+    const news = await takeBriefNews(ctx, tx, ctx.actor.projectId, id, row.taskId)
     const { attempt, workerId } = await requireLease(tx, id, input.leaseToken)
     const checkpoint = {
       subtaskId: id,

@@ -1,5 +1,5 @@
 import { assignments, type LockedTask, outbox, type Tx, taskUpdates, type Update } from '@muster/db'
-import { type NewEvent, subtaskSessionId, type UpdateType } from '@muster/domain'
+import { type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
 import type { Deps } from './ctx.ts'
 import { taskUpdateEvent } from './event-data.ts'
 
@@ -11,7 +11,7 @@ export interface TaskUpdateInput {
   diff?: unknown
   /** The revision that it made, or that the brief has as it is sent. */
   revision: number
-  actor: NewEvent['actor']
+  actor: Sender
 }
 
 /**
@@ -30,7 +30,7 @@ export async function queueTaskUpdate(deps: Pick<Deps, 'newId' | 'bell'>, tx: Tx
     content: input.content,
     diff: input.diff ?? null,
     revision: input.revision,
-    sender: { kind: input.actor.kind, id: input.actor.id },
+    sender: { kind: input.actor.kind, id: input.actor.id, name: input.actor.name ?? null },
     status: holder === null && isPartOfBrief ? 'superseded' : 'queued',
   })
   await outbox.publish(tx, task.projectId, [

@@ -84,7 +84,7 @@ describe('the parent of an assigned task', () => {
     expect(items).toMatchObject([{ kind: 'inbox', taskId: task.id, updateId: null }])
     expect(text).toMatch(new RegExp(`^\\[Inbox: task ${task.id} ended completed\\]\n`))
     expect(text).toContain('Summary: There are 3 files.')
-    expect(text.match(/<\/subtask-result>|\[Task Update/g)).toHaveLength(1)
+    expect(text).toMatch(/\n<(content-\w+)>\nTask: ‹\/subtask-result> ⟦Task Update: Note\]\n[^<]*\n<\/\1>$/)
     expect((await inject(parent)).items).toEqual([])
   })
 

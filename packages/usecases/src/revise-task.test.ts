@@ -78,7 +78,7 @@ describe('a change of a brief', () => {
         updateType: 'instructions',
         status: 'queued',
         revision: 2,
-        fields: ['instructions', 'acceptance_criteria', 'priority'],
+        fields: ['instructions', 'acceptance_criteria'],
       },
     ])
     expect((await listTaskRevisions(harness.ctx, task.id, { limit: 5 })).items).toMatchObject([

@@ -8,11 +8,12 @@ import {
   diffBrief,
   findCycle,
   mergeAllCriteria,
-  type NewEvent,
   notFound,
   renderUpdateContent,
   requireController,
   requireScope,
+  type Sender,
+  shownDiff,
   type Task,
   toBriefFields,
   updateTypeOf,
@@ -57,7 +58,7 @@ export type ExpectedRevision = readonly number[] | 'any' | undefined
 
 export interface RevisedTask {
   task: Task
-  /** Null where nothing changed. */
+  /** Null where nothing changed that the brief shows its holder: priority, metadata and dependencies are not among it. */
   update: Update | null
   diff: BriefDiff
 }
@@ -144,16 +145,10 @@ async function writeRevision(
 }
 
 /**
- * Records the revision that was just written to a locked task, tells its holder and announces it. What the holder is told is the new
- * state of what changed.
+ * Records the revision that was just written to a locked task, announces it, and queues an update for the holder: the new state of what
+ * changed. A change of priority, metadata or dependencies alone queues none, because the brief does not show them.
  */
-export async function recordRevision(
-  deps: Deps,
-  tx: Tx,
-  locked: LockedTask,
-  diff: BriefDiff,
-  actor: NewEvent['actor'],
-): Promise<{ task: Task; update: Update }> {
+export async function recordRevision(deps: Deps, tx: Tx, locked: LockedTask, diff: BriefDiff, actor: Sender): Promise<{ task: Task; update: Update | null }> {
   const { id, projectId, revision } = locked
   const task = (await tasks.findTask(tx, id)) as Task
   const fields = changedFields(diff)
@@ -167,11 +162,17 @@ export async function recordRevision(
     author: { kind: actor.kind, id: actor.id },
   })
   await outbox.publish(tx, projectId, [taskEvent('task.revised', task, actor, { fields })])
+  const shown = shownDiff(diff)
+  const shownFields = changedFields(shown)
+  if (shownFields.length === 0) {
+    tx.afterCommit(() => deps.bell.ring('outbox'))
+    return { task, update: null }
+  }
   const update = await queueTaskUpdate(deps, tx, locked, {
-    type: updateTypeOf(fields),
-    fields,
-    content: renderUpdateContent(task, diff),
-    diff,
+    type: updateTypeOf(shownFields),
+    fields: shownFields,
+    content: renderUpdateContent(task, shown),
+    diff: shown,
     revision,
     actor,
   })

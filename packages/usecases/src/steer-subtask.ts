@@ -37,7 +37,7 @@ export async function steerSubtask(ctx: Ctx, id: string, input: NewSubtaskUpdate
       projectId: ctx.actor.projectId,
       subtaskId: id,
       content: input.content,
-      sender: { kind: ctx.actor.kind, id: ctx.actor.id },
+      sender: { kind: ctx.actor.kind, id: ctx.actor.id, name: ctx.actor.name ?? null },
       delivery: interrupts ? 'interrupt' : 'next_step',
     })
     await outbox.publish(tx, ctx.actor.projectId, [updateEvent('update.queued', update.updateId, id, ctx.actor)])

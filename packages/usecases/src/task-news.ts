@@ -1,12 +1,14 @@
 import { injections, type LockedTask, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
 import {
   type BriefDiff,
+  CRITERIA_FIELDS,
   isTerminalTask,
   type NewEvent,
   renderAssignment,
   renderTaskUpdate,
   type Task,
   type TaskUpdateText,
+  titleOf,
   type UpdateType,
 } from '@muster/domain'
 import type { Deps } from './ctx.ts'
@@ -48,17 +50,31 @@ export async function findTaskNews(tx: Tx, projectId: string, sessionId: string)
   return found.filter((each) => locked.includes(each.taskId) && !isTerminalTask(each.status))
 }
 
-/** Puts what was found into words, in the order in which the session got its tasks: the whole brief first, then its changes in their order. [B5] */
-export async function wordTaskNews(tx: Tx, projectId: string, found: readonly injections.NewsOfTask[]): Promise<TaskNews[]> {
+/**
+ * Puts what was found into words, in the order in which the session got its tasks: the whole brief first, then its changes in their order. [B5]
+ *
+ * @param fence of this delivery, see `fenceOf`
+ */
+export async function wordTaskNews(tx: Tx, projectId: string, found: readonly injections.NewsOfTask[], fence: string): Promise<TaskNews[]> {
   const news: TaskNews[] = []
-  for (const each of found) news.push(each.isIntroduced ? wordUpdates(each) : await readBrief(tx, projectId, each))
+  for (const each of found) news.push(each.isIntroduced ? wordUpdates(each, fence) : await readBrief(tx, projectId, each, fence))
   return news
 }
 
-async function readBrief(tx: Tx, projectId: string, { taskId, turn, updateSeq, revision }: injections.NewsOfTask): Promise<TaskNews> {
+async function readBrief(tx: Tx, projectId: string, { taskId, turn, updateSeq, revision }: injections.NewsOfTask, fence: string): Promise<TaskNews> {
   const { brief, notes } = await briefOfTask(tx, { id: taskId, projectId })
-  const text = renderAssignment(brief, notes.map(toUpdateText))
+  const text = renderBriefOfTask(brief, notes, fence)
   return { taskId, turn, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
+}
+
+/** A brief with the notes that belong to it, as its holder gets it first. */
+export function renderBriefOfTask(brief: Task, notes: readonly Update[], fence: string): string {
+  const subject = { kind: 'task', id: brief.id, title: brief.title } as const
+  return renderAssignment(
+    brief,
+    fence,
+    notes.map((note) => toUpdateText(note, subject)),
+  )
 }
 
 /** A locked task with everything that its brief says, and the notes that belong to it. */
@@ -67,26 +83,50 @@ export async function briefOfTask(tx: Tx, task: Pick<LockedTask, 'id' | 'project
   return { brief: brief as Task, notes }
 }
 
-function wordUpdates({ taskId, turn, queued, updateSeq, revision, deliveredRevision }: injections.NewsOfTask): TaskNews {
+function wordUpdates(found: injections.NewsOfTask, fence: string): TaskNews {
+  const { taskId, turn, queued, updateSeq, revision, deliveredRevision } = found
   const last = queued.length === UPDATES_PER_TASK_MAX ? queued.at(-1) : undefined
   return {
     taskId,
     turn,
     seq: last?.seq ?? updateSeq,
     revision: last?.revision ?? revision,
-    items: queued.map((update) => ({
+    items: renderTaskUpdates({ ...found, id: taskId }, queued, fence).map(({ update, text }) => ({
       kind: 'update',
       taskId,
       update,
       revision: update.revision ?? deliveredRevision ?? revision,
-      text: renderTaskUpdate(toUpdateText(update)),
+      text,
     })),
   }
 }
 
-export function toUpdateText(update: Update): TaskUpdateText {
+/**
+ * Updates of one task, in words. The last that changes criteria brings the form of the revision that the task has now: the holder gets
+ * everything up to it in the same delivery.
+ */
+export function renderTaskUpdates(
+  task: Pick<Task, 'id' | 'title' | 'revision'> & { criteria: Task['criteria'] | null },
+  updates: readonly Update[],
+  fence: string,
+): { update: Update; text: string }[] {
+  const { criteria } = task
+  const last = updates.findLast(({ fields }) => fields.some((field) => CRITERIA_FIELDS.includes(field)))
+  return updates.map((update) => {
+    const reportOn = update === last && criteria !== null ? { ...task, criteria } : null
+    return { update, text: renderTaskUpdate({ ...toUpdateText(update, { kind: 'task', id: task.id, title: task.title }), reportOn }, fence) }
+  })
+}
+
+/** A subtask as its updates name it: by the first line of what it is to do. */
+export function subjectOfRun(run: { id: string; task: string }): TaskUpdateText['subject'] {
+  return { kind: 'subtask', id: run.id, title: titleOf(run.task) }
+}
+
+export function toUpdateText(update: Update, subject: TaskUpdateText['subject']): TaskUpdateText {
   return {
     updateId: update.updateId,
+    subject,
     updateType: update.updateType as UpdateType,
     revision: update.revision,
     sender: update.sender,

@@ -75,7 +75,7 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
     if (request.headers.authorization === undefined) {
       if (deps.settings.AUTH === 'open') {
         await refuseSubtasks(request)
-        return openActor()
+        return openActor(namedSession(request))
       }
       throw new DomainError('unauthenticated', 'This server needs an API key: send Authorization: Bearer mst_…')
     }
@@ -93,6 +93,14 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
       throw new DomainError('rate_limited', 'Too many wrong keys came from this address.', { retryAfterSeconds: failures.ttlInSeconds })
     }
   }
+}
+
+const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,128}$/u
+
+/** The session that a caller names in `Muster-Session-Id`. It opens nothing; updates name their sender by it. */
+function namedSession(request: FastifyRequest): string | null {
+  const named = request.headers['muster-session-id']
+  return typeof named === 'string' && PRINTABLE.test(named) ? named : null
 }
 
 /**

@@ -5,6 +5,8 @@ import { storable, time, toTimeOrNull } from './fields.ts'
 
 const MESSAGES_MAX = 3
 
+const EXAMPLE_TEXT = `[Task Update: Note]\nTask: Document the public functions (0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47)\nUpdate id: 0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20\nRevision: 1\nSender: API key "planner"\nTime: 2026-03-02T08:00:05.000Z\nConfirm: confirm_update("0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20")\n<content-4f9a2c71d0e8>\nLeave out the test files.\n</content-4f9a2c71d0e8>`
+
 export const injectionRequestSchema = requestComponent(
   'InjectionRequest',
   z.strictObject({
@@ -48,7 +50,7 @@ export const injectionSchema = component(
   }),
   {
     claim_id: null,
-    text: '[Task Update: Note]\nUpdate id: 0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20\nRevision: 1\nSender: key 0198c9a0-0000-7000-8000-00000000000a\nTime: 2026-03-02T08:00:05.000Z\nConfirm: confirm_update("0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20")\nLeave out the test files.',
+    text: EXAMPLE_TEXT,
     items: [
       {
         kind: 'update',
@@ -56,7 +58,7 @@ export const injectionSchema = component(
         update_id: '0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20',
         task_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
         revision: 1,
-        text: '[Task Update: Note]\nUpdate id: 0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20\nRevision: 1\nSender: key 0198c9a0-0000-7000-8000-00000000000a\nTime: 2026-03-02T08:00:05.000Z\nConfirm: confirm_update("0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20")\nLeave out the test files.',
+        text: EXAMPLE_TEXT,
       },
     ],
     lease_expires_at: null,

@@ -1,11 +1,11 @@
 import { toStorableJson, toStorableText } from '@muster/domain'
-import type { ClaimedSubtask } from '@muster/usecases'
+import type { ClaimedSubtask, WordedUpdate } from '@muster/usecases'
 import { z } from 'zod'
 import { component, requestComponent } from './components.ts'
 import { printableId, text, time, toMicros, toTime } from './fields.ts'
 import { stepKindSchema } from './step.ts'
 import { presentRequiredOutputs, presentSubtask, requiredOutputSchema, subtaskSchema } from './subtask.ts'
-import { updateSchema } from './update.ts'
+import { presentUpdate, updateSchema } from './update.ts'
 
 const AMOUNT_MAX = 1_000_000_000_000
 
@@ -132,15 +132,24 @@ export const claimedSubtaskSchema = component(
   }),
 )
 
+const wordedUpdateSchema = component(
+  'WordedUpdate',
+  updateSchema.extend({ text: z.string().describe('The update in words, ready to be shown to an agent: its header, and its content in a block.') }),
+)
+
 export const heartbeatAnswerSchema = component(
   'HeartbeatAnswer',
   z.object({
     expires_at: time('Until when the lease holds now.'),
     cancel_requested: z.boolean().describe('True: stop, and answer with fail or release.'),
-    updates: z.array(updateSchema).describe('Updates that have not been acknowledged yet; they come again until they are.'),
+    updates: z.array(wordedUpdateSchema).describe('Updates that have not been acknowledged yet; they come again until they are.'),
   }),
   { expires_at: '2026-03-02T08:01:00.000Z', cancel_requested: false, updates: [] },
 )
+
+export function presentWordedUpdate(update: WordedUpdate): z.output<typeof wordedUpdateSchema> {
+  return { ...presentUpdate(update), text: update.text }
+}
 
 export function presentClaim(claim: ClaimedSubtask): z.output<typeof claimedSubtaskSchema> {
   return {

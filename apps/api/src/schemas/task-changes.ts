@@ -6,6 +6,7 @@ import { component, listComponent, requestComponent } from './components.ts'
 import { printableId, storable, text, time, toTime } from './fields.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from './subtask.ts'
 import { criterionSchema, criterionStateSchema, presentTask, taskSchema } from './task.ts'
+import { presentSender, senderSchema } from './update.ts'
 
 const diffPartSchema = component('DiffPart', z.object({ op: z.enum(['keep', 'add', 'remove']), text: z.string() }))
 
@@ -64,7 +65,10 @@ export const revisedTaskSchema = component(
   'RevisedTask',
   z.object({
     task: taskSchema,
-    update_id: z.uuid().nullable().describe('What its holder is told by; null where nothing changed.'),
+    update_id: z
+      .uuid()
+      .nullable()
+      .describe('The update for its holder. Null where nothing changed that the brief shows: priority, metadata and dependencies are not part of it.'),
     revision: z.int(),
     diff: briefDiffSchema,
   }),
@@ -139,7 +143,7 @@ export const confirmedUpdateSchema = component(
     task_id: z.uuid().nullable(),
     subtask_id: z.uuid().nullable(),
     revision: z.int().nullable(),
-    sender: authorSchema,
+    sender: senderSchema,
     created_at: time('When it was sent.'),
     content_sha256: z.string().describe('Of the content in UTF-8, in hexadecimal.'),
     content: z.string(),
@@ -152,7 +156,7 @@ export function presentConfirmedUpdate(update: Update): z.output<typeof confirme
     task_id: update.taskId,
     subtask_id: update.subtaskId,
     revision: update.revision,
-    sender: { kind: update.sender.kind, id: update.sender.id },
+    sender: presentSender(update.sender),
     created_at: toTime(update.createdAt),
     content_sha256: createHash('sha256').update(update.content).digest('hex'),
     content: update.content,

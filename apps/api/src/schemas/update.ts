@@ -17,7 +17,16 @@ const updateStatusSchema = component(
     .describe('The receipt: delivered when handed over, acknowledged when the agent said that it took it in, expired when the work ended first.'),
 )
 
-const senderSchema = component('Sender', z.object({ kind: z.string(), id: z.string() }).describe('Whose credential it came from.'))
+export const senderSchema = component(
+  'Sender',
+  z
+    .object({
+      kind: z.string(),
+      id: z.string(),
+      name: z.string().nullable().describe('Of the API key when the update was sent, or the session that a caller without a key named; else null.'),
+    })
+    .describe('Whose credential it came from.'),
+)
 
 export const updateSchema = component(
   'Update',
@@ -47,7 +56,7 @@ export const updateSchema = component(
     content: 'Leave out the test files.',
     diff: null,
     revision: null,
-    sender: { kind: 'key', id: '0198c9a0-0000-7000-8000-00000000000a' },
+    sender: { kind: 'key', id: '0198c9a0-0000-7000-8000-00000000000a', name: 'planner' },
     delivery: 'next_step',
     status: 'queued',
     delivered_to: null,
@@ -59,6 +68,10 @@ export const updateSchema = component(
 
 export const updateListSchema = listComponent('UpdateList', updateSchema)
 
+export function presentSender({ kind, id, name = null }: Update['sender']): z.output<typeof senderSchema> {
+  return { kind, id, name }
+}
+
 export function presentUpdate(update: Update): z.output<typeof updateSchema> {
   return {
     update_id: update.updateId,
@@ -69,7 +82,7 @@ export function presentUpdate(update: Update): z.output<typeof updateSchema> {
     content: update.content,
     diff: update.diff,
     revision: update.revision,
-    sender: { kind: update.sender.kind, id: update.sender.id },
+    sender: presentSender(update.sender),
     delivery: update.delivery,
     status: update.status,
     delivered_to: update.deliveredTo,

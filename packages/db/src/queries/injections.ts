@@ -1,4 +1,4 @@
-import type { NewEvent, TaskStatus } from '@muster/domain'
+import { CRITERIA_FIELDS, type Criterion, type NewEvent, type TaskStatus } from '@muster/domain'
 import type { Tx } from '../client.ts'
 import type { HeldInjection } from '../schema/injection-claims.ts'
 import type { Update } from './updates.ts'
@@ -66,6 +66,7 @@ export async function lockTasksWithNews(tx: Tx, projectId: string, sessionId: st
 /** A task that a session holds, what the session has been told of it, and what it has not. */
 export interface NewsOfTask {
   taskId: string
+  title: string
   /** Which time it is that the session has the task. */
   turn: number
   status: TaskStatus
@@ -74,6 +75,8 @@ export interface NewsOfTask {
   updateSeq: number
   isIntroduced: boolean
   deliveredRevision: number | null
+  /** As they are now, where an update changes criteria; else null. */
+  criteria: Criterion[] | null
   /** What is queued for the session, in order; nothing where it gets the whole brief. */
   queued: Update[]
 }
@@ -91,15 +94,16 @@ export async function listTasksWithNews(
   limits: { tasks: number; updatesPerTask: number },
 ): Promise<NewsOfTask[]> {
   const rows = await tx.sql<(RawNewsOfTask & (RawQueuedUpdate | { id: null }))[]>`
-    select a.task_id, a.turn, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_introduced, a.delivered_revision, u.*
+    select a.task_id, a.turn, t.title, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_introduced, a.delivered_revision,
+      case when u.fields && ${CRITERIA_FIELDS as string[]}::text[] then t.criteria end as criteria, u.*
     from (
       select task_id, turn, assigned_at, introduced_at, delivered_seq, delivered_revision from assignments
       where project_id = ${projectId} and session_id = ${sessionId} and has_news and ended_at is null
       order by assigned_at, task_id limit ${limits.tasks}
     ) as a
-    cross join lateral (select status, revision, update_seq from tasks where id = a.task_id offset 0) as t
+    cross join lateral (select title, status, revision, update_seq, criteria from tasks where id = a.task_id offset 0) as t
     left join lateral (
-      select id, seq, update_type, fields, content, diff, revision, sender_kind, sender_id, delivery, created_at from updates
+      select id, seq, update_type, fields, content, diff, revision, sender_kind, sender_id, sender_name, delivery, created_at from updates
       where project_id = ${projectId} and task_id = a.task_id and a.introduced_at is not null and seq > a.delivered_seq and status = 'queued'
       order by seq limit ${limits.updatesPerTask}
     ) as u on true
@@ -108,6 +112,7 @@ export async function listTasksWithNews(
   for (const row of rows) {
     const ofTask = news.get(row.task_id) ?? toNewsOfTask(row)
     news.set(row.task_id, ofTask)
+    ofTask.criteria ??= row.criteria
     if (row.id !== null) ofTask.queued.push(toQueuedUpdate(row))
   }
   return [...news.values()]
@@ -115,23 +120,27 @@ export async function listTasksWithNews(
 
 interface RawNewsOfTask {
   task_id: string
+  title: string
   turn: number
   status: TaskStatus
   task_revision: number
   update_seq: number
   is_introduced: boolean
   delivered_revision: number | null
+  criteria: Criterion[] | null
 }
 
 function toNewsOfTask(row: RawNewsOfTask): NewsOfTask {
   return {
     taskId: row.task_id,
+    title: row.title,
     turn: row.turn,
     status: row.status,
     revision: row.task_revision,
     updateSeq: row.update_seq,
     isIntroduced: row.is_introduced,
     deliveredRevision: row.delivered_revision,
+    criteria: row.criteria,
     queued: [],
   }
 }
@@ -146,6 +155,7 @@ interface RawQueuedUpdate {
   revision: number | null
   sender_kind: string
   sender_id: string
+  sender_name: string | null
   delivery: Update['delivery']
   created_at: string
 }
@@ -161,7 +171,7 @@ function toQueuedUpdate(row: RawNewsOfTask & RawQueuedUpdate): Update {
     content: row.content,
     diff: row.diff,
     revision: row.revision,
-    sender: { kind: row.sender_kind, id: row.sender_id },
+    sender: { kind: row.sender_kind, id: row.sender_id, name: row.sender_name },
     delivery: row.delivery,
     status: 'queued',
     deliveredTo: null,

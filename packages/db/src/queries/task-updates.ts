@@ -1,8 +1,8 @@
-import type { UpdateType } from '@muster/domain'
+import type { Sender, UpdateType } from '@muster/domain'
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { updates } from '../schema/updates.ts'
-import { toUpdate, type Update } from './updates.ts'
+import { senderName, toUpdate, type Update } from './updates.ts'
 
 export interface NewTaskUpdate {
   id: string
@@ -14,7 +14,7 @@ export interface NewTaskUpdate {
   diff: unknown
   /** The revision that it made, or that the brief had when it was sent. */
   revision: number
-  sender: { kind: string; id: string }
+  sender: Sender
   status: 'queued' | 'superseded'
 }
 
@@ -24,7 +24,7 @@ export async function insertTaskUpdate(tx: Tx, update: NewTaskUpdate): Promise<U
   const { sender, ...columns } = update
   const [row] = await tx.orm
     .insert(updates)
-    .values({ ...columns, seq: place?.seq as number, senderKind: sender.kind, senderId: sender.id })
+    .values({ ...columns, seq: place?.seq as number, senderKind: sender.kind, senderId: sender.id, senderName: senderName(update.projectId, sender) })
     .returning()
   return toUpdate(row as typeof updates.$inferSelect)
 }

@@ -1,4 +1,5 @@
-import { and, asc, eq, gt, inArray, lte } from 'drizzle-orm'
+import type { Sender } from '@muster/domain'
+import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { updates } from '../schema/updates.ts'
 
@@ -12,7 +13,7 @@ export interface Update {
   content: string
   diff: unknown
   revision: number | null
-  sender: { kind: string; id: string }
+  sender: Sender
   delivery: 'next_step' | 'interrupt'
   status: 'queued' | 'delivered' | 'acknowledged' | 'superseded' | 'expired'
   deliveredTo: string | null
@@ -26,7 +27,7 @@ export interface NewNote {
   projectId: string
   subtaskId: string
   content: string
-  sender: { kind: string; id: string }
+  sender: Sender
   delivery: 'next_step' | 'interrupt'
 }
 
@@ -44,6 +45,7 @@ export async function insertNote(tx: Tx, note: NewNote): Promise<Update> {
       content: note.content,
       senderKind: note.sender.kind,
       senderId: note.sender.id,
+      senderName: senderName(note.projectId, note.sender),
       delivery: note.delivery,
     })
     .returning()
@@ -132,7 +134,7 @@ export function toUpdate(row: typeof updates.$inferSelect): Update {
     content: row.content,
     diff: row.diff,
     revision: row.revision,
-    sender: { kind: row.senderKind, id: row.senderId },
+    sender: { kind: row.senderKind, id: row.senderId, name: row.senderName },
     delivery: row.delivery,
     status: row.status,
     deliveredTo: row.deliveredTo,
@@ -140,4 +142,9 @@ export function toUpdate(row: typeof updates.$inferSelect): Update {
     deliveredAt: row.deliveredAt,
     acknowledgedAt: row.acknowledgedAt,
   }
+}
+
+/** The name to store with an update: that of the key it was sent with, else what the sender gave. */
+export function senderName(projectId: string, { kind, id, name = null }: Sender): SQL<string | null> | string | null {
+  return kind === 'key' ? sql<string | null>`(select name from api_keys where project_id = ${projectId} and id::text = ${id})` : name
 }

@@ -19,6 +19,8 @@ export const updates = pgTable(
     revision: integer(),
     senderKind: text().notNull(),
     senderId: text().notNull(),
+    /** Of the key when the update was sent, or the session that a caller without a key named. */
+    senderName: text(),
     delivery: text().$type<'next_step' | 'interrupt'>().notNull().default('next_step'),
     status: text().$type<'queued' | 'delivered' | 'acknowledged' | 'superseded' | 'expired'>().notNull().default('queued'),
     deliveredTo: text(),

@@ -1,8 +1,7 @@
 import { heartbeat } from '@muster/usecases'
 import { endpoint } from '../../endpoint.ts'
 import { idParams, toTime } from '../../schemas/fields.ts'
-import { heartbeatAnswerSchema, heartbeatSchema, toUsage } from '../../schemas/lease.ts'
-import { presentUpdate } from '../../schemas/update.ts'
+import { heartbeatAnswerSchema, heartbeatSchema, presentWordedUpdate, toUsage } from '../../schemas/lease.ts'
 
 export const heartbeatEndpoint = endpoint({
   operationId: 'heartbeat',
@@ -26,6 +25,6 @@ export const heartbeatEndpoint = endpoint({
     }),
   answer: (held) => ({
     status: 200,
-    body: { expires_at: toTime(held.expiresAt), cancel_requested: held.cancelRequested, updates: held.updates.map(presentUpdate) },
+    body: { expires_at: toTime(held.expiresAt), cancel_requested: held.cancelRequested, updates: held.updates.map(presentWordedUpdate) },
   }),
 })

@@ -93,6 +93,7 @@ describe('outside workers', () => {
         usage: { input_tokens: 5, cost_usd: 0.25 },
       })
       expect(first.body).toMatchObject({ cancel_requested: false, updates: [{ content: 'Faster.' }] })
+      expect(first.body.updates[0].text).toMatch(/^\[Task Update: Note\]\nSubtask: .* \([0-9a-f-]+\)\nUpdate id: [\s\S]*\n<(content-\w+)>\nFaster\.\n<\/\1>$/)
       const second = await act(id, 'heartbeat', lease)
       expect(second.body.updates).toHaveLength(1)
       const third = await act(id, 'heartbeat', { ...lease, ack_update_ids: [first.body.updates[0].update_id] })
