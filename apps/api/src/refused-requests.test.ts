@@ -100,3 +100,24 @@ describe('a query', () => {
     ])
   })
 })
+
+describe('a search', () => {
+  it.each([
+    ['-'.repeat(33)],
+    ['-'.repeat(500)],
+    [`-"${'-'.repeat(40)}`],
+    ['-!&|'.repeat(50)],
+    ['-""'.repeat(50)],
+    [`${'-'.repeat(40)}x`],
+    ['- '.repeat(200)],
+    ['!'.repeat(100)],
+    ['"'.repeat(99)],
+    ['or '.repeat(100)],
+    ['x -'.repeat(100)],
+  ])('takes %j for a question without an answer', async (q) => {
+    for (const path of ['/memory/search?q=', '/tasks?q=', '/tsgs?q=']) {
+      const answer = await api.call('GET', path + encodeURIComponent(q))
+      expect([path, answer.status, answer.text]).toEqual([path, 200, expect.any(String)])
+    }
+  })
+})

@@ -19,7 +19,8 @@ export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, 
   if (parsed.success) return parsed.data
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   for (const issue of parsed.error.issues) {
-    problems.push(...toProblems(issue, part, [], known))
+    // One by one: as the arguments of a single call, tens of thousands would not fit on the stack.
+    for (const problem of toProblems(issue, part, [], known)) problems.push(problem)
   }
   return undefined
 }

@@ -56,8 +56,14 @@ export interface FieldProblem {
   line?: number
 }
 
+/** How many problems, and how many warnings, one error carries. */
+export const PROBLEMS_SHOWN = 50
+
 export interface ErrorDetails {
+  /** At most `PROBLEMS_SHOWN`, as are `warnings`. */
   errors?: FieldProblem[]
+  /** How many more there are; absent where `errors` has all. */
+  errors_omitted?: number
   /** Seconds after which a retry makes sense. */
   retryAfterSeconds?: number
   [extension: string]: unknown
@@ -72,8 +78,14 @@ export class DomainError extends Error {
     super(message)
     this.name = 'DomainError'
     this.code = code
-    this.details = details
+    this.details = { ...details, ...shorten('errors', details.errors), ...shorten('warnings', details.warnings) }
   }
+}
+
+/** A caller needs the first problems and their number; a request can be wrong in tens of thousands of places. */
+function shorten(name: 'errors' | 'warnings', listed: unknown): ErrorDetails {
+  if (!Array.isArray(listed) || listed.length <= PROBLEMS_SHOWN) return {}
+  return { [name]: listed.slice(0, PROBLEMS_SHOWN), [`${name}_omitted`]: listed.length - PROBLEMS_SHOWN }
 }
 
 /** The one answer for what does not exist and for what belongs to somebody else. */

@@ -38,7 +38,7 @@ export { renderCheckInTemplate } from './check-in-template.ts'
 export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
 export type { CalendarTiming } from './cron-times.ts'
 export { type DependencyEdge, findCycle } from './dependencies.ts'
-export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound } from './errors.ts'
+export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound, PROBLEMS_SHOWN } from './errors.ts'
 export {
   DIMENSIONS,
   type Dimension,
@@ -246,7 +246,7 @@ export {
   UPDATE_TYPES,
   type UpdateType,
 } from './task.ts'
-export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, unstorableJsonReason, unstorableReason } from './text.ts'
+export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, toWebSearch, unstorableJsonReason, unstorableReason } from './text.ts'
 export { firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
 export { ALL_TOOLS, inKnownCase, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './training-export.ts'

@@ -71,3 +71,11 @@ export function cutToCodePoints(text: string, pointsMax: number): string {
   const points = [...text.slice(0, pointsMax * 2 + 2)]
   return points.length <= pointsMax && text.length <= pointsMax * 2 + 2 ? text : `${points.slice(0, pointsMax).join('')}…`
 }
+
+/** Dashes where PostgreSQL expects a word: it takes each for a `not`, whatever of this stands between them, and fails from the 33rd on. */
+const REPEATED_NOT = /(^|[\s!&|()"])-[-\s!&|()"]*-/g
+
+/** A search as PostgreSQL's `websearch_to_tsquery` takes any: several `-` in a row count as one. */
+export function toWebSearch(text: string): string {
+  return text.replace(REPEATED_NOT, '$1-')
+}

@@ -4,6 +4,8 @@ import { unsupportedMediaType } from '../errors.ts'
 
 /** How deep JSON may be nested. What walks through it does so recursively, and must not run out of stack. */
 const DEPTH_MAX = 64
+/** How many fields and list items JSON may have, all levels together: each takes far longer to build and check than its bytes take to arrive. */
+const VALUES_MAX = 20_000
 
 const strict = new TextDecoder('utf-8', { fatal: true })
 const repairing = new TextDecoder('utf-8')
@@ -14,7 +16,7 @@ export function addJsonBody(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     requireBodyType(request, 'application/json')
     if (body.length === 0) return undefined
-    return parseJson(decodeBody(request, body))
+    return parseJson(request, body)
   })
 }
 
@@ -36,29 +38,64 @@ export function decodeBody(request: FastifyRequest, body: Buffer): string {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJson(request: FastifyRequest, body: Buffer): unknown {
+  requireBounds(body)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(decodeBody(request, body))
   } catch (error) {
+    if (error instanceof DomainError) throw error
     throw new DomainError('validation_failed', `The body is not JSON: ${(error as Error).message}.`)
   }
-  checkShape(value)
+  requireSafeNames(value)
   return value
 }
 
-/** Walks with a list of its own instead of the stack. */
-function checkShape(root: unknown): void {
-  let level: unknown[] = [root]
-  for (let depth = 0; level.length > 0; depth += 1) {
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const OPENING = [0x7b, 0x5b]
+const CLOSING = [0x7d, 0x5d]
+
+/**
+ * Counts values and levels in one pass over the bytes, before anything is built of them. The bytes need not be JSON: what is not, the parser refuses.
+ *
+ * @throws DomainError `validation_failed` for too many levels, `payload_too_large` for too many values
+ */
+function requireBounds(body: Buffer): void {
+  let values = 0
+  let depth = 0
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at] as number
+    if (byte === QUOTE) at = endOfText(body, at)
+    else if (byte === COMMA) values += 1
+    else if (OPENING.includes(byte)) {
+      values += 1
+      depth += 1
+    } else if (CLOSING.includes(byte)) depth -= 1
     if (depth > DEPTH_MAX) throw new DomainError('validation_failed', `The body is nested deeper than ${DEPTH_MAX} levels.`)
-    const next: unknown[] = []
-    for (const value of level) {
-      if (value === null || typeof value !== 'object') continue
-      // Harmless to us, but not to whoever copies such an object with older habits.
-      if (Object.hasOwn(value, '__proto__')) throw new DomainError('validation_failed', 'The body has a field named __proto__, which is not allowed.')
-      for (const inner of Object.values(value)) if (inner !== null && typeof inner === 'object') next.push(inner)
+    if (values > VALUES_MAX) {
+      throw new DomainError(
+        'payload_too_large',
+        `The body has more than ${VALUES_MAX.toLocaleString('en')} fields and list items. Send less at once, or send large data as one text.`,
+      )
     }
-    level = next
+  }
+}
+
+function endOfText(body: Buffer, start: number): number {
+  let at = start + 1
+  while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1
+  return at
+}
+
+/** Walks with a list of its own instead of the stack. */
+function requireSafeNames(root: unknown): void {
+  const waiting: unknown[] = [root]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (value === null || typeof value !== 'object') continue
+    // Harmless here, but not to a program that copies such an object field by field.
+    if (Object.hasOwn(value, '__proto__')) throw new DomainError('validation_failed', 'The body has a field named __proto__, which is not allowed.')
+    for (const inner of Object.values(value)) if (inner !== null && typeof inner === 'object') waiting.push(inner)
   }
 }

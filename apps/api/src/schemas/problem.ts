@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '@muster/domain'
+import { ERROR_CODES, type ErrorCode, PROBLEMS_SHOWN } from '@muster/domain'
 import { z } from 'zod'
 import { component } from './components.ts'
 
@@ -30,7 +30,8 @@ export const problemSchema = component(
       code: errorCodeSchema,
       request_id: z.string().describe('Quote it when you report a problem: it is in the log of the server.'),
       retryable: z.boolean().describe('Whether the same request may succeed later without being changed.'),
-      errors: z.array(fieldProblemSchema).optional().describe('Every problem of the input at once.'),
+      errors: z.array(fieldProblemSchema).max(PROBLEMS_SHOWN).optional().describe('The problems of the input, the first 50 of them.'),
+      errors_omitted: z.int().optional().describe('How many more problems there are than `errors` has.'),
     })
     .describe('RFC 9457 problem details.'),
 )

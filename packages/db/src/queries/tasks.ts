@@ -1,4 +1,4 @@
-import type { Criterion, RequiredOutput, Task, TaskContext, TaskPriority, TaskStatus } from '@muster/domain'
+import { type Criterion, type RequiredOutput, type Task, type TaskContext, type TaskPriority, type TaskStatus, toWebSearch } from '@muster/domain'
 import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { tasks } from '../schema/tasks.ts'
@@ -204,7 +204,7 @@ export async function listTasks(tx: Tx, projectId: string, filter: TaskFilter): 
 async function searchTasks(tx: Tx, filter: TaskFilter, text: string): Promise<TaskSummary[]> {
   const found = await tx.sql<{ id: string }[]>`
     select id from muster_search_tasks(
-      ${text}, ${filter.beforeId ?? null}::uuid, ${filter.limit}, ${filter.status ?? null}, ${filter.priority ?? null}, ${filter.parentSessionId ?? null},
+      ${toWebSearch(text)}, ${filter.beforeId ?? null}::uuid, ${filter.limit}, ${filter.status ?? null}, ${filter.priority ?? null}, ${filter.parentSessionId ?? null},
       ${filter.subagentSessionId ?? null}) as id`
   const ids = found.map((row) => row.id).filter((id) => filter.onlyId === undefined || id === filter.onlyId)
   if (ids.length === 0) return []

@@ -1,4 +1,4 @@
-import type { Tsg, TsgSeverity } from '@muster/domain'
+import { type Tsg, type TsgSeverity, toWebSearch } from '@muster/domain'
 import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { tsgs } from '../schema/tsgs.ts'
@@ -105,7 +105,7 @@ export async function listTsgs(tx: Tx, projectId: string, filter: TsgFilter): Pr
 /** Full-text operators are not leakproof, so row-level security would keep their index unused: the function looks in the project by itself. */
 async function searchTsgs(tx: Tx, q: string, { technology, severity, before, limit }: TsgFilter): Promise<string[]> {
   const rows = await tx.sql<{ tsg_id: string }[]>`
-    select tsg_id from muster_search_tsgs(${q}, ${technology ?? null}, ${severity ?? null},
+    select tsg_id from muster_search_tsgs(${toWebSearch(q)}, ${technology ?? null}, ${severity ?? null},
       ${before?.createdAt.toISOString() ?? null}::timestamptz, ${before?.tsgId ?? null}, ${limit}) as tsg_id`
   return rows.map((row) => row.tsg_id)
 }
