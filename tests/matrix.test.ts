@@ -128,7 +128,7 @@ const isNamedByCaller = (operation: Operation) =>
     !pathParameters(operation).some(takesUuid) &&
     (operation.path.startsWith('/sessions/') || operation.method === 'PUT'))
 /** Whatever is no name of a sub-agent is one that there is none of, so that nothing is to be learnt from how it is refused. */
-const isOfSubagent = (operation: Operation) => operation.path.startsWith('/subagents/')
+const isOfSubagent = (operation: Operation) => operation.path.startsWith('/subagents/{')
 const missingCode = (operation: Operation) => (isOfSubagent(operation) ? 'subagent_not_found' : 'not_found')
 const takesBody = (operation: Operation) => operation.body !== undefined || operation.markdown !== undefined
 
@@ -161,6 +161,10 @@ function theirPath(operation: Operation): string {
 
 /** The body that the reference shows, in no mood to wait for work. */
 function example(operation: Operation): CallOptions {
+  if (operation.files !== undefined) {
+    const parts = operation.files.map((text, place) => `--part\r\nContent-Disposition: form-data; name="file"; filename="${place}.md"\r\n\r\n${text}\r\n`)
+    return { rawBody: `${parts.join('')}--part--\r\n`, headers: { 'content-type': 'multipart/form-data; boundary=part' } }
+  }
   if (operation.body === undefined) return operation.markdown === undefined ? {} : { rawBody: operation.markdown, headers: { 'content-type': 'text/markdown' } }
   const body = operation.example as Record<string, unknown>
   return { body: 'wait_seconds' in body ? { ...body, wait_seconds: 0 } : body }

@@ -20,6 +20,8 @@ export interface Operation {
   example: unknown
   /** An example of a Markdown body, where that is what it takes. */
   markdown: string | undefined
+  /** Texts of files, where the body is a form of files. */
+  files: string[] | undefined
   /** Media types by status; none where there is no body. */
   answers: Map<number, Map<string, Record<string, unknown>>>
 }
@@ -108,6 +110,7 @@ function describe(path: string, method: string, given: Json): Operation {
     isBodyRequired: request?.required === true,
     example: exampleOf(content),
     markdown: exampleOf(request?.content['text/markdown']) as string | undefined,
+    files: (exampleOf(request?.content['multipart/form-data']) as { file: string[] } | undefined)?.file,
     answers: new Map(
       Object.entries(given.responses as Record<string, Json>).map(([status, response]) => {
         const media = (resolve(response).content ?? {}) as Record<string, { schema: Json }>

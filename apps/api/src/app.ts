@@ -7,6 +7,7 @@ import { answerBrokenRequest, answerConnect, answerExpectation } from './broken-
 import { noSuchPath, pathOf, sendError } from './errors.ts'
 import { addMcp } from './mcp/mount.ts'
 import { addAuth } from './plugins/auth.ts'
+import { addFilesBody } from './plugins/files-body.ts'
 import { addJsonBody } from './plugins/json-body.ts'
 import { addMarkdownBody } from './plugins/markdown-body.ts'
 import { addRequestMetrics, createMetrics } from './plugins/metrics.ts'
@@ -72,6 +73,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   addRequestMetrics(app, observe)
   addJsonBody(app)
   addMarkdownBody(app)
+  addFilesBody(app)
   await addRateLimit(app)
 
   const all = endpoints(registry)

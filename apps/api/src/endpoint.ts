@@ -73,6 +73,8 @@ interface Description {
   judgesBody?: boolean
   /** True where the change has to say in `If-Match` which revision it was made from. */
   takesIfMatch?: boolean
+  /** True where the body is a collection of files: an archive or a form, and `body` is `filesBodySchema`. */
+  takesFiles?: boolean
   /** True where work is started, which a subtask's own credential never may, whatever its scopes. */
   spawns?: boolean
   /** True where a server that only this machine can reach asks for no key. */

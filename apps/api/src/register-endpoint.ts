@@ -11,6 +11,7 @@ import { tooLate } from './errors.ts'
 import { createEventSink } from './events/sink.ts'
 import { readIdempotency } from './idempotency.ts'
 import { bearerToken } from './plugins/auth.ts'
+import { FILES_TYPES } from './plugins/files-body.ts'
 
 /** Longest time a handler may take before its caller is told to come again. */
 const DEADLINE_MS = 5_000
@@ -53,7 +54,8 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
 }
 
 /** An endpoint without a body takes no notice of one, which would be JSON. */
-function bodyTypesOf({ body, markdown }: Endpoint): string[] {
+function bodyTypesOf({ body, markdown, takesFiles }: Endpoint): string[] {
+  if (takesFiles === true) return [...FILES_TYPES]
   return [...(body !== undefined || markdown === undefined ? ['application/json'] : []), ...(markdown === undefined ? [] : ['text/markdown'])]
 }
 

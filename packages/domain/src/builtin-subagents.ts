@@ -6,6 +6,7 @@ const READING = ['Read', 'Grep', 'Glob']
 function builtin(fields: Pick<SubagentDefinition, 'description' | 'model' | 'tools' | 'instructions'> & { name: BuiltinSubagentName }): SubagentDefinition {
   return {
     ...fields,
+    title: null,
     disallowedTools: [],
     definitionPath: null,
     version: 1,

@@ -190,11 +190,11 @@ export {
   type SubagentProblem,
   type SubagentReading,
   type SubagentSource,
-  subagentFileName,
   subagentNotFound,
   toModelName,
+  toSubagentName,
 } from './subagent.ts'
-export { parseSubagentMarkdown, renderSubagentMarkdown, type SubagentOrigin } from './subagent-markdown.ts'
+export { looksLikeSubagent, parseSubagentMarkdown, renderSubagentMarkdown, type SubagentOrigin } from './subagent-markdown.ts'
 export {
   type AttemptEnd,
   announcesOnlyIntentions,

@@ -13,7 +13,7 @@ import {
   isMcpAllowed,
   type SpawnQuestion,
 } from './spawn-policy.ts'
-import { isSubagentName, type SubagentDefinition, type SubagentReading, subagentFileName } from './subagent.ts'
+import { isSubagentName, type SubagentDefinition, type SubagentReading } from './subagent.ts'
 import { parseSubagentMarkdown } from './subagent-markdown.ts'
 import { SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
 
@@ -42,9 +42,8 @@ const READER = '## Role\nReads.\n\n## Model\nhaiku\n\n## Allowed Tools\n- Read\n
 /** A folder of definitions, read when it is asked. */
 const FOLDER: Record<string, string> = { guardian: GUARDIAN, reader: READER, broken: '## Role\nr\n## Model\na b' }
 const load = (name: string): SubagentReading | undefined => {
-  const file = subagentFileName(name)
-  const text = FOLDER[file.slice(0, -'.md'.length)]
-  return text === undefined ? undefined : parseSubagentMarkdown(text, { name, path: `agents/${file}` })
+  const text = isSubagentName(name) && Object.hasOwn(FOLDER, name) ? FOLDER[name] : undefined
+  return text === undefined ? undefined : parseSubagentMarkdown(text, { name, path: `agents/${name}.md` })
 }
 
 function spawn(name: string, given: Partial<SpawnQuestion> = {}) {
@@ -136,9 +135,9 @@ describe('a spawn', () => {
     expect(error.details.errors).toEqual([expect.objectContaining({ pointer: '/model', line: 4 })])
   })
 
-  it.each(['../secrets', 'a/b', '..', '', 'guardian.md', '__proto__', 'x'.repeat(1_000)])('of %j is of nobody, and no path is made from it', (name) => {
-    expect(titleOf(() => load(name))).toBe('SubagentNotFound')
-    expect(refusal(() => load(name)).message.length).toBeLessThan(200)
+  it.each(['../secrets', 'a/b', '..', '', 'guardian.md', '__proto__', 'x'.repeat(1_000)])('of %j is refused: there is no such sub-agent', (name) => {
+    expect(titleOf(() => spawn(name))).toBe('SubagentNotFound')
+    expect(refusal(() => spawn(name)).message.length).toBeLessThan(200)
   })
 
   it('takes the model of the caller before that of the definition', () => {
@@ -391,7 +390,7 @@ describe('the definition of a run', () => {
 describe('the sub-agents that Muster brings', () => {
   it('are Explore, Plan and general-purpose, which are names only as they are written', () => {
     expect(BUILTIN_SUBAGENTS.map(({ name }) => name)).toEqual(['Explore', 'Plan', 'general-purpose'])
-    for (const { name } of BUILTIN_SUBAGENTS) expect([isSubagentName(name), subagentFileName(name)]).toEqual([true, `${name}.md`])
+    for (const { name } of BUILTIN_SUBAGENTS) expect(isSubagentName(name)).toBe(true)
     expect(['explore', 'EXPLORE', 'PLAN', 'General-purpose'].map(isSubagentName)).toEqual([true, false, false, false])
   })
 

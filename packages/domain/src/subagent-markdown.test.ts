@@ -46,8 +46,10 @@ A sentence.
 describe('a definition in sections', () => {
   it('says what it is for, its model and its tools, and is the instructions as a whole', () => {
     expect(named(SECTIONS)).toEqual({
+      name: 'one',
       definition: {
         name: 'one',
+        title: null,
         description: 'Looks after one thing.\nAnd after nothing else.',
         model: 'haiku',
         tools: ['mcp__graph__look', 'Read'],
@@ -137,6 +139,7 @@ describe('a definition with front matter', () => {
     const { definition, problems } = parseSubagentMarkdown(YAML, { path: '/agents/one.md', version: 3 })
     expect(definition).toEqual({
       name: 'one',
+      title: null,
       description: 'Looks after one thing.',
       model: 'haiku',
       tools: ['Read', 'Grep'],
@@ -237,8 +240,8 @@ describe('what is wrong is said, with its line and what to do', () => {
     ['a description that is a list', '---\nname: one\ndescription:\n  - a\n---\nb', ['3 description must be text: write description: "…"']],
     ['a description that is too long', `---\ndescription: ${'x'.repeat(10_001)}\n---\nb`, ['2 description must be at most 10000 characters']],
     ['a name that is a number', '---\nname: 1\ndescription: d\n---\nb', ['2 name must be text']],
-    ['another name than that of its file', '---\ndescription: d\nname: two\n---\nb', ['3 name is "two", but must be one, like its file or address, or absent']],
-    ['another case than that of its file', '---\nname: One\ndescription: d\n---\nb', ['2 name is "One", but must be one']],
+    ['another name than that of its address', '---\ndescription: d\nname: two\n---\nb', ['3 name is "two", but must be one, like its address, or absent']],
+    ['a name without a letter', '---\nname: "…"\ndescription: d\n---\nb', ['2 name is "…": must have a letter or a digit']],
     ['a model of two words', '## Role\nr\n\n## Model\n\nsonnet or opus', ['6 model is "sonnet or opus": must be haiku, sonnet, opus, inherit or the name']],
     ['a model that is a number', '---\ndescription: d\nmodel: 4\n---\nb', ['3 model must be text']],
     ['two models', '## Role\nr\n## Model\nhaiku\n## Model\nopus', ['5 model is said twice, by ## sections in the lines 3 and 5: keep one']],
@@ -414,6 +417,7 @@ const unknownValues = fc
 const definition: fc.Arbitrary<SubagentDefinition> = fc
   .record({
     name,
+    title: fc.constant(null),
     description: kept(12),
     model,
     tools,
@@ -427,6 +431,26 @@ const definition: fc.Arbitrary<SubagentDefinition> = fc
     unknownValues,
   })
   .map((fields) => ({ ...fields, definitionPath: null, version: 1, source: 'api' as const, unknownKeys: Object.keys(fields.unknownValues) }))
+
+describe('the name of a definition', () => {
+  it.each([
+    ['powershell-5.1-expert', 'powershell-5-1-expert'],
+    ['review-kit:code-reviewer', 'review-kit-code-reviewer'],
+    ['C# Expert', 'c-expert'],
+    ['Crème brûlée', 'creme-brulee'],
+    ['3d_artist', 'agent-3d-artist'],
+    ['.NET', 'net'],
+    ['x'.repeat(80), 'x'.repeat(64)],
+  ])('%s becomes %s, with a warning, and is kept as its title', (written, name) => {
+    const { definition, problems } = parseSubagentMarkdown(`---\nname: ${JSON.stringify(written)}\ndescription: d\n---\nb`, { fileName: 'other' })
+    expect(definition).toMatchObject({ name, title: written })
+    expect(problems).toMatchObject([{ severity: 'warning', pointer: '/name', line: 2, reason: expect.stringContaining(`goes by the name ${name}`) }])
+  })
+
+  it('is that of its file where the text says none', () => {
+    expect(parseSubagentMarkdown('---\ndescription: d\n---\nb', { fileName: 'my.agent' }).definition).toMatchObject({ name: 'my-agent', title: null })
+  })
+})
 
 describe('a definition that is written again', () => {
   it('reads back as what it was, whatever it says', () => {

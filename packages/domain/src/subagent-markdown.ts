@@ -1,5 +1,13 @@
 import { beginsWithFrontMatter, renderFrontMatter, splitFrontMatter } from './front-matter.ts'
-import { DEFAULT_SUBAGENT_MODEL, isSubagentName, SUBAGENT_LIMITS, type SubagentDefinition, type SubagentReading, type SubagentSource } from './subagent.ts'
+import {
+  DEFAULT_SUBAGENT_MODEL,
+  isSubagentName,
+  SUBAGENT_LIMITS,
+  type SubagentDefinition,
+  type SubagentReading,
+  type SubagentSource,
+  toSubagentName,
+} from './subagent.ts'
 import { quote, type SubagentFields } from './subagent-fields.ts'
 import { readFrontMatterForm } from './subagent-front-matter.ts'
 import { SubagentProblems } from './subagent-problems.ts'
@@ -8,13 +16,20 @@ import { unstorableJsonReason, unstorableReason } from './text.ts'
 
 /** Where a text comes from. */
 export interface SubagentOrigin {
-  /** The name by which it is known: of its file, or of its address. Without one, the text has to say it. */
+  /** The name that it was asked to have, by its address: the text may not have another one. */
   name?: string
+  /** Its file's name, without the ending: the name of a text that says none. */
+  fileName?: string
   /** Of its file. */
   path?: string
   /** `file` where there is a path, else `api`. */
   source?: SubagentSource
   version?: number
+}
+
+/** What became of a text, and the name that it goes by, also where the definition cannot be used; null when it has none. */
+export interface NamedReading extends SubagentReading {
+  name: string | null
 }
 
 /** A text of nothing but instructions, with front matter as large as it may be, is shorter. */
@@ -24,18 +39,20 @@ const TEXT_LENGTH_MAX = 2 * SUBAGENT_LIMITS.instructionsBytes
  * Reads a definition in either form: with Claude Code's front matter, or in sections (`## Role`, `## Model`, `## Allowed Tools`, `## Protocol`) where
  * there is none. Whatever the text is, the answer says what is wrong with it. [S10] parse_agent_markdown
  */
-export function parseSubagentMarkdown(text: string, origin: SubagentOrigin = {}): SubagentReading {
+export function parseSubagentMarkdown(text: string, origin: SubagentOrigin = {}): NamedReading {
   const problems = new SubagentProblems()
   const fields = readFields(text, problems)
-  const name = fields === null ? '' : chooseName(fields, origin.name, problems)
+  const name = chooseName(fields, origin, problems)
   if (fields !== null) checkKept(fields, problems)
-  if (fields === null || problems.hasErrors) return { definition: null, problems: problems.all() }
-  const { nameLine: _, ...withoutNameLine } = fields
+  if (fields === null || name === null || problems.hasErrors) return { name, definition: null, problems: problems.all() }
+  const { nameLine: _, name: written, ...withoutName } = fields
   const { path, source = path === undefined ? 'api' : 'file', version = 1 } = origin
   return {
+    name,
     definition: {
-      ...withoutNameLine,
+      ...withoutName,
       name,
+      title: written === null || written === name ? null : written,
       description: fields.description ?? '',
       model: fields.model ?? DEFAULT_SUBAGENT_MODEL,
       definitionPath: path ?? null,
@@ -46,11 +63,23 @@ export function parseSubagentMarkdown(text: string, origin: SubagentOrigin = {})
   }
 }
 
+/**
+ * Whether a Markdown text is meant to define a sub-agent, well or badly: front matter that says its name or what it is for, or a section `## Role`. Collections
+ * hold other texts beside their definitions.
+ */
+export function looksLikeSubagent(text: string): boolean {
+  const start = text.slice(0, LOOKED_AT).replace(/^\uFEFF/, '')
+  return beginsWithFrontMatter(start) ? /^(?:name|description)[ \t]*:/im.test(start) : /^## +Role[ \t]*$/im.test(start)
+}
+
+/** Characters of a text by which it is told whether it defines a sub-agent. */
+const LOOKED_AT = 65_536
+
 /** A text that reads back as the same definition, given the same origin: whichever form it had, as front matter and instructions. */
 export function renderSubagentMarkdown(definition: SubagentDefinition): string {
-  const { name, description, model, tools, disallowedTools, maxTurns, background, mcpServers, skills, targetLatencyMs } = definition
+  const { name, title, description, model, tools, disallowedTools, maxTurns, background, mcpServers, skills, targetLatencyMs } = definition
   const frontMatter = {
-    name,
+    name: title ?? name,
     description,
     model,
     tools,
@@ -93,15 +122,20 @@ function lineAt(text: string, offset: number): number {
   return line
 }
 
-/** What the text says of its name and what it is known by have to agree: which of the two is meant would be a guess. */
-function chooseName({ name: written, nameLine }: SubagentFields, known: string | undefined, problems: SubagentProblems): string {
-  const name = known ?? written
-  if (name === null) problems.error('/name', 1, 'is missing: say it in the front matter, as `name: …`')
-  else if (!isSubagentName(name))
-    problems.error('/name', nameLine, `is ${quote(name)}: must be lower-case letters, digits and dashes, begin with a letter and have at most 64`)
-  else if (written !== null && written !== name)
-    problems.error('/name', nameLine, `is ${quote(written)}, but must be ${name}, like its file or address, or absent`)
-  return name ?? ''
+/** A definition goes by the name that its text says, else by its address or its file. */
+function chooseName(fields: SubagentFields | null, { name: asked, fileName }: SubagentOrigin, problems: SubagentProblems): string | null {
+  const stated = fields?.name ?? asked ?? fileName ?? null
+  const line = fields?.nameLine ?? 1
+  const name = stated === null ? null : toSubagentName(stated)
+  if (asked !== undefined && !isSubagentName(asked)) {
+    problems.error('/name', line, `is ${quote(asked)}: must be lower-case letters, digits and dashes, begin with a letter and have at most 64`)
+    return null
+  }
+  if (stated === null) problems.error('/name', 1, 'is missing: say it in the front matter, as `name: …`')
+  else if (name === null) problems.error('/name', line, `is ${quote(stated)}: must have a letter or a digit`)
+  else if (asked !== undefined && name !== asked) problems.error('/name', line, `is ${quote(stated)}, but must be ${asked}, like its address, or absent`)
+  else if (name !== stated) problems.warn('/name', line, `is ${quote(stated)}, which is kept as its title: here it goes by the name ${name}`)
+  return asked ?? name
 }
 
 /** What YAML can write with escapes, and what is too much to keep. */

@@ -8,6 +8,8 @@ export type SubagentSource = (typeof SUBAGENT_SOURCES)[number]
 /** What a sub-agent is for, what it is told, and what it may use. [S10] SubagentDefinition */
 export interface SubagentDefinition {
   name: string
+  /** The name as its author wrote it, where that cannot be one here; null where both are the same. */
+  title: string | null
   /** What it is for: whoever spawns it chooses by this. */
   description: string
   /** One of `MODEL_ALIASES`, or what a provider calls its model. */
@@ -49,14 +51,24 @@ export function isSubagentName(text: string): boolean {
 }
 
 /**
- * The file that defines a sub-agent, in whichever folder.
- *
- * @throws DomainError `subagent_not_found` for what is no name, so that no path is ever made from it
+ * The name that a sub-agent goes by here, made from the one that its author wrote: characters that no name may have become dashes, so that
+ * `powershell-5.1-expert` is `powershell-5-1-expert` and `review-kit:code-reviewer` is `review-kit-code-reviewer`. Null where no letter or digit is left.
  */
-export function subagentFileName(name: string): string {
-  if (!isSubagentName(name)) throw subagentNotFound(name)
-  return `${name}.md`
+export function toSubagentName(written: string): string | null {
+  if (isSubagentName(written)) return written
+  const dashed = written
+    .slice(0, WRITTEN_NAME_MAX)
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+  const name = (/^\d/.test(dashed) ? `agent-${dashed}` : dashed).slice(0, 64).replace(/-$/, '')
+  return name === '' ? null : name
 }
+
+/** Characters of a written name that are looked at. */
+const WRITTEN_NAME_MAX = 256
 
 /** [S10] SubagentNotFound */
 export function subagentNotFound(name: string): DomainError {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { subagents } from '@muster/db'
+import { type StoredSubagent, subagents, type Tx } from '@muster/db'
 import { parseSubagentMarkdown, requireController, requireDefinition, requireScope, type SubagentDefinition, type SubagentProblem } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
 import { isSameVersion } from './find-subagent.ts'
@@ -29,11 +29,20 @@ export async function putSubagent(ctx: Ctx, name: string, text: string): Promise
   return await inProject(ctx, async (tx) => {
     const newest = await subagents.lockSubagent(tx, projectId, name, 'api')
     const created = newest === null || newest.put === null
-    if (newest !== null && newest.put !== null && isSameVersion(newest, { source: 'api', contentHash })) {
-      return { definition: newest.put, warnings: reading.problems, created }
-    }
-    const next = { ...definition, version: (newest?.version ?? 0) + 1 }
-    await subagents.insertSubagentVersion(tx, projectId, next, contentHash)
-    return { definition: next, warnings: reading.problems, created }
+    return { definition: await putVersion(tx, projectId, definition, contentHash, newest), warnings: reading.problems, created }
   })
+}
+
+/** Stores a definition as the next version of its name, whose row is locked, unless the newest that was put has the same text. */
+export async function putVersion(
+  tx: Tx,
+  projectId: string,
+  definition: SubagentDefinition,
+  contentHash: Buffer,
+  newest: StoredSubagent | null,
+): Promise<SubagentDefinition> {
+  if (newest !== null && newest.put !== null && isSameVersion(newest, { source: 'api', contentHash })) return newest.put
+  const next = { ...definition, version: (newest?.version ?? 0) + 1 }
+  await subagents.insertSubagentVersion(tx, projectId, next, contentHash)
+  return next
 }

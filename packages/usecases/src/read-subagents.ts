@@ -28,7 +28,8 @@ export async function listSubagents(ctx: Ctx, query: { limit: number; cursor?: s
   const after = query.cursor ?? ''
   if (query.cursor !== undefined && !isSubagentName(after)) throw cursorInvalid()
   const { projectId } = ctx.actor
-  const files = new Map([...builtinSubagentFiles(), ...(await listSubagentFiles(ctx))].map((file) => [file.name, file]))
+  const inFolders = await listSubagentFiles(ctx)
+  const files = new Map([...builtinSubagentFiles(), ...inFolders.files].map((file) => [file.name, file]))
   const [put, newest] = await reading(ctx, (tx) =>
     Promise.all([subagents.listPutSubagents(tx, projectId, after, query.limit + 1), subagents.listNewestVersions(tx, projectId, [...files.keys()])]),
   )
@@ -38,7 +39,7 @@ export async function listSubagents(ctx: Ctx, query: { limit: number; cursor?: s
     return definition === null || file.name <= after ? [] : [toSummary(definition)]
   })
   const items = [...put, ...usable].sort((one, other) => (one.name < other.name ? -1 : 1)).slice(0, query.limit + 1)
-  const broken = own.flatMap(({ name, reading: { definition, problems } }) =>
+  const broken = [...own, ...inFolders.shadowed].flatMap(({ name, reading: { definition, problems } }) =>
     definition === null ? [{ name, problems: problems.filter(({ severity }) => severity === 'error') }] : [],
   )
   return { ...page(items, query.limit, (last) => last.name), broken }

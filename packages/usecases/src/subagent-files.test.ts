@@ -112,18 +112,16 @@ describe('readSubagentFile', () => {
     for (let time = 1; time <= 3; time += 1) expect((await read('broken'))?.reading.definition).toBeNull()
     expect(warn).toHaveBeenCalledTimes(1)
     expect(warn.mock.calls[0]?.[0]).toMatchObject({ subagent: 'broken', path, problems: [expect.stringMatching(/^line \d+: /)] })
-    await writeFile(path, '---\nname: another\ndescription: x\n---\n\nx')
-    expect(reasons(await read('broken'))).toEqual([expect.stringContaining('must be broken')])
+    await writeFile(path, '---\nname: broken\n---\n\nx')
+    expect(reasons(await read('broken'))).toEqual([expect.stringContaining('say what the sub-agent is for')])
     expect(warn).toHaveBeenCalledTimes(2)
   })
 
-  it('reads no folder, no pipe, nothing too large and nothing that is not UTF-8', async () => {
-    await mkdir(join(first, 'folder.md'))
+  it('reads no pipe, nothing too large and nothing that is not UTF-8', async () => {
     await promisify(execFile)('mkfifo', [join(first, 'pipe.md')])
     await writeFile(join(first, 'large.md'), '')
     await truncate(join(first, 'large.md'), 2 * 1_048_576 + 1)
     await writeFile(join(first, 'latin.md'), Buffer.from([0x2d, 0xe9, 0x0a]))
-    expect(reasons(await read('folder'))).toEqual(['is no file'])
     expect(reasons(await read('pipe'))).toEqual(['is no file'])
     expect(reasons(await read('large'))).toEqual(['is larger than 2097152 bytes'])
     expect(reasons(await read('latin'))).toEqual(['is not valid UTF-8'])
@@ -136,6 +134,60 @@ describe('readSubagentFile', () => {
   })
 })
 
+describe('a collection', () => {
+  it('is read with its folders, each definition by the name that it says', async () => {
+    const deep = join(first, 'plugins', 'review', 'agents')
+    await mkdir(deep, { recursive: true })
+    await writeFile(join(deep, 'code-reviewer.md'), '---\nname: review-kit:code-reviewer\ndescription: Reviews\n---\n\nx')
+    await writeFile(join(first, 'shell.md'), '---\nname: powershell-5.1-expert\ndescription: Shells\n---\n\nx')
+    await writeFile(join(deep, 'plain.md'), definition('Goes by its file'))
+    expect((await read('review-kit-code-reviewer'))?.reading.definition).toMatchObject({ title: 'review-kit:code-reviewer', description: 'Reviews' })
+    expect((await read('powershell-5-1-expert'))?.reading.definition).toMatchObject({ title: 'powershell-5.1-expert' })
+    expect((await read('plain'))?.reading.definition).toMatchObject({ title: null, definitionPath: join(deep, 'plain.md') })
+    expect(await read('code-reviewer')).toBeNull()
+    expect(await read('shell')).toBeNull()
+  })
+
+  it('has texts that define nothing, and folders that are looked at by nothing of ours', async () => {
+    await mkdir(join(first, 'docs', 'node_modules'), { recursive: true })
+    await mkdir(join(first, '.git'))
+    await mkdir(join(first, 'commands'))
+    await writeFile(join(first, 'commands', 'review.md'), definition('A command'))
+    await writeFile(join(first, 'docs', 'guide.md'), '# Guide\n\nname: none\n')
+    await writeFile(join(first, 'docs', 'SKILL.md'), definition('A skill'))
+    await writeFile(join(first, 'docs', 'node_modules', 'other.md'), definition('Of a package'))
+    await writeFile(join(first, '.git', 'description.md'), definition('Of git'))
+    expect(await listSubagentFiles(deps)).toEqual({ files: [], shadowed: [] })
+  })
+
+  it('names the files that share a name, of which the first counts', async () => {
+    await mkdir(join(first, 'a'))
+    await mkdir(join(first, 'b'))
+    await writeFile(join(first, 'a', 'one.md'), definition('In a'))
+    await writeFile(join(first, 'b', 'two.md'), '---\nname: one\ndescription: In b\n---\n\nx')
+    expect(described(await read('one'))).toBe('In a')
+    expect((await listSubagentFiles(deps)).shadowed.map((file) => [file.name, ...(reasons(file) ?? [])])).toEqual([
+      ['one', `of ${join(first, 'b', 'two.md')} is one, which ${join(first, 'a', 'one.md')} has already: give one of them another name`],
+    ])
+  })
+
+  it('is looked at again when a file is added, renamed in its text, or moved', async () => {
+    await mkdir(join(first, 'a'))
+    const path = join(first, 'a', 'one.md')
+    await writeFile(path, definition('There'))
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+    expect(described(await read('one'))).toBe('There')
+    await writeFile(join(root, 'new'), '---\nname: two\ndescription: Renamed\n---\n\nx')
+    await rename(join(root, 'new'), path)
+    expect([described(await read('one')), described(await read('two'))]).toEqual([undefined, 'Renamed'])
+    await mkdir(join(first, 'b'))
+    await rename(path, join(first, 'b', 'one.md'))
+    await writeFile(join(first, 'b', 'three.md'), definition('Added'))
+    expect([described(await read('two')), described(await read('three'))]).toEqual(['Renamed', 'Added'])
+  })
+})
+
 describe('listSubagentFiles', () => {
   it('lists each name once, broken ones included, and no file that cannot be one', async () => {
     await writeFile(join(first, 'one.md'), definition('Of the first'))
@@ -143,8 +195,9 @@ describe('listSubagentFiles', () => {
     await writeFile(join(second, 'broken.md'), '---\n')
     await writeFile(join(second, 'Explore.md'), definition('In place of the built-in'))
     for (const name of ['README.md', 'notes.txt', '.hidden.md', 'no ending']) await writeFile(join(first, name), definition('x'))
-    const listed = await listSubagentFiles(deps)
-    expect(listed.map((file) => [file.name, described(file)])).toEqual([
+    const { files, shadowed } = await listSubagentFiles(deps)
+    expect(shadowed).toEqual([])
+    expect(files.map((file) => [file.name, described(file)])).toEqual([
       ['one', 'Of the first'],
       ['Explore', 'In place of the built-in'],
       ['broken', undefined],
@@ -154,7 +207,7 @@ describe('listSubagentFiles', () => {
   it('goes on without a folder that is not there, and says so once', async () => {
     deps = { ...deps, settings: parseSettings({ SUBAGENTS_DIRS: `${join(root, 'missing')}:${second}` }) }
     await writeFile(join(second, 'two.md'), definition('Two'))
-    for (let time = 1; time <= 3; time += 1) expect((await listSubagentFiles(deps)).map(({ name }) => name)).toEqual(['two'])
+    for (let time = 1; time <= 3; time += 1) expect((await listSubagentFiles(deps)).files.map(({ name }) => name)).toEqual(['two'])
     expect(warn).toHaveBeenCalledTimes(1)
     expect(await read('two')).not.toBeNull()
   })

@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto'
 import { type BigIntStats, constants } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { isSubagentName, isUnder, parseSubagentMarkdown, SUBAGENT_LIMITS, type SubagentProblem, type SubagentReading, subagentFileName } from '@muster/domain'
+import { basename, dirname, join, resolve } from 'node:path'
+import {
+  isSubagentName,
+  isUnder,
+  looksLikeSubagent,
+  parseSubagentMarkdown,
+  SUBAGENT_LIMITS,
+  type SubagentProblem,
+  type SubagentReading,
+  toSubagentName,
+} from '@muster/domain'
+
 import type { Deps } from './ctx.ts'
 
 /** A file of a configured folder, as it was read last. */
@@ -15,72 +25,157 @@ export interface SubagentFile {
 
 /** Instructions may have half of it; the rest is for what stands above them. */
 const FILE_BYTES_MAX = 2 * SUBAGENT_LIMITS.instructionsBytes
-/** Files of one folder that a list looks at. */
-const FILES_MAX = 1_000
+/** Files of one folder that are looked at. */
+const FILES_MAX = 2_000
+/** Folders inside of a folder, one in another. */
+const DEPTH_MAX = 8
 /** A file that changed so little ago may change once more without its times telling. */
 const RECENT_MS = 2_000
 const ENDING = '.md'
+/** Folders that hold something else: in a collection, commands and skills lie beside the agents. Hidden ones are left out too. */
+const FOREIGN_FOLDERS = new Set(['commands', 'skills', 'node_modules'])
 
 type FileDeps = Pick<Deps, 'settings' | 'log'>
 
-/** What a process remembers of the files of its folders, by path, and which folders it has complained about. */
+/** What a process remembers of the files of its folders, and which folders it has complained about. */
 interface Known {
-  files: Map<string, { stamp: string; file: SubagentFile }>
+  /** By path. Null for a text that is no definition. */
+  files: Map<string, { stamp: string; file: SubagentFile | null }>
+  /** Which file has a name, by folder of the settings. */
+  folders: Map<string, FolderIndex>
   missing: Set<string>
+}
+
+interface FolderIndex {
+  /** The folders that were looked at, with what told their state. */
+  stamps: Map<string, string>
+  byName: Map<string, string>
 }
 
 const knownBySettings = new WeakMap<Deps['settings'], Known>()
 
 /**
- * What the configured folders say under a name: the file of the first folder that has one, or null. It is read anew when it has changed, and
- * else costs a look at its times. A file that cannot be used is answered with what is wrong with it.
+ * What the configured folders say under a name: the file of the first folder that has one, or null. A definition goes by the name that its text says,
+ * wherever in the folder it lies. Files are read anew when they have changed, and else cost a look at their times. A file that cannot be used is answered
+ * with what is wrong with it.
  *
- * The name becomes a path only if it is one that leads nowhere else, and a link that leads out of its folder is not followed.
+ * No path is made from the name, and a link that leads out of its folder is not followed.
  */
 export async function readSubagentFile(deps: FileDeps, name: string): Promise<SubagentFile | null> {
   if (!isSubagentName(name)) return null
   for (const folder of deps.settings.SUBAGENTS_DIRS) {
-    const file = await readIn(deps, folder, name)
-    if (file !== null) return file
+    const file = (await readIndexed(deps, folder, name)) ?? (await scan(deps, folder)).files.get(name)
+    if (file !== undefined) return file
   }
   return null
 }
 
-/** Everything that the configured folders define, by name. What has no name of a sub-agent, such as a README.md, is none of theirs. */
-export async function listSubagentFiles(deps: FileDeps): Promise<SubagentFile[]> {
+/**
+ * Everything that the configured folders define, by name. Texts that define nothing, such as a README.md, are left out.
+ *
+ * @returns `shadowed`: files whose name another file of the same folder has
+ */
+export async function listSubagentFiles(deps: FileDeps): Promise<{ files: SubagentFile[]; shadowed: SubagentFile[] }> {
   const files = new Map<string, SubagentFile>()
+  const shadowed: SubagentFile[] = []
   for (const folder of deps.settings.SUBAGENTS_DIRS) {
-    for (const name of await namesIn(deps, folder)) {
-      const file = files.has(name) ? null : await readIn(deps, folder, name)
-      if (file !== null) files.set(name, file)
+    const scanned = await scan(deps, folder)
+    for (const [name, file] of scanned.files) if (!files.has(name)) files.set(name, file)
+    shadowed.push(...scanned.shadowed)
+  }
+  return { files: [...files.values()], shadowed }
+}
+
+/** The file that had this name at the last scan, if no folder has changed since and the file still has it. */
+async function readIndexed(deps: FileDeps, folder: string, name: string): Promise<SubagentFile | undefined> {
+  const index = knownOf(deps).folders.get(folder)
+  const path = index?.byName.get(name)
+  if (index === undefined || path === undefined) return undefined
+  const areSame = await Promise.all([...index.stamps].map(async ([path, stamp]) => stamp !== '' && stamp === (await folderStamp(path))))
+  if (areSame.includes(false)) return undefined
+  const file = await readIn(deps, folder, path)
+  return file?.name === name ? file : undefined
+}
+
+async function scan(deps: FileDeps, folder: string): Promise<{ files: Map<string, SubagentFile>; shadowed: SubagentFile[] }> {
+  const known = knownOf(deps)
+  const stamps = new Map<string, string>()
+  const paths = await listPaths(deps, folder, stamps)
+  const files = new Map<string, SubagentFile>()
+  const byName = new Map<string, string>()
+  const shadowed: SubagentFile[] = []
+  // One after the other: at most one file of 2 MiB is in memory.
+  for (const path of paths) {
+    const file = await readIn(deps, folder, path)
+    if (file === null) continue
+    const other = byName.get(file.name)
+    if (other === undefined) {
+      files.set(file.name, file)
+      byName.set(file.name, path)
+    } else shadowed.push(toShadowed(file, path, other))
+  }
+  known.folders.set(folder, { stamps, byName })
+  return { files, shadowed }
+}
+
+function toShadowed({ name, contentHash }: SubagentFile, path: string, other: string): SubagentFile {
+  const reason = `of ${path} is ${name}, which ${other} has already: give one of them another name`
+  return { name, reading: { definition: null, problems: [{ pointer: '/name', field: 'name', reason, line: 1, severity: 'error' }] }, contentHash }
+}
+
+/** The Markdown files below a folder, in the order of their paths. Links to folders are not followed. */
+async function listPaths(deps: FileDeps, folder: string, stamps: Map<string, string>): Promise<string[]> {
+  const { missing } = knownOf(deps)
+  const root = resolve(folder)
+  const paths: string[] = []
+  const walk = async (path: string, depth: number): Promise<void> => {
+    // Before its entries are read: what is added meanwhile shows as a change.
+    stamps.set(path, await folderStamp(path))
+    const entries = await readdir(path, { withFileTypes: true })
+    entries.sort((one, other) => (one.name < other.name ? -1 : 1))
+    for (const entry of entries) {
+      if (entry.isDirectory()) {
+        if (depth < DEPTH_MAX && !entry.name.startsWith('.') && !FOREIGN_FOLDERS.has(entry.name)) await walk(join(path, entry.name), depth + 1)
+      } else if (entry.name.endsWith(ENDING) && !entry.name.startsWith('.') && !isDocument(entry.name)) paths.push(join(path, entry.name))
     }
   }
-  return [...files.values()]
-}
-
-async function namesIn(deps: FileDeps, folder: string): Promise<string[]> {
-  const { missing } = knownOf(deps)
-  let entries: string[]
   try {
-    entries = await readdir(folder)
+    await walk(root, 1)
     missing.delete(folder)
   } catch (error) {
-    if (!missing.has(folder)) deps.log.warn({ folder, code: (error as NodeJS.ErrnoException).code }, 'a folder of SUBAGENTS_DIRS cannot be read')
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    if (!missing.has(folder)) deps.log.warn({ folder, code }, 'a folder of SUBAGENTS_DIRS cannot be read')
     missing.add(folder)
-    return []
   }
-  const names = entries
-    .filter((entry) => entry.endsWith(ENDING))
-    .map((entry) => entry.slice(0, -ENDING.length))
-    .filter(isSubagentName)
-    .sort()
-  if (names.length > FILES_MAX)
-    deps.log.warn({ folder, count: names.length }, `a folder of SUBAGENTS_DIRS has more than ${FILES_MAX} files; lists leave some out`)
-  return names.slice(0, FILES_MAX)
+  if (paths.length > FILES_MAX)
+    deps.log.warn({ folder, count: paths.length }, `a folder of SUBAGENTS_DIRS has more than ${FILES_MAX} Markdown files; the rest is left out`)
+  return paths.slice(0, FILES_MAX)
 }
 
-async function readIn(deps: FileDeps, folder: string, name: string): Promise<SubagentFile | null> {
-  const path = join(resolve(folder), subagentFileName(name))
+/** README.md, CHANGELOG.md and the like. */
+function isDocument(fileName: string): boolean {
+  return /^[A-Z][A-Z0-9_-]+\.md$/.test(fileName)
+}
+
+/** Whether a file of a collection is, by its path, no definition. */
+export function isForeign(path: string): boolean {
+  const folders = path.split('/')
+  return isDocument(folders.pop() ?? '') || folders.some((folder) => FOREIGN_FOLDERS.has(folder))
+}
+
+/** Empty for a folder that may still change unseen, or is gone. */
+async function folderStamp(path: string): Promise<string> {
+  try {
+    return stampOf(path, await stat(path, { bigint: true }))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    return ''
+  }
+}
+
+/** Null for a file that is not there, or defines nothing. */
+async function readIn(deps: FileDeps, folder: string, path: string): Promise<SubagentFile | null> {
   const { files } = knownOf(deps)
   let file: SubagentFile | null
   let stamp = ''
@@ -90,9 +185,9 @@ async function readIn(deps: FileDeps, folder: string, name: string): Promise<Sub
     stamp = stampOf(real, await stat(real, { bigint: true }))
     const known = files.get(path)
     if (known !== undefined && known.stamp === stamp && stamp !== '') return known.file
-    file = await readFileOnce(path, real, name)
+    file = await readFileOnce(path, real, dirname(path) === resolve(folder))
   } catch (error) {
-    file = unreadable(name, path, error)
+    file = unreadable(path, error)
     if (file === null) {
       files.delete(path)
       return null
@@ -100,7 +195,7 @@ async function readIn(deps: FileDeps, folder: string, name: string): Promise<Sub
   }
   const before = files.get(path)?.file
   files.set(path, { stamp, file })
-  if (before === undefined || !before.contentHash.equals(file.contentHash)) tell(deps, path, file)
+  if (file !== null && (before === undefined || before === null || !before.contentHash.equals(file.contentHash))) tell(deps, path, file)
   return file
 }
 
@@ -111,7 +206,7 @@ function stampOf(path: string, { ino, size, mtimeNs, ctimeNs }: BigIntStats): st
   return Number(ctimeNs / 1_000_000n) > nowMs - RECENT_MS ? '' : `${path} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
 
-async function readFileOnce(path: string, real: string, name: string): Promise<SubagentFile> {
+async function readFileOnce(path: string, real: string, isAtTop: boolean): Promise<SubagentFile | null> {
   // Neither a link that has just been put there is followed, nor is a pipe waited for.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
@@ -127,7 +222,10 @@ async function readFileOnce(path: string, real: string, name: string): Promise<S
     // Somebody is writing it; what is there is not the whole.
     if (length > size) throw new Unusable('is being written')
     const bytes = buffer.subarray(0, length)
-    return { name, reading: parseSubagentMarkdown(decode(bytes), { name, path, source: 'file' }), contentHash: sha256(bytes) }
+    const text = decode(bytes)
+    if (!isAtTop && !looksLikeSubagent(text)) return null
+    const reading = parseSubagentMarkdown(text, { fileName: basename(path, ENDING), path, source: 'file' })
+    return { name: reading.name ?? basename(path, ENDING), reading, contentHash: sha256(bytes) }
   } finally {
     await handle.close()
   }
@@ -145,12 +243,13 @@ function decode(bytes: Buffer): string {
 class Unusable extends Error {}
 
 /** Null for a file that is not there. */
-function unreadable(name: string, path: string, error: unknown): SubagentFile | null {
+function unreadable(path: string, error: unknown): SubagentFile | null {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR') return null
   if (!(error instanceof Unusable) && code === undefined) throw error
   const reason = error instanceof Unusable ? error.message : `cannot be read (${code})`
   const problem: SubagentProblem = { pointer: '', field: 'definition', reason, line: 1, severity: 'error' }
+  const name = toSubagentName(basename(path, ENDING)) ?? basename(path, ENDING)
   return { name, reading: { definition: null, problems: [problem] }, contentHash: sha256(Buffer.from(`${path} ${reason}`)) }
 }
 
@@ -163,7 +262,7 @@ function tell(deps: FileDeps, path: string, { name, reading: { definition, probl
 }
 
 function knownOf({ settings }: FileDeps): Known {
-  const known = knownBySettings.get(settings) ?? { files: new Map(), missing: new Set() }
+  const known: Known = knownBySettings.get(settings) ?? { files: new Map(), folders: new Map(), missing: new Set() }
   knownBySettings.set(settings, known)
   return known
 }

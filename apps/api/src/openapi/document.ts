@@ -1,6 +1,7 @@
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import { type AnswerDescription, type Endpoint, TAGS } from '../endpoint.ts'
 import { HTTP_ERRORS, toProblem } from '../errors.ts'
+import { FILES_TYPES } from '../plugins/files-body.ts'
 import { components, namedComponents } from '../schemas/components.ts'
 import { problemSchema } from '../schemas/problem.ts'
 import { componentSchemas, convertFields, fieldsOf, type JsonSchema, nameOf, schemaInPlace } from './json-schemas.ts'
@@ -119,7 +120,8 @@ function describeOperation(endpoint: Endpoint, errorResponses: Record<string, un
   }
 }
 
-function describeBody({ body, markdown, bodyOptional }: Endpoint): { requestBody?: Record<string, unknown> } {
+function describeBody({ body, markdown, bodyOptional, takesFiles }: Endpoint): { requestBody?: Record<string, unknown> } {
+  if (takesFiles === true) return { requestBody: { required: true, content: Object.fromEntries(FILES_TYPES.map((type) => [type, FILES_CONTENT[type]])) } }
   if (body === undefined && markdown === undefined) return {}
   const content = {
     ...(body === undefined ? {} : contentOf('application/json', body, 'input')),
@@ -127,6 +129,18 @@ function describeBody({ body, markdown, bodyOptional }: Endpoint): { requestBody
   }
   return { requestBody: { required: bodyOptional !== true, content } }
 }
+
+const BINARY = { schema: { type: 'string', format: 'binary' } }
+
+const FILES_CONTENT = {
+  'application/zip': BINARY,
+  'application/x-tar': BINARY,
+  'application/gzip': BINARY,
+  'multipart/form-data': {
+    schema: { type: 'object', properties: { file: { type: 'array', items: { type: 'string', format: 'binary' } } } },
+    examples: { definitions: { value: { file: ['---\nname: reviewer\ndescription: Reviews a change.\ntools: Read, Grep\n---\n\nReview it.\n'] } } },
+  },
+} satisfies Record<(typeof FILES_TYPES)[number], object>
 
 function scopeSentence(access: Endpoint['access']): string {
   if (access === 'public') return ' Needs no key.'

@@ -45,6 +45,7 @@ import { postMessageEndpoint } from './sessions/post-message.ts'
 import { checkToolEndpoint } from './subagents/check-tool.ts'
 import { deleteSubagentEndpoint } from './subagents/delete.ts'
 import { getSubagentEndpoint } from './subagents/get.ts'
+import { importSubagentsEndpoint } from './subagents/import.ts'
 import { listSubagentsEndpoint } from './subagents/list.ts'
 import { putSubagentEndpoint } from './subagents/put.ts'
 import { spawnSubagentEndpoint } from './subagents/spawn.ts'
@@ -140,6 +141,7 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
 
   listSubagentsEndpoint,
   getSubagentEndpoint,
+  importSubagentsEndpoint,
   putSubagentEndpoint,
   deleteSubagentEndpoint,
   spawnSubagentEndpoint,

@@ -34,13 +34,14 @@ const sourceSchema = component(
   z.enum(SUBAGENT_SOURCES).describe('Of definitions of one name, that of the API counts before a file, and that before what Muster brings itself.'),
 )
 
-const problemSchema = component(
+export const problemSchema = component(
   'SubagentProblem',
   z.object({ line: z.int().describe('Of the text, from 1.'), field: z.string(), pointer: z.string(), reason: z.string() }),
 )
 
 const summary = {
   name: z.string(),
+  title: z.string().nullable().describe('The name as its author wrote it, where that cannot be one here.'),
   description: z.string().describe('What it is for: whoever spawns it chooses by this.'),
   model: z.string().describe('haiku, sonnet, opus, `inherit` for the default of the runner, or what a provider calls its model.'),
   tools: z.array(z.string()).describe('What it may use, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` is everything.'),
@@ -58,6 +59,7 @@ const summary = {
 
 const EXAMPLE_SUMMARY = {
   name: EXAMPLE_NAME,
+  title: null,
   description: 'Answers from memory, quickly.',
   model: 'haiku',
   tools: ['Read', 'Grep', 'recall_deep', 'learn_fact'],
@@ -185,6 +187,8 @@ export function presentSubagentList({ items, nextCursor, broken }: SubagentList)
 function presentSubagentSummary(definition: SubagentSummary): z.output<typeof subagentSummarySchema> {
   return {
     name: definition.name,
+    // Versions that were stored before titles have none.
+    title: definition.title ?? null,
     description: definition.description,
     model: definition.model,
     tools: definition.tools,
@@ -201,7 +205,7 @@ function presentSubagentSummary(definition: SubagentSummary): z.output<typeof su
   }
 }
 
-function presentProblem({ line, field, pointer, reason }: SubagentProblem): z.output<typeof problemSchema> {
+export function presentProblem({ line, field, pointer, reason }: SubagentProblem): z.output<typeof problemSchema> {
   return { line, field, pointer, reason }
 }
 

@@ -48,7 +48,7 @@ describe('what a program is told', () => {
   })
 
   it('is told of the sub-agent that it runs, and that somebody waits for it', async () => {
-    const fields = { description: 'x', model: 'haiku', definitionPath: '/x.md', source: 'file', targetLatencyMs: null, background: false } as const
+    const fields = { title: null, description: 'x', model: 'haiku', definitionPath: '/x.md', source: 'file', targetLatencyMs: null, background: false } as const
     const lists = { mcpServers: [], skills: [], unknownKeys: ['color'], unknownValues: { color: 'red' } }
     const subagent = { ...fields, ...lists, name: 'reader', version: 3, instructions: 'Read.', tools: ['Read'], disallowedTools: ['Bash'], maxTurns: 5 }
     const { outcome } = await runOf(['cat'], {}, { subagent, background: false })

@@ -29,6 +29,7 @@ describe('PUT /subagents/{name}', () => {
     expect(answer.headers.location).toBe('/subagents/fresh')
     expect(answer.body).toEqual({
       name: 'fresh',
+      title: null,
       description: 'A test',
       model: 'haiku',
       tools: ['Read', 'Grep'],

@@ -1,0 +1,22 @@
+import { importSubagents } from '@muster/usecases'
+import { endpoint } from '../../endpoint.ts'
+import { filesBodySchema } from '../../plugins/files-body.ts'
+import { presentImport, subagentImportSchema } from '../../schemas/subagent-import.ts'
+
+export const importSubagentsEndpoint = endpoint({
+  operationId: 'importSubagents',
+  method: 'POST',
+  path: '/subagents/import',
+  tag: 'Sub-agents',
+  summary: 'Import a collection of sub-agents',
+  description:
+    'Takes a zip, a tar (also gzipped) or a form of Markdown files, folders and all, and puts each definition under the name that it says, else under that of its file. Answers a row for each Markdown file; one that cannot be used is refused alone.',
+  access: 'subagents:write',
+  body: filesBodySchema,
+  takesFiles: true,
+  bodyBytesMax: 8_388_608,
+  deadlineMs: 30_000,
+  answers: { 200: { description: 'What became of each file.', schema: subagentImportSchema } },
+  handle: ({ ctx, body }) => importSubagents(ctx, body.files),
+  answer: (files) => ({ status: 200, body: presentImport(files) }),
+})
