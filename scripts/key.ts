@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   loadEnvFile()
   const { settings } = prepareEnvironment(process.env)
   const log = (line: string): void => console.error(line)
-  print(await withDatabase(settings, log, ({ appUrl }) => runKeyCommand(command, settings, appUrl)), now)
+  print(await withDatabase(settings, 'use', log, ({ appUrl }) => runKeyCommand(command, settings, appUrl)), now)
 }
 
 main().catch((error: unknown) => {

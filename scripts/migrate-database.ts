@@ -1,4 +1,4 @@
-import { migrate } from '@muster/db'
+import { explainDatabaseError, migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 
 /** Which database to bring to this version, and how it is reached. */
@@ -15,5 +15,7 @@ export async function migrateDatabase({ adminUrl, appUrl, log }: Migration): Pro
   await migrate({ adminUrl, appUrl, ...(log === undefined ? {} : { log }) })
   const queuesUrl = new URL(adminUrl)
   queuesUrl.pathname = new URL(appUrl).pathname
-  await installQueues(queuesUrl.href)
+  await installQueues(queuesUrl.href).catch((error: unknown) => {
+    throw explainDatabaseError(error, queuesUrl.href, 'MIGRATE_DATABASE_URL')
+  })
 }

@@ -6,11 +6,11 @@ import { reportFailure } from './system/report.ts'
 
 const HELP = `Usage: npm run migrate
 
-Brings the database to this version: creates it if it is missing, its tables, its roles, its queues and the login of
-DATABASE_URL. May run again at any time, also while Muster is running.
+Brings the database of DATABASE_URL to this version. Creates what is missing: the database, its tables, its roles, its queues
+and the login of DATABASE_URL. May run again at any time, also while Muster is running.
 
   DATABASE_URL          what API and worker connect with: postgres://muster:password@host:5432/muster
-  MIGRATE_DATABASE_URL  the same server as a role that may create tables and roles; absent: DATABASE_URL
+  MIGRATE_DATABASE_URL  the same server as a login that may create databases and roles: postgres://postgres:password@host:5432
 
 Without either it works on the embedded PostgreSQL of DATA_DIR.
 `
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   loadEnvFile()
   const { settings } = prepareEnvironment(process.env)
   const log = (line: string): void => console.log(line)
-  await withDatabase(settings, log, (urls) => migrateDatabase({ ...urls, log }))
+  await withDatabase(settings, 'migrate', log, (urls) => migrateDatabase({ ...urls, log }))
   console.log('The database is at this version.')
 }
 

@@ -34,18 +34,35 @@ export function configuredDatabase(settings: Settings): DatabaseUrls | undefined
 /**
  * Lets a command work on the database: the configured one, the embedded one of a running `npm start`, or, when nothing
  * runs, the embedded one started for the moment.
+ *
+ * @param purpose `use` asks for a database of this version; `migrate` takes any, and makes an embedded one that is missing
+ * @throws Error one sentence that says what is wrong with the database and what to do
  */
-export async function withDatabase<Result>(settings: Settings, log: (line: string) => void, work: (urls: DatabaseUrls) => Promise<Result>): Promise<Result> {
+export async function withDatabase<Result>(
+  settings: Settings,
+  purpose: 'use' | 'migrate',
+  log: (line: string) => void,
+  work: (urls: DatabaseUrls) => Promise<Result>,
+): Promise<Result> {
   const configured = configuredDatabase(settings)
-  if (configured !== undefined) return work(configured)
-  const { findLocalPostgres } = await loadLocalPostgres()
+  if (configured !== undefined) {
+    if (purpose === 'use') await (await import('@muster/db')).requireUsableDatabase(configured.appUrl)
+    return work(configured)
+  }
+  const { findLocalPostgres, hasLocalDatabase } = await loadLocalPostgres()
   const running = await findLocalPostgres(postgresDir(settings))
   if (running !== undefined) return work({ appUrl: await running.urlFor(APP, APP), adminUrl: running.adminUrl })
+  // Made here, it would be an empty one beside the one that was meant.
+  if (purpose === 'use' && !(await hasLocalDatabase(postgresDir(settings)))) {
+    throw new ExplainedError(
+      `The data folder ${settings.DATA_DIR} holds no database: set DATA_DIR to the folder that npm start prints as "Data", or run npm start first.`,
+    )
+  }
   const { server, ...urls } = await startEmbeddedDatabase(settings, log)
   try {
-    // It may be new, or older than this version.
+    // It may be older than this version.
     const { migrateDatabase } = await import('../migrate-database.ts')
-    await migrateDatabase({ ...urls, log })
+    if (purpose === 'use') await migrateDatabase({ ...urls, log })
     return await work(urls)
   } finally {
     await server.stop()

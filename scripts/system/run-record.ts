@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
-import { access, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { identifyProcess, isRunning, type ProcessIdentity, waitUntil } from '@muster/local-postgres'
+import { identifyProcess, isRunning, makeFolder, type ProcessIdentity, waitUntil } from '@muster/local-postgres'
 import { ExplainedError } from './errors.ts'
 
 /** How long a process that an earlier start left behind may take to end by itself. */
@@ -25,7 +25,7 @@ export async function takeDataDir(dataDir: string, log: (line: string) => void):
     if (isRunning(earlier.starter)) throw alreadyRunning(dataDir, earlier)
     await endLeftovers(earlier, log)
   }
-  const file = new RunFile(dataDir)
+  const file = new RunFile(dataDir, log)
   await file.save()
   return file
 }
@@ -33,10 +33,12 @@ export async function takeDataDir(dataDir: string, log: (line: string) => void):
 /** The record of this run; saved at every change. */
 export class RunFile {
   readonly #dataDir: string
+  readonly #log: (line: string) => void
   readonly #record: RunRecord
   #saving: Promise<void> = Promise.resolve()
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, log: (line: string) => void) {
+    this.#log = log
     this.#dataDir = dataDir
     const starter = identifyProcess(process.pid)
     if (starter === undefined)
@@ -49,27 +51,34 @@ export class RunFile {
     const child = pid === undefined ? undefined : identifyProcess(pid)
     if (child === undefined) delete this.#record.children[name]
     else this.#record.children[name] = child
-    void this.save()
+    this.#saveSoon()
   }
 
   setAddress(address: string): void {
     this.#record.address = address
-    void this.save()
+    this.#saveSoon()
   }
 
   /** Writes the record whole; calls that overlap are written one after the other. */
   save(): Promise<void> {
-    this.#saving = this.#saving.then(async () => {
+    const write = async () => {
       const path = recordPath(this.#dataDir)
       await writeFile(`${path}.new`, `${JSON.stringify(this.#record)}\n`, { mode: 0o600 })
       await rename(`${path}.new`, path)
-    })
+    }
+    this.#saving = this.#saving.then(write, write)
     return this.#saving
+  }
+
+  /** The record matters only after a crash, so a disk that is full meanwhile must not end what runs. */
+  #saveSoon(): void {
+    this.save().catch((error: unknown) => this.#log(`cannot write ${recordPath(this.#dataDir)}: ${(error as Error).message}`))
   }
 
   /** Gives DATA_DIR back. */
   async remove(): Promise<void> {
-    await this.#saving
+    // One that failed has been logged.
+    await this.#saving.catch(() => undefined)
     await rm(recordPath(this.#dataDir), { force: true })
   }
 }
@@ -77,9 +86,10 @@ export class RunFile {
 /** Makes the folder and sees that it can be written to. */
 async function makeDataDir(dataDir: string): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true })
+    await makeFolder(dataDir)
     await access(dataDir, constants.W_OK | constants.X_OK)
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error
     const owner = await stat(dataDir).then(
       ({ uid }) => (uid === process.getuid?.() ? '' : `; it belongs to another user (uid ${uid})`),
       () => '',

@@ -81,6 +81,7 @@ async function openDatabase(settings: Settings, parts: Parts, { log }: SystemOut
     // The login of the processes may not change the schema. With an address that may, it is brought up to date here too.
     if (settings.MIGRATE_DATABASE_URL === undefined) log('using DATABASE_URL as it is; bring it to this version with: npm run migrate')
     else await (await loadMigrations()).migrateDatabase({ ...configured, log })
+    await (await import('@muster/db')).requireUsableDatabase(configured.appUrl)
     return configured
   }
   log('starting PostgreSQL')

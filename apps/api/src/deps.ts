@@ -1,4 +1,4 @@
-import { connect, type Database, isDatabaseUnavailable, requireConfinedLogin, unavailable } from '@muster/db'
+import { connect, type Database, isDatabaseUnavailable, requireUsableDatabase, UnmigratedDatabaseError, unavailable } from '@muster/db'
 import { DEFAULT_PROJECT_ID, DomainError, readPhrase } from '@muster/domain'
 import { type Channel, createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
@@ -86,9 +86,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     },
     start(onFatal) {
       const prepare = async () => {
-        await requireConfinedLogin(db)
-        // A database that has not been migrated may be at any moment.
-        if ((await missingFromDatabase(db)) !== null) throw new NotMigrated()
+        await requireUsableDatabase(settings.DATABASE_URL)
         await ensureRunQueues(
           boss,
           DEFAULT_PROJECT_ID,
@@ -103,7 +101,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
           // Not before: who waits for the server to be ready need not wait for this too.
           setImmediate(readFirstPhrases)
         })
-        .catch((error: unknown) => onFatal(new Error(`The database of DATABASE_URL cannot be used: ${(error as Error).message}`, { cause: error })))
+        .catch((error: unknown) => onFatal(error as Error))
     },
     beginStop: () => stopping.abort(),
     async close() {
@@ -216,22 +214,17 @@ function createEar(deps: Deps, channel: Exclude<Channel, 'outbox'>, wake: () => 
   }
 }
 
-class NotMigrated extends Error {
-  constructor() {
-    super('The database has not been migrated to this version.')
-  }
-}
-
-/** Tries again while the database is away. @throws what waiting does not cure */
+/** Tries again while the database is away, or waits for its migration. @throws what waiting does not cure */
 async function untilDone(stopping: AbortSignal, log: Log, what: string, work: () => Promise<void>): Promise<void> {
-  let hasComplained = false
+  let complaint: string | undefined
   while (!stopping.aborted) {
     try {
       return await work()
     } catch (error) {
-      if (!isDatabaseUnavailable(error) && !(error instanceof NotMigrated)) throw error
-      if (!hasComplained) log.warn({}, `cannot ${what} yet: ${error instanceof NotMigrated ? error.message : 'the database cannot be reached'}`)
-      hasComplained = true
+      if (!isDatabaseUnavailable(error) && !(error instanceof UnmigratedDatabaseError)) throw error
+      const { message } = error as Error
+      if (message !== complaint) log.warn({}, `cannot ${what} yet: ${message}`)
+      complaint = message
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }

@@ -1,4 +1,4 @@
-import { connect, type Database, requireConfinedLogin } from '@muster/db'
+import { connect, type Database, requireUsableDatabase } from '@muster/db'
 import { DEFAULT_PROJECT_ID, type Judge, type Settings } from '@muster/domain'
 import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
 import { createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
@@ -34,7 +34,7 @@ export async function composeWorker(settings: Settings, { databaseUrl, log, envi
     await Promise.all([db.close(), dispatchDb.close(), presence.close()])
   }
   try {
-    await requireConfinedLogin(db)
+    await requireUsableDatabase(databaseUrl)
     const boss = createBoss(dispatchDb, {
       supervise: true,
       onError: (error) => log.warn({ err: error }, 'pg-boss housekeeping failed; it tries again'),

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDatabaseUnavailable, UnmigratedDatabaseError } from '@muster/db'
 import { errorForLog, parseSettings, type Settings, SettingsError } from '@muster/domain'
-import { isDatabaseUnavailable } from '@muster/usecases'
 import pino from 'pino'
 import { composeWorker, type WorkerDeps } from './deps.ts'
 import { startWorker, type Worker } from './worker.ts'
+import { requireDataDir } from './workspaces.ts'
 
 const RETRY_MS = 1_000
 
@@ -27,19 +28,23 @@ const stopped = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort(signal))
 
 async function startWhenReachable(): Promise<{ deps: WorkerDeps; worker: Worker } | null> {
+  let complaint: string | undefined
   while (!stopped.signal.aborted) {
     let deps: WorkerDeps | undefined
     try {
+      await requireDataDir(settings.DATA_DIR)
       deps = await composeWorker(settings, { databaseUrl: settings.DATABASE_URL, log, environment: process.env })
       return { deps, worker: await startWorker(deps) }
     } catch (error) {
       await deps?.close().catch((second: unknown) => log.debug({ err: second }, 'could not close what was begun'))
-      if (!isDatabaseUnavailable(error)) {
-        log.fatal(error instanceof Error ? error.message : String(error))
+      const message = error instanceof Error ? error.message : String(error)
+      if (!isDatabaseUnavailable(error) && !(error instanceof UnmigratedDatabaseError)) {
+        log.fatal(message)
         log.debug({ err: error }, 'could not start')
         process.exit(1)
       }
-      log.warn('waiting for the database')
+      if (message !== complaint) log.warn(`waiting for the database: ${message}`)
+      complaint = message
       await sleep(RETRY_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
     }
   }

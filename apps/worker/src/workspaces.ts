@@ -1,9 +1,32 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, mkdir, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { findOverAttempts } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/
+
+/**
+ * Makes DATA_DIR when it is missing, and checks that workspaces can be made in it. Its parent has to exist: Node's recursive `mkdir` never returns
+ * where the system refuses a folder with ENOENT, as `/proc` does.
+ *
+ * @throws Error one sentence with what to do
+ */
+export async function requireDataDir(dataDir: string): Promise<void> {
+  const workspaces = resolve(dataDir, 'workspaces')
+  try {
+    for (const path of [resolve(dataDir), workspaces]) {
+      await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error
+      })
+    }
+    await access(workspaces, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw new Error(
+      `The data folder ${resolve(dataDir)} cannot be used (${(error as Error).message}): make it writable for the worker, or set DATA_DIR to another folder.`,
+    )
+  }
+}
 
 function folder({ settings }: WorkerDeps): string {
   return resolve(join(settings.DATA_DIR, 'workspaces'))

@@ -180,14 +180,3 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function unavailable(): DomainError {
   return new DomainError('unavailable', 'The database is not reachable at the moment. Nothing was lost; try again shortly.', { retryAfterSeconds: 1 })
 }
-
-/** @throws Error when a pool's login could bypass row-level security, with what to do about it */
-export async function requireConfinedLogin(database: Database): Promise<void> {
-  const [login] = await database.sql<{ name: string; unconfined: boolean }[]>`
-    select session_user as name, rolsuper or rolbypassrls as unconfined from pg_roles where rolname = session_user`
-  if (login?.unconfined === false) return
-  throw new Error(
-    `DATABASE_URL logs in as ${login?.name}, which can bypass row-level security. Put that URL into MIGRATE_DATABASE_URL, give DATABASE_URL ` +
-      'a login of its own (for example postgres://muster:<password>@host/database) and run `npm run migrate`, which creates it.',
-  )
-}

@@ -1,7 +1,7 @@
-import { type TestDatabase, testDatabase } from '@muster/testing'
+import { startScriptedPostgres, type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, migrate, requireConfinedLogin } from './index.ts'
+import { migrate, requireUsableDatabase } from './index.ts'
 
 let database: TestDatabase
 let admin: postgres.Sql
@@ -34,6 +34,8 @@ afterAll(async () => {
   const databases = await admin<{ name: string }[]>`select datname as name from pg_database where starts_with(datname, ${`${database.name}_`})`
   const logins = await admin<{ name: string }[]>`select rolname as name from pg_roles where starts_with(rolname, ${`${database.name}_`})`
   for (const { name } of databases) await admin`drop database ${admin(name)} with (force)`
+  // Roles that one of them has granted go first.
+  for (const { name } of logins) await admin`drop owned by ${admin(name)}`
   for (const { name } of logins) await admin`drop role ${admin(name)}`
   await Promise.all(opened.map((sql) => sql.end({ timeout: 5 })))
   await database.drop()
@@ -68,9 +70,7 @@ describe('migrate', () => {
       { role: 'muster_app', ...confined },
       { role: 'muster_dispatch', ...confined },
     ])
-    const pool = connect(target.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'test' })
-    await expect(requireConfinedLogin(pool)).resolves.toBeUndefined()
-    await pool.close()
+    await expect(requireUsableDatabase(target.appUrl)).resolves.toBeUndefined()
   })
 
   it('leaves everything as it was when a migration fails', async () => {
@@ -92,12 +92,135 @@ describe('migrate', () => {
   it('says what to do when the address names no database', async () => {
     await expect(migrate({ adminUrl: database.adminUrl, appUrl: 'postgres://muster:x@127.0.0.1:5432' })).rejects.toThrow(/names no database/)
   })
+
+  it('creates the database also when the address of the migrating login names it', async () => {
+    const target = fresh('same')
+    const adminUrl = new URL(target.adminUrl)
+    adminUrl.pathname = `/${target.name}`
+
+    await migrate({ adminUrl: adminUrl.href, appUrl: target.appUrl })
+
+    await expect(requireUsableDatabase(target.appUrl)).resolves.toBeUndefined()
+  })
+
+  it('refuses a database of a newer version, and changes nothing in it', async () => {
+    const target = fresh('newer')
+    await migrate(target)
+    const sql = open(database.adminUrl, `/${target.name}`)
+    await sql`insert into muster_migrations.applied (name) values ('9999_tomorrow')`
+    await sql`delete from muster_migrations.applied where name = '0024_next_steps'`
+
+    const refusal = new RegExp(`The database ${target.name} at .* was migrated by a newer version of Muster \\(migration 9999_tomorrow\\): start that version`)
+    await expect(migrate(target)).rejects.toThrow(refusal)
+    await expect(requireUsableDatabase(target.appUrl)).rejects.toThrow(refusal)
+    expect(await sql`select from muster_migrations.applied where name = '0024_next_steps'`).toEqual([])
+  })
+
+  it('refuses to make the login of the processes the owner of the tables', async () => {
+    const { adminUrl } = fresh('owner')
+    await expect(migrate({ adminUrl, appUrl: adminUrl })).rejects.toThrow(/would own the tables.*: set MIGRATE_DATABASE_URL/)
+  })
+
+  it('says that the server is too old', async () => {
+    const old = await startScriptedPostgres({ version: 150_004 })
+    const sentence =
+      /^PostgreSQL at 127\.0\.0\.1:\d+ \((MIGRATE_)?DATABASE_URL\) is version 15, and Muster needs 16 or newer: upgrade that server, or use another one\.$/
+    await expect(migrate({ adminUrl: old.url.replace('muster:', 'admin:'), appUrl: old.url })).rejects.toThrow(sentence)
+    await expect(requireUsableDatabase(old.url)).rejects.toThrow(sentence)
+    await old.close()
+  })
+
+  it('says that the disk of the server is full', async () => {
+    const full = await startScriptedPostgres({ version: 180_000, error: { code: '53100', message: 'could not extend file "base/5/1259"' } })
+    const migrating = migrate({ adminUrl: full.url.replace('muster:', 'admin:'), appUrl: full.url })
+    await expect(migrating).rejects.toThrow(/^The disk of PostgreSQL at 127\.0\.0\.1:\d+ is full: make room on it, then try again\.$/)
+    await full.close()
+  })
 })
 
-describe('requireConfinedLogin', () => {
+describe('migrate as a login without superuser', () => {
+  /** A login that may do no more than create databases and roles, as providers of PostgreSQL give it. */
+  async function owner(suffix: string): Promise<ReturnType<typeof fresh>> {
+    const target = fresh(suffix)
+    const name = `${target.name}_owner`
+    await admin`create role ${admin(name)} login createdb createrole password 'owner'`
+    // It would have made these roles by itself on a server of its own; here the tests share them.
+    await admin`grant muster_app, muster_dispatch, muster_definer to ${admin(name)} with admin option`
+    const adminUrl = new URL(target.adminUrl)
+    adminUrl.username = name
+    adminUrl.password = 'owner'
+    return { ...target, adminUrl: adminUrl.href }
+  }
+
+  it('changes the rows that it is to change, although row-level security is forced for the owner', async () => {
+    const target = await owner('rows')
+    await migrate(target)
+
+    const asOwner = open(target.adminUrl, `/${target.name}`)
+    expect((await asOwner`update projects set name = 'changed'`).count).toBe(1)
+  })
+
+  it('does so in a database that an earlier version migrated', async () => {
+    const target = await owner('earlier')
+    await migrate(target)
+    const asOwner = open(target.adminUrl, `/${target.name}`)
+    await asOwner`drop policy owner on projects`
+    expect((await asOwner`update projects set name = 'changed'`).count).toBe(0)
+
+    await migrate(target)
+
+    expect((await asOwner`update projects set name = 'changed'`).count).toBe(1)
+  })
+
+  it('shows the owner the rows of every table, and the processes no more than before', async () => {
+    const target = await owner('policies')
+    await migrate(target)
+
+    const sql = open(database.adminUrl, `/${target.name}`)
+    const without = await sql`
+      select relname from pg_class c where relnamespace = 'public'::regnamespace and relforcerowsecurity and not relispartition
+        and not exists (select from pg_policy where polrelid = c.oid and polname = 'owner')`
+    expect(without).toEqual([])
+    const processes = open(target.appUrl)
+    for (const role of ['muster_app', 'muster_dispatch']) {
+      await processes.begin(async (transaction) => {
+        await transaction.unsafe(`set local role ${role}`)
+        expect(await transaction`select from subtasks`).toEqual([])
+      })
+    }
+    await expect(processes.unsafe(`set role ${target.name}_owner`)).rejects.toThrow(/permission denied/)
+    await expect(requireUsableDatabase(target.appUrl)).resolves.toBeUndefined()
+  })
+
+  it('is refused with what it lacks when it may not create a database', async () => {
+    const target = await owner('unable')
+    await admin`alter role ${admin(`${target.name}_owner`)} nocreatedb`
+    await expect(migrate(target)).rejects.toThrow(
+      new RegExp(
+        `The login ${target.name}_owner of MIGRATE_DATABASE_URL may not do that at .* \\(permission denied to create database\\): .npm run migrate. needs a login that`,
+      ),
+    )
+  })
+})
+
+describe('requireUsableDatabase', () => {
   it('refuses a login that could look past row-level security', async () => {
-    const pool = connect(database.adminUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'test' })
-    await expect(requireConfinedLogin(pool)).rejects.toThrow(/can bypass row-level security/)
-    await pool.close()
+    await expect(requireUsableDatabase(database.adminUrl)).rejects.toThrow(
+      /DATABASE_URL logs in as \w+, which can bypass row-level security: move that address to MIGRATE_DATABASE_URL/,
+    )
+  })
+
+  it('refuses a login that owns the tables and could switch row-level security off', async () => {
+    const target = fresh('owned')
+    await migrate(target)
+    await open(database.adminUrl, `/${target.name}`)`alter table subtasks owner to ${admin(target.login)}`
+    await expect(requireUsableDatabase(target.appUrl)).rejects.toThrow(/owns the tables and so can switch row-level security off/)
+  })
+
+  it('says that a migration is missing', async () => {
+    const target = fresh('older')
+    await migrate(target)
+    await open(database.adminUrl, `/${target.name}`)`delete from muster_migrations.applied where name = '0025_turns_of_assignments'`
+    await expect(requireUsableDatabase(target.appUrl)).rejects.toThrow(`has not been migrated to this version: run \`npm run migrate\`.`)
   })
 })

@@ -1,14 +1,16 @@
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
+import { knownMigrations, migrationText } from './migration-files.ts'
+import { explainDatabaseError, placeOf, requireKnownMigrations, requireServerVersion, UnusableDatabaseError } from './unusable-database.ts'
 
-const MIGRATIONS = fileURLToPath(new URL('../../../drizzle/', import.meta.url))
 const LOCK_KEY = 7300
 const NO_TRANSACTION = /^\s*--\s*no-transaction\b/
 const BREAKPOINT = '--> statement-breakpoint'
 
 export interface MigrateOptions {
-  /** A role that may create tables and roles. Its database part is ignored: the database of `appUrl` is migrated. */
+  /**
+   * A role that may create tables and roles. The database of `appUrl` is migrated; that of this address is only connected to when the other has
+   * to be created, and may be missing then.
+   */
   adminUrl: string
   /** What the processes will connect with. Its database and its login are created when they are missing. */
   appUrl: string
@@ -20,13 +22,31 @@ export interface MigrateOptions {
  * A file runs in one transaction together with the note that it ran, unless its first line is `-- no-transaction`.
  *
  * Drizzle's own migrator wraps all files in one transaction, which rules out what cannot run in one (CREATE INDEX CONCURRENTLY).
+ *
+ * @throws UnusableDatabaseError one sentence that says what is wrong with the server, the login or the database, and what to do
  */
-export async function migrate({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Promise<void> {
+export async function migrate(options: MigrateOptions): Promise<void> {
+  try {
+    await bringUp(options)
+  } catch (error) {
+    throw explainDatabaseError(error, options.adminUrl, 'MIGRATE_DATABASE_URL')
+  }
+}
+
+async function bringUp({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Promise<void> {
   const app = new URL(appUrl)
-  const databaseName = decodeURIComponent(app.pathname.slice(1))
-  if (databaseName === '') throw new Error('DATABASE_URL names no database; write postgres://user:password@host:5432/muster')
-  const admin = await createDatabase(adminUrl, databaseName)
-  const sql = postgres(withDatabase(adminUrl, databaseName), {
+  const place = placeOf(appUrl)
+  if (place.database === '' || place.login === '') {
+    throw new UnusableDatabaseError(`DATABASE_URL names no ${place.database === '' ? 'database' : 'login'}: write postgres://user:password@host:5432/muster.`)
+  }
+  if (place.login === placeOf(adminUrl).login) {
+    throw new UnusableDatabaseError(
+      `The login ${place.login} of DATABASE_URL would own the tables, and API and worker refuse to work as their owner: set MIGRATE_DATABASE_URL to a login ` +
+        'that may create databases and roles, and DATABASE_URL to another one, which `npm run migrate` creates.',
+    )
+  }
+  await createDatabase(adminUrl, place.database)
+  const sql = postgres(withDatabase(adminUrl, place.database), {
     max: 1,
     onnotice: () => {},
     connection: { application_name: 'muster-migrate', lock_timeout: 10_000 },
@@ -35,68 +55,98 @@ export async function migrate({ adminUrl, appUrl, log = () => {} }: MigrateOptio
     await sql`select pg_advisory_lock(${LOCK_KEY}::bigint)`
     await sql`create schema if not exists muster_migrations`
     await sql`create table if not exists muster_migrations.applied (name text primary key, applied_at timestamptz not null default clock_timestamp())`
-    for (const name of await pendingMigrations(sql)) {
+    const applied = (await sql<{ name: string }[]>`select name from muster_migrations.applied`).map((row) => row.name)
+    const known = await knownMigrations()
+    requireKnownMigrations(applied, known, place)
+    for (const name of known) {
+      if (applied.includes(name)) continue
       log(`migrating: ${name}`)
       await applyMigration(sql, name)
     }
-    await allowLogin(sql, app, admin)
+    await letOwnerSee(sql)
+    // So that processes can compare what has been applied with what they know.
+    await sql`grant usage on schema muster_migrations to muster_app, muster_dispatch`
+    await sql`grant select on muster_migrations.applied to muster_app, muster_dispatch`
+    await allowLogin(sql, app)
   } finally {
     await sql.end({ timeout: 5 })
   }
 }
 
-async function createDatabase(adminUrl: string, databaseName: string): Promise<string> {
-  const adminDatabase = decodeURIComponent(new URL(adminUrl).pathname.slice(1))
-  const sql = postgres(adminDatabase === databaseName ? adminUrl : withDatabase(adminUrl, adminDatabase || 'postgres'), { max: 1, onnotice: () => {} })
+async function createDatabase(adminUrl: string, databaseName: string): Promise<void> {
+  const { sql, version } = await openServer(adminUrl)
   try {
-    const [server] = await sql<{ version: number; login: string }[]>`select current_setting('server_version_num')::int as version, session_user as login`
-    if (server === undefined || server.version < 160_000) throw new Error(`PostgreSQL 16 or newer is needed; this server is ${server?.version}`)
+    requireServerVersion(version, placeOf(adminUrl), 'MIGRATE_DATABASE_URL')
     const [existing] = await sql`select from pg_database where datname = ${databaseName}`
     if (existing === undefined) {
       await sql`create database ${sql(databaseName)}`.catch((error: { code?: string }) => {
-        if (error.code !== '42P04' && error.code !== '23505') throw error // somebody else created it at the same moment
+        if (error.code !== '42P04' && error.code !== '23505') throw error // another migrate step created it at the same moment
       })
     }
-    return server.login
   } finally {
     await sql.end({ timeout: 5 })
   }
 }
 
-async function pendingMigrations(sql: postgres.Sql): Promise<string[]> {
-  const journal = JSON.parse(await readFile(`${MIGRATIONS}meta/_journal.json`, 'utf8')) as { entries: { tag: string }[] }
-  const applied = new Set((await sql<{ name: string }[]>`select name from muster_migrations.applied`).map((row) => row.name))
-  return journal.entries.map((entry) => entry.tag).filter((name) => !applied.has(name))
+/** Connects to the database of the address or, where there is none yet, to one that every server has. */
+async function openServer(adminUrl: string, fallbacks = ['postgres', 'template1']): Promise<{ sql: postgres.Sql; version: number }> {
+  const sql = postgres(adminUrl, { max: 1, connect_timeout: 5, onnotice: () => {} })
+  try {
+    const [server] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`
+    return { sql, ...server }
+  } catch (error) {
+    await sql.end({ timeout: 5 })
+    const [next, ...others] = fallbacks
+    if ((error as { code?: string }).code !== '3D000' || next === undefined) throw error
+    return await openServer(withDatabase(adminUrl, next), others)
+  }
+}
+
+/**
+ * Forced row-level security binds the owner of the tables too. An owner without superuser would see no row, and a migration that changes rows
+ * would change nothing and not fail. So the owner has a policy of its own, which no process can use: logins that are or may become the owner
+ * are refused at the start.
+ */
+async function letOwnerSee(sql: postgres.Sql): Promise<void> {
+  const tables = await sql<{ name: string; owner: string }[]>`
+    select c.oid::regclass::text as name, quote_ident(o.rolname) as owner
+    from pg_class c join pg_roles o on o.oid = c.relowner
+    where c.relnamespace = 'public'::regnamespace and c.relforcerowsecurity and not c.relispartition and not (o.rolsuper or o.rolbypassrls)
+      and not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'owner' and p.polroles = array[c.relowner])`
+  for (const { name, owner } of tables) {
+    await sql.unsafe(`drop policy if exists owner on ${name}`)
+    await sql.unsafe(`create policy owner on ${name} to ${owner} using (true) with check (true)`)
+  }
 }
 
 async function applyMigration(sql: postgres.Sql, name: string): Promise<void> {
-  const text = await readFile(`${MIGRATIONS}${name}.sql`, 'utf8')
+  const text = await migrationText(name)
   const note = (run: postgres.Sql) => run`insert into muster_migrations.applied (name) values (${name})`
   if (NO_TRANSACTION.test(text)) {
+    await letOwnerSee(sql)
     for (const statement of text.split(BREAKPOINT)) await sql.unsafe(statement)
     await note(sql)
     return
   }
   await sql.begin(async (transaction) => {
+    await letOwnerSee(transaction as unknown as postgres.Sql)
     for (const statement of text.split(BREAKPOINT)) await transaction.unsafe(statement)
     await note(transaction as unknown as postgres.Sql)
   })
 }
 
-/** Creates the processes' login, if it is not the migrating one, and lets it work as the two confined roles, but not inherit them. */
-async function allowLogin(sql: postgres.Sql, app: URL, admin: string): Promise<void> {
-  const login = decodeURIComponent(app.username)
-  if (login !== admin) {
-    const password = decodeURIComponent(app.password).replaceAll("'", "''")
-    const [existing] = await sql`select from pg_roles where rolname = ${login}`
-    const attributes = sql.unsafe(`login nosuperuser nobypassrls nocreaterole nocreatedb password '${password}'`)
-    try {
-      if (existing === undefined) await sql`create role ${sql(login)} ${attributes}`
-    } catch (error) {
-      if (!['42710', '23505'].includes((error as { code: string }).code)) throw error
-    }
-    await sql`grant connect on database ${sql(decodeURIComponent(app.pathname.slice(1)))} to ${sql(login)}`
+/** Creates the processes' login when it is missing, and lets it work as the two confined roles, but not inherit them. */
+async function allowLogin(sql: postgres.Sql, app: URL): Promise<void> {
+  const { login, database } = placeOf(app.href)
+  const password = decodeURIComponent(app.password).replaceAll("'", "''")
+  const [existing] = await sql`select from pg_roles where rolname = ${login}`
+  const attributes = sql.unsafe(`login nosuperuser nobypassrls nocreaterole nocreatedb password '${password}'`)
+  try {
+    if (existing === undefined) await sql`create role ${sql(login)} ${attributes}`
+  } catch (error) {
+    if (!['42710', '23505'].includes((error as { code: string }).code)) throw error
   }
+  await sql`grant connect on database ${sql(database)} to ${sql(login)}`
   for (const role of ['muster_app', 'muster_dispatch']) await sql`grant ${sql(role)} to ${sql(login)} with inherit false, set true`
 }
 

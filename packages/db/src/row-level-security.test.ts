@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { advanceClock, drain, drainOutbox, type Harness, makeTask, spawn, startHarness } from '@muster/testing'
 import {
@@ -99,6 +100,15 @@ describe('every table', () => {
       select grantee, table_name from information_schema.role_table_grants
       where table_schema in ('public', 'muster_system') and grantee not in (select usename from pg_user) and grantee not in ('muster_app', 'muster_dispatch', 'muster_definer')`
     expect(grants).toEqual([])
+  })
+
+  it('is read across projects by the role of dispatching only where SECURITY.md says so', async () => {
+    const readable = await harness.admin<{ name: string }[]>`
+      select c.relname as name from pg_class c
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and has_table_privilege('muster_dispatch', c.oid, 'SELECT') order by 1`
+    const security = await readFile(new URL('../../../SECURITY.md', import.meta.url), 'utf8')
+    const promised = /`muster_dispatch`, which .* reads (.*) of all of them/.exec(security)?.[1]?.split(/, | and /).map((name) => name.trim().replaceAll(' ', '_'))
+    expect(promised?.sort()).toEqual(readable.map(({ name }) => name))
   })
 
   it('shows partitions to nobody directly', async () => {

@@ -83,11 +83,17 @@ export const settingsSchema = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
     .optional()
-    .describe('PostgreSQL 16 or newer, as a login that cannot bypass row-level security. Absent: npm start brings its own, in DATA_DIR.'),
+    .describe(
+      'Database on PostgreSQL 16 or newer, as a login that neither owns the tables nor can bypass row-level security. Absent: npm start brings its own ' +
+        'PostgreSQL, in DATA_DIR.',
+    ),
   MIGRATE_DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
     .optional()
-    .describe('The same database as a role that may create tables and roles; used by the migrate step alone. Absent: DATABASE_URL.'),
+    .describe(
+      'The same server, as a login that may create databases and roles; needed by `npm run migrate` alone, which creates the database and the login ' +
+        'of DATABASE_URL when they are missing.',
+    ),
   DATA_DIR: text.default('.muster').describe('Folder for the embedded PostgreSQL and the workspaces of subtasks.'),
   AUTH: z
     .enum(['keys', 'open'])

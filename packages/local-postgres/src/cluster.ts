@@ -4,7 +4,7 @@ import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Binaries } from './binaries.ts'
-import { type DataFolder, hasPassword, passwordOf, removeHalfMade } from './data-folder.ts'
+import { type DataFolder, diskFull, hasPassword, passwordOf, removeHalfMade } from './data-folder.ts'
 import { LocalPostgresError, systemErrorCode } from './errors.ts'
 import { type ServerUser, spawnIds } from './server-user.ts'
 
@@ -87,10 +87,11 @@ async function makeCluster(folder: DataFolder, user: ServerUser, binaries: Binar
       )
     }
     const { stderr } = error as { stderr?: string }
+    if (systemErrorCode(error) === 'ENOSPC' || stderr?.includes('No space left on device') === true) throw diskFull(folder.path)
     const reason = (stderr?.trim() || (error as Error).message).split('\n').slice(-4).join(' / ')
     throw new LocalPostgresError(
       'initdb_failed',
-      `PostgreSQL could not make a database in ${folder.cluster} (${reason}): see that the disk has room and the folder can be written to, or choose another DATA_DIR.`,
+      `PostgreSQL could not make a database in ${folder.cluster} (${reason}): see that the folder can be written to, or choose another DATA_DIR.`,
       { cause: error },
     )
   } finally {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, link, lstat, mkdir, readdir, readFile, realpath, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { LocalPostgresError, systemErrorCode } from './errors.ts'
 import { isAlive, isRunning, type ProcessIdentity } from './processes.ts'
 import { canEnter, currentUserId, describeUser, ownerId, type ServerUser } from './server-user.ts'
@@ -24,7 +24,7 @@ const ORIGIN = 'origin'
 
 /** Makes the data folder when it is missing and finds, or chooses, the place of PostgreSQL's own files. */
 export async function openDataFolder(dataDir: string, user: ServerUser, systemDir: () => Promise<string>): Promise<DataFolder> {
-  await makeFolder(dataDir)
+  await prepareFolder(dataDir)
   const path = await realpath(dataDir)
   const beside = join(path, 'cluster')
   const folder = (await readLocation(path)) ?? ((await exists(beside)) || canEnter(user, path) ? { path, cluster: beside } : undefined)
@@ -48,6 +48,11 @@ export async function findDataFolder(dataDir: string): Promise<DataFolder | unde
   const path = await realpath(dataDir).catch(() => undefined)
   if (path === undefined) return undefined
   return (await readLocation(path)) ?? ((await exists(join(path, 'cluster'))) ? { path, cluster: join(path, 'cluster') } : undefined)
+}
+
+/** Whether a database has been made in a data folder. */
+export async function hasDatabase(folder: DataFolder): Promise<boolean> {
+  return exists(join(folder.cluster, 'PG_VERSION'))
 }
 
 /** Removes a data folder and PostgreSQL's files, wherever they are. The server must have been stopped. */
@@ -111,18 +116,35 @@ export function otherOwner(record: ServerRecord | undefined): ProcessIdentity | 
   return owner !== null && owner !== undefined && owner.pid !== process.pid && isRunning(owner) ? owner : undefined
 }
 
-async function makeFolder(dataDir: string): Promise<void> {
+/**
+ * Makes a folder and the folders above it. Node's recursive `mkdir` never returns where the system refuses a folder with ENOENT although its
+ * parent is there, as `/proc` does.
+ *
+ * @throws Error of the system, also when a file is in the way
+ */
+export async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o755 })
+    await mkdir(path, { mode: 0o755 })
+  } catch (error) {
+    const code = systemErrorCode(error)
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
+    if (code !== 'ENOENT' || (await exists(dirname(path)))) throw error
+    await makeFolder(dirname(path))
+    await makeFolder(path)
+  }
+}
+
+async function prepareFolder(dataDir: string): Promise<void> {
+  try {
+    await makeFolder(dataDir)
     const found = await stat(dataDir)
-    if (!found.isDirectory()) throw notWritable(dataDir, 'it is not a folder')
     // A server that runs as another user has to pass through on its way to the cluster; what is secret here is 0600.
     if (currentUserId() === 0 && (found.mode & 0o011) !== 0o011) await chmod(dataDir, (found.mode & 0o777) | 0o011)
     const probe = join(dataDir, `.probe-${process.pid}-${randomBytes(4).toString('hex')}`)
     await writeFile(probe, '', { mode: 0o600, flag: 'wx' })
     await unlink(probe)
   } catch (error) {
-    if (error instanceof LocalPostgresError) throw error
+    if (systemErrorCode(error) === 'ENOSPC') throw diskFull(dataDir)
     const owner = await stat(dataDir).catch(() => undefined)
     if (owner !== undefined && owner.uid !== currentUserId()) throw notYours(dataDir, owner.uid)
     throw notWritable(dataDir, (error as Error).message)
@@ -161,6 +183,14 @@ function notWritable(path: string, reason: string): LocalPostgresError {
   return new LocalPostgresError(
     'data_folder_unusable',
     `The data folder ${path} cannot be used (${reason}): make it writable, or choose another one with DATA_DIR.`,
+  )
+}
+
+/** The error for a disk without room for what PostgreSQL has to write at its start. */
+export function diskFull(path: string): LocalPostgresError {
+  return new LocalPostgresError(
+    'disk_full',
+    `The disk of ${path} is full: make room on it (a new database takes 100 MB), or choose another folder with DATA_DIR.`,
   )
 }
 

@@ -4,6 +4,7 @@ export type LocalPostgresErrorCode =
   | 'binaries_unusable'
   | 'data_folder_not_yours'
   | 'data_folder_unusable'
+  | 'disk_full'
   | 'initdb_failed'
   | 'other_major_version'
   | 'password_lost'

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { readFile, rename, stat } from 'node:fs/promises'
+import { readFile, rename, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Binaries } from './binaries.ts'
 import { SUPERUSER } from './cluster.ts'
-import { type DataFolder, passwordOf } from './data-folder.ts'
+import { type DataFolder, diskFull, passwordOf } from './data-folder.ts'
 import { LocalPostgresError } from './errors.ts'
 import { isReady } from './leftovers.ts'
 import { takenBy } from './ports.ts'
@@ -157,8 +157,16 @@ async function explainFailure(plan: ServerPlan, log: string, logStart: number, h
       `The data folder ${plan.folder.path} was taken by another start at the same moment: use that one, or choose another folder with DATA_DIR.`,
     )
   }
+  // The log is on that disk too and may have got no line; then its folder is asked.
+  if (/No space left on device/.test(said) || (await isDiskFull(plan.folder.path))) return diskFull(plan.folder.path)
   const lines = (await lastLines(log, logStart, 6)).map((line) => `\n  ${line}`).join('')
   return new LocalPostgresError('start_failed', `PostgreSQL did not start (${how}): see its log ${log}, which ends with:${lines || ' nothing'}`)
+}
+
+/** Whether a folder takes no more data. */
+async function isDiskFull(path: string): Promise<boolean> {
+  const { bavail } = await statfs(path)
+  return bavail === 0
 }
 
 /** The error for a port that somebody else listens on. */

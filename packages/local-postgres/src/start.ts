@@ -1,6 +1,6 @@
 import { findBinaries, findSystemDir } from './binaries.ts'
 import { prepareCluster, SUPERUSER } from './cluster.ts'
-import { type DataFolder, findDataFolder, openDataFolder, readRecord, removeDataFolder, writeRecord } from './data-folder.ts'
+import { type DataFolder, findDataFolder, hasDatabase, openDataFolder, readRecord, removeDataFolder, writeRecord } from './data-folder.ts'
 import { LocalPostgresError } from './errors.ts'
 import { endLeftovers, runningPostmaster } from './leftovers.ts'
 import { freePort, isPortFree } from './ports.ts'
@@ -85,6 +85,12 @@ export async function findLocalPostgres(dataDir: string): Promise<FoundPostgres 
     pid,
     urlFor: (login, database) => urlOf(folder, record.port, login, database),
   }
+}
+
+/** Whether an earlier start has made a database in a data folder. */
+export async function hasLocalDatabase(dataDir: string): Promise<boolean> {
+  const folder = await findDataFolder(dataDir)
+  return folder !== undefined && (await hasDatabase(folder))
 }
 
 /** Ends the server of a data folder if an earlier start left one behind, and removes all its files, also those that lie elsewhere. */

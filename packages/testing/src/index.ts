@@ -21,4 +21,5 @@ export {
 } from './journey.ts'
 export { holdRow, waitUntilBlocked } from './locks.ts'
 export { readScheduleRow, readSlots, type ScheduleRow, type StoredSchedule, storeSchedules } from './schedules.ts'
+export { type Script, startScriptedPostgres } from './scripted-postgres.ts'
 export { type TestDatabase, testDatabase } from './test-database.ts'

@@ -1,0 +1,92 @@
+/** The setting that holds the address of a database, for error messages. */
+export type DatabaseVariable = 'DATABASE_URL' | 'MIGRATE_DATABASE_URL'
+
+/** Why a database cannot be used, and what to do about it. `cause` is the error of the driver, where there was one. */
+export class UnusableDatabaseError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'UnusableDatabaseError'
+  }
+}
+
+/** The database lacks migrations of this version. `npm run migrate` cures it, so a process may wait for that. */
+export class UnmigratedDatabaseError extends UnusableDatabaseError {
+  constructor(place: DatabasePlace, options?: ErrorOptions) {
+    super(`The database ${place.database} at ${place.server} has not been migrated to this version: run \`npm run migrate\`.`, options)
+    this.name = 'UnmigratedDatabaseError'
+  }
+}
+
+/** The parts of a database address that may be shown. Never the password. */
+export interface DatabasePlace {
+  server: string
+  database: string
+  login: string
+}
+
+export function placeOf(url: string): DatabasePlace {
+  const { hostname, port, pathname, username } = new URL(url)
+  return { server: `${hostname}:${port || '5432'}`, database: decodeURIComponent(pathname.slice(1)), login: decodeURIComponent(username) }
+}
+
+type Explain = (place: DatabasePlace & { variable: DatabaseVariable; detail: string }) => string
+
+const unanswered: Explain = ({ server, variable }) =>
+  `PostgreSQL at ${server} (${variable}) does not answer: check that it runs there and that this machine can reach it, or correct ${variable}.`
+const unknownHost: Explain = ({ server, variable }) => `The host of ${server} (${variable}) is unknown: correct ${variable}.`
+const diskFull: Explain = ({ server }) => `The disk of PostgreSQL at ${server} is full: make room on it, then try again.`
+const busy: Explain = ({ server, detail }) => `PostgreSQL at ${server} takes no connections at the moment (${detail}): try again shortly.`
+
+/** What PostgreSQL, the driver and the network answer at the start, by error code. */
+const EXPLAINED: Record<string, Explain> = {
+  ECONNREFUSED: ({ server, variable }) => `No PostgreSQL listens at ${server} (${variable}): start it there, or correct ${variable}.`,
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
+  CONNECT_TIMEOUT: unanswered,
+  CONNECTION_CLOSED: unanswered,
+  CONNECTION_DESTROYED: unanswered,
+  ECONNRESET: unanswered,
+  EHOSTUNREACH: unanswered,
+  ENETUNREACH: unanswered,
+  ETIMEDOUT: unanswered,
+  ENOSPC: diskFull,
+  '28P01': ({ server, login, variable }) =>
+    `PostgreSQL at ${server} refuses the login ${login}: the password in ${variable} is wrong, or the login does not exist (\`npm run migrate\` creates that of DATABASE_URL).`,
+  '28000': ({ server, login, variable, detail }) =>
+    `PostgreSQL at ${server} refuses the login ${login} (${detail}): correct ${variable}, or pg_hba.conf of the server.`,
+  '3D000': ({ server, database, variable }) =>
+    `The database ${database} does not exist at ${server}: create it with \`npm run migrate\`, or correct ${variable}.`,
+  '42501': ({ server, login, variable, detail }) =>
+    `The login ${login} of ${variable} may not do that at ${server} (${detail}): \`npm run migrate\` needs a login that may create databases and roles, and that owns the tables once they are there.`,
+  '53100': diskFull,
+  '53300': busy,
+  '57P01': busy,
+  '57P03': busy,
+  '25006': ({ server }) => `PostgreSQL at ${server} is read-only: connect to its primary, or make room on its disk if that is why.`,
+}
+
+/** Turns an error of the driver into one that names the server and says what to do. Others come back as they are. */
+export function explainDatabaseError(error: unknown, url: string, variable: DatabaseVariable): unknown {
+  if (!(error instanceof Error) || error instanceof UnusableDatabaseError) return error
+  const { code, message } = error as Error & { code?: unknown }
+  const explain = typeof code === 'string' && Object.hasOwn(EXPLAINED, code) ? EXPLAINED[code] : undefined
+  if (explain === undefined) return error
+  return new UnusableDatabaseError(explain({ ...placeOf(url), variable, detail: message }), { cause: error })
+}
+
+/** @throws UnusableDatabaseError for a server that is too old; `version` as `server_version_num` has it, such as 160004 */
+export function requireServerVersion(version: number, { server }: DatabasePlace, variable: DatabaseVariable): void {
+  if (version >= 160_000) return
+  throw new UnusableDatabaseError(
+    `PostgreSQL at ${server} (${variable}) is version ${Math.floor(version / 10_000)}, and Muster needs 16 or newer: upgrade that server, or use another one.`,
+  )
+}
+
+/** @throws UnusableDatabaseError when the database has migrations that this version does not know */
+export function requireKnownMigrations(applied: readonly string[], known: readonly string[], { server, database }: DatabasePlace): void {
+  const newer = applied.filter((name) => !known.includes(name)).sort()
+  if (newer.length === 0) return
+  throw new UnusableDatabaseError(
+    `The database ${database} at ${server} was migrated by a newer version of Muster (migration ${newer.at(-1)}): start that version or a newer one.`,
+  )
+}
