@@ -107,7 +107,10 @@ describe('every table', () => {
       select c.relname as name from pg_class c
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and has_table_privilege('muster_dispatch', c.oid, 'SELECT') order by 1`
     const security = await readFile(new URL('../../../SECURITY.md', import.meta.url), 'utf8')
-    const promised = /`muster_dispatch`, which .* reads (.*) of all of them/.exec(security)?.[1]?.split(/, | and /).map((name) => name.trim().replaceAll(' ', '_'))
+    const promised = /`muster_dispatch`, which .* reads (.*) of all of them/
+      .exec(security)?.[1]
+      ?.split(/, | and /)
+      .map((name) => name.trim().replaceAll(' ', '_'))
     expect(promised?.sort()).toEqual(readable.map(({ name }) => name))
   })
 
