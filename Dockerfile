@@ -10,7 +10,8 @@ RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
   --package-import-method copy --filter-prod 'muster...' --filter-prod '@muster/api...' --filter-prod '@muster/worker...'
 
 FROM node:24-slim
-ENV NODE_ENV=production DATA_DIR=/data
+# MUSTER_IMAGE: `npm run key` and `npm run migrate` use this Node and what is installed here, and install nothing.
+ENV NODE_ENV=production DATA_DIR=/data MUSTER_IMAGE=1
 WORKDIR /app
 # The workspaces of subtasks. A named volume on it takes over its owner, so that the processes can write there without being root.
 RUN mkdir /data && chown node:node /data

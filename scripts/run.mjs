@@ -23,6 +23,9 @@ const TARGETS = {
   check: { file: 'scripts/check.ts', does: 'format, lint, types, import rules, unused code' },
 }
 
+/** Commands that work in the Docker image. */
+const IN_IMAGE = ['key', 'migrate']
+
 const HELP = `Usage: npm run <command> [-- <options>]
 
 ${Object.entries(TARGETS)
@@ -46,8 +49,11 @@ if (major < NODE_MAJOR_MIN)
   fail(`Muster needs Node ${NODE_MAJOR_MIN} or newer to start, and this is Node ${process.versions.node}: install a newer one from https://nodejs.org.`)
 if (process.platform === 'win32') fail('Muster runs on Linux and macOS: on Windows, use it inside WSL.')
 
-if (!isInstalled()) install()
-runTarget(findNode(), [join(ROOT, target.file), ...(target.before ?? []), ...options])
+// The Docker image has what its processes need, on a Node of its own, and nothing of it may be written to.
+const isImage = process.env.MUSTER_IMAGE === '1'
+if (isImage && !IN_IMAGE.includes(name)) fail(`npm run ${name} is not part of this image, which has: npm run ${IN_IMAGE.join(', npm run ')}.`)
+if (!isImage && !isInstalled()) install()
+runTarget(isImage ? process.execPath : findNode(), [join(ROOT, target.file), ...(target.before ?? []), ...options])
 
 /** pnpm keeps a copy of the lock file it installed from, written when it is done: equal means installed, and whole. */
 function isInstalled() {
