@@ -209,7 +209,7 @@ describe('a data folder that cannot be used is named with what to do', () => {
   it('start: the disk is full', async () => {
     const full = await mkdtemp(join(folder, 'full'))
     await symlink('/dev/full', join(full, 'run.json.new'))
-    expect(await refusal('start', { DATA_DIR: full })).toMatch(/^The disk is full: make room on it, then try again \(ENOSPC: no space left on device/)
+    expect(await refusal('start', { DATA_DIR: full })).toBe(`The disk of ${full} is full: make room on it, or choose another folder with DATA_DIR.`)
   })
 })
 

@@ -26,7 +26,9 @@ export async function takeDataDir(dataDir: string, log: (line: string) => void):
     await endLeftovers(earlier, log)
   }
   const file = new RunFile(dataDir, log)
-  await file.save()
+  await file.save().catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOSPC' ? diskFull(dataDir) : error
+  })
   return file
 }
 
@@ -89,7 +91,7 @@ async function makeDataDir(dataDir: string): Promise<void> {
     await makeFolder(dataDir)
     await access(dataDir, constants.W_OK | constants.X_OK)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw diskFull(dataDir)
     const owner = await stat(dataDir).then(
       ({ uid }) => (uid === process.getuid?.() ? '' : `; it belongs to another user (uid ${uid})`),
       () => '',
@@ -98,6 +100,10 @@ async function makeDataDir(dataDir: string): Promise<void> {
       `The data folder ${dataDir} cannot be used (${(error as Error).message}${owner}): start Muster as the user who owns it, make it writable, or choose another one (DATA_DIR=folder npm start).`,
     )
   }
+}
+
+function diskFull(dataDir: string): ExplainedError {
+  return new ExplainedError(`The disk of ${dataDir} is full: make room on it, or choose another folder with DATA_DIR.`)
 }
 
 function alreadyRunning(dataDir: string, record: RunRecord): ExplainedError {

@@ -188,10 +188,7 @@ function notWritable(path: string, reason: string): LocalPostgresError {
 
 /** The error for a disk without room for what PostgreSQL has to write at its start. */
 export function diskFull(path: string): LocalPostgresError {
-  return new LocalPostgresError(
-    'disk_full',
-    `The disk of ${path} is full: make room on it (a new database takes 100 MB), or choose another folder with DATA_DIR.`,
-  )
+  return new LocalPostgresError('disk_full', `The disk of ${path} is full: make room on it, or choose another folder with DATA_DIR.`)
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

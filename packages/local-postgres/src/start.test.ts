@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -214,5 +215,40 @@ describe('what keeps it from starting is said with what to do', () => {
       code: 'start_failed',
       message: expect.stringMatching(/server\.log, which ends with:\n[\s\S]*shared_buffers/),
     })
+  })
+})
+
+/** A disk of a few megabytes of its own, which takes the right to mount. */
+const mayMount = process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0
+
+describe.runIf(mayMount)('a full disk is called that', () => {
+  const disk = () => join(root, 'disk')
+
+  beforeEach(async () => {
+    await mkdir(disk())
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=755', 'muster-test', disk()])
+  })
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop('immediate')
+    execFileSync('umount', [disk()])
+  })
+
+  it('when a database is made', async () => {
+    await expect(start({ dataDir: join(disk(), 'data') })).rejects.toMatchObject({
+      code: 'disk_full',
+      message: `The disk of ${join(disk(), 'data')} is full: make room on it, or choose another folder with DATA_DIR.`,
+    })
+  })
+
+  it('when PostgreSQL starts, and the start works once there is room', async () => {
+    execFileSync('mount', ['-o', 'remount,size=150m', disk()])
+    await (await start({ dataDir: join(disk(), 'data') })).stop()
+    const { bavail, bsize } = await statfs(disk())
+    await writeFile(join(disk(), 'fill'), Buffer.alloc(bavail * bsize))
+
+    await expect(start({ dataDir: join(disk(), 'data') })).rejects.toMatchObject({ code: 'disk_full' })
+
+    await rm(join(disk(), 'fill'))
+    await start({ dataDir: join(disk(), 'data') })
   })
 })
