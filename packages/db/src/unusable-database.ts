@@ -53,7 +53,7 @@ const EXPLAINED: Record<string, Explain> = {
   '28P01': ({ server, login, variable }) =>
     `PostgreSQL at ${server} refuses the login ${login}: the password in ${variable} is wrong, or the login does not exist (\`npm run migrate\` creates that of DATABASE_URL).`,
   '28000': ({ server, login, variable, detail }) =>
-    `PostgreSQL at ${server} refuses the login ${login} (${detail}): correct ${variable}, or pg_hba.conf of the server.`,
+    `PostgreSQL at ${server} refuses the login ${login} (${detail}): correct ${variable} or the server's pg_hba.conf; \`npm run migrate\` creates the login of DATABASE_URL.`,
   '3D000': ({ server, database, variable }) =>
     `The database ${database} does not exist at ${server}: create it with \`npm run migrate\`, or correct ${variable}.`,
   '42501': ({ server, login, variable, detail }) =>
