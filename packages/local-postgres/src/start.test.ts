@@ -1,12 +1,14 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findLocalPostgres, type LocalPostgres, type LocalPostgresOptions, removeLocalPostgres, startLocalPostgres } from './index.ts'
 
+const run = promisify(execFile)
 let root: string
 const servers: LocalPostgres[] = []
 
@@ -219,18 +221,18 @@ describe('what keeps it from starting is said with what to do', () => {
 })
 
 /** A disk of a few megabytes of its own, which takes the right to mount. */
-const mayMount = process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0
+const mayMount = process.platform === 'linux' && process.getuid?.() === 0 && (await run('unshare', ['--mount', 'true']).then(Boolean, () => false))
 
 describe.runIf(mayMount)('a full disk is called that', () => {
   const disk = () => join(root, 'disk')
 
   beforeEach(async () => {
     await mkdir(disk())
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=755', 'muster-test', disk()])
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=755', 'muster-test', disk()])
   })
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.stop('immediate')
-    execFileSync('umount', [disk()])
+    await run('umount', [disk()])
   })
 
   it('when a database is made', async () => {
@@ -241,7 +243,7 @@ describe.runIf(mayMount)('a full disk is called that', () => {
   })
 
   it('when PostgreSQL starts, and the start works once there is room', async () => {
-    execFileSync('mount', ['-o', 'remount,size=150m', disk()])
+    await run('mount', ['-o', 'remount,size=150m', disk()])
     await (await start({ dataDir: join(disk(), 'data') })).stop()
     const { bavail, bsize } = await statfs(disk())
     await writeFile(join(disk(), 'fill'), Buffer.alloc(bavail * bsize))
