@@ -153,7 +153,7 @@ describe('a client generated from openapi.yaml', () => {
     expect(revised).toMatchObject({ revision: 2, diff: { instructions: [{ op: 'keep' }, { op: 'add', text: ' Leave out the tests.' }] } })
     expect(told.stale).toMatchObject({ status: 412, code: 'revision_stale', revision: 2 })
     expect(second.items.map(({ kind }) => kind)).toEqual(['update', 'update', 'tsg_notice'])
-    expect(second.items[0]).toMatchObject({ update_id: revised.update_id, text: expect.stringContaining(`Sender: key ${keyId}`) })
+    expect(second.items[0]).toMatchObject({ update_id: revised.update_id, text: expect.stringMatching(/^Sender: API key "[^"]+"$/m) })
     expect(second.items[1]?.text).toContain('The parser comes first.')
     expect(second.items[2]).toMatchObject({ id: 'port-taken', text: expect.stringContaining('[Troubleshooting Guide Available: "The port is taken"]') })
     expect(told.confirmed).toMatchObject({ genuine: true, sender, content: expect.stringContaining('Leave out the tests.') })

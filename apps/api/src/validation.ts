@@ -1,11 +1,15 @@
 import { cutToCodePoints, DomainError, type FieldProblem } from '@muster/domain'
 import { z } from 'zod'
+import { didYouMean } from './did-you-mean.ts'
 
 /** The longest value that a problem quotes, in characters. */
 const VALUE_LENGTH_MAX = 100
 
 /** Where a value came from, and so how a problem points at it. */
 export type InputPart = 'body' | 'query' | 'path'
+
+/** Unknown fields of one object that get a hint: to compare each of very many would take long. */
+const HINTS_MAX = 20
 
 type Issue = z.core.$ZodIssue
 
@@ -17,10 +21,9 @@ type Issue = z.core.$ZodIssue
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, part: InputPart, problems: FieldProblem[]): z.output<Schema> | undefined {
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
-  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   for (const issue of parsed.error.issues) {
     // One by one: as the arguments of a single call, tens of thousands would not fit on the stack.
-    for (const problem of toProblems(issue, part, [], known)) problems.push(problem)
+    for (const problem of toProblems(issue, part, [], schema)) problems.push(problem)
   }
   return undefined
 }
@@ -39,24 +42,49 @@ export function fieldProblem(pointer: string, reason: string, value?: unknown): 
   return { pointer, field: field === '' ? 'body' : field, reason, ...(value === undefined ? {} : { value: cutValue(value) }) }
 }
 
-/** The fields of a body that its schema does not know. */
+/** The fields of a body that its schema does not know, at any depth. */
 export function unknownFields(schema: z.ZodObject, body: object): FieldProblem[] {
-  const known = Object.keys(schema.shape)
-  const keys = Object.keys(body).filter((key) => !known.includes(key))
-  return keys.length === 0 ? [] : toProblems({ code: 'unrecognized_keys', keys, path: [], message: '' }, 'body', [], known)
+  const { error } = schema.safeParse(body, { reportInput: true })
+  return (error?.issues ?? []).flatMap((issue) => onlyUnknown(issue, []).flatMap(({ path, ...found }) => toProblems({ ...found, path }, 'body', [], schema)))
 }
 
-/** `known`: the fields there are at the top, to name them to whoever sent another. */
-function toProblems(issue: Issue, part: InputPart, parent: PropertyKey[], known: string[] = []): FieldProblem[] {
+type UnknownKeys = Extract<Issue, { code: 'unrecognized_keys' }>
+
+/** What an issue says of unknown fields, with the whole path to them. */
+function onlyUnknown(issue: Issue, parent: PropertyKey[]): UnknownKeys[] {
+  const path = [...parent, ...issue.path]
+  if (issue.code === 'unrecognized_keys') return [{ ...issue, path }]
+  if (issue.code !== 'invalid_union') return []
+  return (closestBranch(issue.errors, issue.input) ?? []).flatMap((inner) => onlyUnknown(inner, path))
+}
+
+/** The fields that a schema knows at a path; none where it takes any. */
+function knownAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) return knownAt(schema.unwrap(), path)
+  if (schema instanceof z.ZodPipe) return knownAt(schema.in, path)
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => knownAt(option, path))
+  const [step, ...rest] = path
+  if (schema instanceof z.ZodObject) return step === undefined ? Object.keys(schema.shape) : knownAt(schema.shape[String(step)], rest)
+  return schema instanceof z.ZodArray && step !== undefined ? knownAt(schema.element, rest) : []
+}
+
+/** @param schema of the whole part, to name the fields there are to a caller that sent another */
+function toProblems(issue: Issue, part: InputPart, parent: PropertyKey[], schema: z.ZodType): FieldProblem[] {
   const path = [...parent, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     const what = part === 'query' ? 'parameter' : 'field'
-    const instead = path.length > 0 ? '' : known.length === 0 ? '; it takes none' : `; it takes ${known.join(', ')}`
-    return issue.keys.map((key) => fieldProblem(pointerTo([...path, key], part), `is not a ${what} of this request${instead}`))
+    const known = knownAt(schema, path)
+    const takes = known.length === 0 ? (path.length > 0 ? '' : 'it takes none') : `it takes ${known.join(', ')}`
+    return issue.keys.map((key, place) => {
+      const meant = place < HINTS_MAX ? didYouMean(key, known) : []
+      const hint = meant.length === 0 ? '' : `did you mean ${meant.map((name) => `\`${name}\``).join(' or ')}?`
+      const more = [hint, takes].filter((text) => text !== '').join(' ')
+      return fieldProblem(pointerTo([...path, key], part), `is not a ${what} of this request${more === '' ? '' : `; ${more}`}`)
+    })
   }
   if (issue.code === 'invalid_union') {
     const branch = closestBranch(issue.errors, issue.input)
-    if (branch !== undefined) return branch.flatMap((inner) => toProblems(inner, part, path))
+    if (branch !== undefined) return branch.flatMap((inner) => toProblems(inner, part, path, schema))
   }
   return [fieldProblem(pointerTo(path, part), reasonOf(issue), issue.input)]
 }

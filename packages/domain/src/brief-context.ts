@@ -1,7 +1,7 @@
 import { isUrl, urlWarning } from './brief-files.ts'
 import { BRIEF_LIMITS } from './brief-limits.ts'
 import { type BriefReport, isRecord, type Place, type ReadItem, readChoice, readItems, readText } from './brief-report.ts'
-import { isImperative, isMeasurable } from './brief-wording.ts'
+import { isImperative, isMeasurable, isVague } from './brief-wording.ts'
 import type { CleanCriterion } from './criteria.ts'
 import { type CriterionSource, ENFORCEMENT_LEVELS, type EnforcementLevel, type TaskContext } from './task.ts'
 import { codePointLength } from './text.ts'
@@ -65,7 +65,9 @@ function cleanBackground(report: BriefReport, value: unknown): string | null {
 
 function cleanDeliverables(report: BriefReport, value: unknown): string[] {
   const items = readItems(report, 'expected_deliverables', value, BRIEF_LIMITS.deliverables, BRIEF_LIMITS.item)
-  advise(report, 'expected_deliverables', 'Deliverable', items, () => null)
+  advise(report, 'expected_deliverables', 'Deliverable', items, (item) =>
+    isVague(item) && codePointLength(item) >= ITEM_ADVISED ? `Deliverable is vague: '${item}'. Name what is handed in.` : null,
+  )
   return items.map(textOf)
 }
 

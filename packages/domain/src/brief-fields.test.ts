@@ -6,7 +6,7 @@ const at = new Date('2025-10-29T12:34:56.789Z')
 const timestamp = at.toISOString()
 
 const anyText = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''))
-const words = { title: 'Title', instructions: 'Do it.' }
+const words = { title: 'Title', instructions: 'Count the files.' }
 
 function clean(fields: BriefFields) {
   return cleanBrief(fields, at)
@@ -105,16 +105,27 @@ describe('the examples of [EN] 7', () => {
   })
 })
 
+describe('vague words', () => {
+  it.each([
+    [{ description: 'Fix the bug' }, "description: Description is vague: 'Fix the bug'. Say what to do, where, and how to tell that it is done."],
+    [
+      { title: 'Home page', instructions: 'make it better' },
+      "instructions: Instructions are vague: 'make it better'. Say what to do, where, and how to tell that it is done.",
+    ],
+    [{ ...words, expected_deliverables: ['stuff and things'] }, "expected_deliverables[0]: Deliverable is vague: 'stuff and things'. Name what is handed in."],
+    [
+      { ...words, success_criteria: ['stuff and things'] },
+      "success_criteria[0]: Criterion may not be measurable: 'stuff and things'. Consider adding quantifiable metrics.",
+    ],
+    [{ ...words, constraints: ['stuff and things'] }, "constraints[0]: Constraint should start with imperative: 'stuff and things'"],
+  ])('are warned of: %j', (fields, warning) => {
+    expect(clean(fields).warnings.map(({ field, message }) => `${field}: ${message}`)).toEqual([warning])
+  })
+})
+
 describe('what a brief has to have', () => {
   it.each<[string, BriefFields, string[]]>([
-    [
-      'nothing',
-      {},
-      [
-        '/title Is required, or a description instead of title and instructions',
-        '/instructions Is required, or a description instead of title and instructions',
-      ],
-    ],
+    ['nothing', {}, ['/description Is required, or a title and instructions instead']],
     ['a title alone', { title: 'Title' }, ['/instructions Is required, or a description instead of title and instructions']],
     ['blank texts', { title: ' ', instructions: '\n' }, ['/title Must not be empty', '/instructions Must not be empty']],
     ['a blank description', { description: '\t \u00A0' }, ['/description Must be at least 10 characters']],

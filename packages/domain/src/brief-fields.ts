@@ -1,13 +1,14 @@
 import { type ContextFields, cleanContext, type GivenCriterion, toCriterion } from './brief-context.ts'
 import { BRIEF_LIMITS } from './brief-limits.ts'
 import { BriefReport, isRecord, readChoice, readItems, readText } from './brief-report.ts'
+import { isVague } from './brief-wording.ts'
 import type { CleanCriterion } from './criteria.ts'
 import { DomainError, type FieldProblem } from './errors.ts'
 import { isUuid } from './ids.ts'
 import { processorMs } from './limited.ts'
 import { checkOutputSchema, type RequiredOutput } from './output-schema.ts'
 import { type BriefWarning, REVIEW_MODES, type ReviewMode, TASK_PRIORITIES, type TaskContext, type TaskPriority } from './task.ts'
-import { unstorableJsonReason } from './text.ts'
+import { codePointLength, unstorableJsonReason } from './text.ts'
 
 /** A brief as it comes over the wire. What is null or left out is absent; what is required is said by `cleanBrief`, not by the type. */
 export interface BriefFields extends ContextFields {
@@ -129,13 +130,22 @@ function cleanHead(report: BriefReport, given: BriefFields): Pick<CleanBrief, 't
   const description = readText(report, 'description', given.description, BRIEF_LIMITS.descriptionMin, BRIEF_LIMITS.description)
   const title = readText(report, 'title', given.title, 1, BRIEF_LIMITS.title)
   const instructions = readText(report, 'instructions', given.instructions, 1, BRIEF_LIMITS.instructions)
-  if (description === null) {
+  if (description === null && title === null && instructions === null) {
+    report.problem('/description', 'description', 'is required, or a title and instructions instead', undefined)
+  } else if (description === null) {
     if (title === null) report.problem('/title', 'title', 'is required, or a description instead of title and instructions', undefined)
     if (instructions === null) report.problem('/instructions', 'instructions', 'is required, or a description instead of title and instructions', undefined)
   }
+  const told = instructions ?? description ?? ''
+  // A description that is too short is a problem already.
+  if (told !== '' && (instructions !== null || codePointLength(told) >= BRIEF_LIMITS.descriptionMin) && isVague(told)) {
+    const field = instructions === null ? 'description' : 'instructions'
+    const noun = instructions === null ? 'Description is' : 'Instructions are'
+    report.warning(field, `${noun} vague: '${told}'. Say what to do, where, and how to tell that it is done.`)
+  }
   return {
     title: title ?? titleOf(description ?? ''),
-    instructions: instructions ?? description ?? '',
+    instructions: told,
     description,
     priority: cleanPriority(report, given.priority),
   }

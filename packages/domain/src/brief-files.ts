@@ -40,18 +40,10 @@ export function briefFiles(context: TaskContext | null, clientCwd: string | null
   return [...files, ...documents].map((file) => ({ ...file, resolved: resolveBriefPath(file.path, clientCwd) }))
 }
 
-/**
- * The warning about a file. `not_checked` is the one answer for everything outside the folders that the server may look into, whether
- * it exists or not, so that a brief tells nothing about the server's disk.
- */
-export function fileWarning(file: Pick<BriefFile, 'field' | 'path'>, found: 'not_checked' | 'not_found', at: Date): BriefWarning {
-  const isDocument = file.field === 'related_documentation'
+/** The warning about a file that is not there. */
+export function fileWarning(file: Pick<BriefFile, 'field' | 'path'>, at: Date): BriefWarning {
   const message =
-    found === 'not_checked'
-      ? `${isDocument ? 'Documentation file' : 'File'} not checked by the server: '${file.path}'`
-      : isDocument
-        ? `Documentation file not found: '${file.path}'`
-        : `File not found: '${file.path}' - will be skipped by agents`
+    file.field === 'related_documentation' ? `Documentation file not found: '${file.path}'` : `File not found: '${file.path}' - will be skipped by agents`
   return { field: file.field, message, timestamp: at.toISOString() }
 }
 

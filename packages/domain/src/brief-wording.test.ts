@@ -1,83 +1,67 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { isImperative, isMeasurable } from './brief-wording.ts'
+import { isImperative, isMeasurable, isVague } from './brief-wording.ts'
 
-describe('a criterion that can be measured', () => {
-  it.each([
-    'All existing integration tests pass without modification',
-    'It passes',
-    'The build passed',
-    'Migration is COMPLETED',
-    'Results equal the reference',
-    'The signature verifies',
-    'Inputs are validated',
-    'Zero user sessions invalidated during migration',
-    'No regressions',
-    'Legacy token format accepted for 30 days grace period',
-    'Answers within 100ms',
-    'Coverage of ≥ 80 %',
-    'Coverage of 80%',
-    'Costs $5 or less',
-    'At least 3 reviewers agree',
-    'Handles 1,000 requests at once',
-    'Takes 1.5 s',
-    'Uses up to 2 GiB',
-    '5 секунд на ответ',
-    '回答は3秒以内',
-  ])('%s', (criterion) => {
-    expect(isMeasurable(criterion)).toBe(true)
+type Row = [kind: 'criterion' | 'constraint' | 'instruction', verdict: string, text: string]
+
+const read = (name: string): Row[] => JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8'))
+/** The rules were written by these. */
+const CORPUS = read('./brief-wording.corpus.json')
+/** These were written after the rules, to see how they do with what they were not made for. */
+const HELD_OUT = read('./brief-wording.held-out.json')
+
+function verdictOn(kind: Row[0], text: string): string {
+  if (kind === 'criterion') return isMeasurable(text) ? 'ok' : 'not_measurable'
+  if (kind === 'constraint') return isImperative(text) ? 'ok' : 'not_imperative'
+  return isVague(text) ? 'vague' : 'ok'
+}
+
+describe('the wording of briefs', () => {
+  it('is judged on a corpus of at least 150 texts, each once', () => {
+    const texts = [...CORPUS, ...HELD_OUT].map(([kind, , text]) => `${kind}: ${text}`)
+    expect(new Set(texts).size).toBe(texts.length)
+    expect(texts.length).toBeGreaterThanOrEqual(150)
+  })
+
+  it.each(CORPUS)('%s, %s: %s', (kind, verdict, text) => {
+    expect(verdictOn(kind, text)).toBe(verdict)
+  })
+
+  it('is judged right for at least 95 % of the texts that were held out, and no vague one passes', () => {
+    const missed = HELD_OUT.filter(([kind, verdict, text]) => verdictOn(kind, text) !== verdict)
+    expect(missed.filter(([, verdict]) => verdict !== 'ok')).toEqual([])
+    expect(missed.length / HELD_OUT.length).toBeLessThanOrEqual(0.05)
   })
 
   it.each([
-    'It works',
-    'Code looks good',
-    'People know the result',
-    'The hall is tallied',
-    'Compass is calibrated',
-    'Users understand the attestation',
-    'Runs on Python 3',
-    'See section 4 of the guide',
-    'The 2nd version is nicer',
-    'Works with HTTP2',
-    'Invalidated caches are rebuilt',
-    '',
-  ])('not: %j', (criterion) => {
-    expect(isMeasurable(criterion)).toBe(false)
-  })
-})
-
-describe('a constraint that reads like one', () => {
-  it.each([
-    'Do not modify src/auth/legacy.py - used by payment service',
-    "Don't touch it",
-    'Don’t touch it',
-    'Must use existing pyjwt library',
-    'Must maintain REST API backward compatibility',
-    'The API must stay as it is',
-    'MUST NOT fail',
-    'Never call it',
-    'You are required to ask',
-    'Only use the standard library',
-    'Only the owner may write',
-    'Users cannot be locked out',
-    'Should not take longer',
-    'No database schema changes allowed',
-    '- no external calls',
-  ])('%s', (constraint) => {
-    expect(isImperative(constraint)).toBe(true)
-  })
-
-  it.each([
-    'Do it fast',
-    'Know the code',
+    'Mustard is fine',
     'Notes are welcome',
     'Nobody will mind',
     'There is no hurry',
     'It is the only way',
-    'Mustard is fine',
     'Whenever possible, be quick',
     'Scannot works',
     '',
-  ])('not: %j', (constraint) => {
-    expect(isImperative(constraint)).toBe(false)
+  ])('takes no part of a word for a word: %j is no constraint', (text) => {
+    expect(isImperative(text)).toBe(false)
+  })
+
+  it.each([
+    '5 секунд на ответ',
+    '回答は3秒以内',
+    'Costs $5 or less',
+    'Uses up to 2 GiB',
+    'Takes 1.5 s',
+    'It passes',
+    'No regressions',
+    'The signature verifies',
+  ])('finds numbers with units and words of outcome: %j can be measured', (text) => {
+    expect(isMeasurable(text)).toBe(true)
+  })
+
+  it('takes no time over long texts', () => {
+    for (const text of ['a'.repeat(100_000), 'a '.repeat(50_000), 'make it '.repeat(20_000), '('.repeat(100_000)]) {
+      expect([isMeasurable(text), isImperative(text), isVague(text)]).toHaveLength(3)
+    }
   })
 })

@@ -56,12 +56,11 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** What is said of a path: that it is missing, that it was not looked for, or nothing. */
-async function said(path: string, roots = [root, join(folder, 'second')]): Promise<'missing' | 'not checked' | 'nothing'> {
+/** The warning about a path: that it is missing, or nothing. */
+async function said(path: string, roots = [root, join(folder, 'second')]): Promise<'missing' | 'nothing'> {
   const file: BriefFile = { field: 'relevant_files', path, resolved: path.startsWith('/') ? path : null }
   const warnings = await checkFiles([file], roots, AT)
-  if (warnings.length === 0) return 'nothing'
-  return warnings[0]?.message.includes('not checked by the server') === true ? 'not checked' : 'missing'
+  return warnings.length === 0 ? 'nothing' : 'missing'
 }
 
 describe('a file that a brief names', () => {
@@ -98,20 +97,20 @@ describe('a file that a brief names', () => {
     ['by a link to nowhere', 'out/secret', 'out-missing/secret'],
   ])('is not told to exist or not outside, %s', async (_, existing, missing) => {
     disk.touched = []
-    expect([await said(join(root, existing)), await said(join(root, missing))]).toEqual(['not checked', 'not checked'])
+    expect([await said(join(root, existing)), await said(join(root, missing))]).toEqual(['nothing', 'nothing'])
     expect(disk.touched.filter((path) => path.startsWith(outside) || path.startsWith('/no'))).toEqual([])
   })
 
   it('outside is not looked for at all', async () => {
     disk.touched = []
     for (const path of [join(outside, 'secret'), join(outside, 'no-secret'), '/etc/passwd', `${root}-sibling/a`, folder, 'relative.ts']) {
-      expect(await said(path)).toBe('not checked')
+      expect(await said(path)).toBe('nothing')
     }
-    expect(await said(join(root, 'src/a.ts'), [])).toBe('not checked')
+    expect(await said(join(root, 'src/a.ts'), [])).toBe('nothing')
     expect(disk.touched).toEqual([])
   })
 
   it('is not looked for under a root that is not there', async () => {
-    expect(await said(join(folder, 'gone/a.ts'), [join(folder, 'gone')])).toBe('not checked')
+    expect(await said(join(folder, 'gone/a.ts'), [join(folder, 'gone')])).toBe('nothing')
   })
 })

@@ -13,8 +13,8 @@ interface Root {
 const LINKS_MAX = 40
 
 /**
- * Looks for the files that a brief names, under the given folders and nowhere else. For everything outside there is one warning, and the
- * disk is not touched: also not by way of links and `..`, which are followed one step at a time for that. [EN] 4.2
+ * Looks for the files that a brief names, under the given folders and nowhere else, and warns of those that are not there. For everything
+ * outside, the disk is not touched and nothing is said: also not by way of links and `..`, which are followed one step at a time for that. [EN] 4.2
  */
 export async function checkFiles(files: readonly BriefFile[], roots: readonly string[], at: Date): Promise<BriefWarning[]> {
   let opened: Promise<Root[]> | undefined
@@ -23,7 +23,8 @@ export async function checkFiles(files: readonly BriefFile[], roots: readonly st
     const isInside = file.resolved !== null && isUnder(file.resolved, roots)
     opened ??= isInside ? openRoots(roots) : undefined
     const found = isInside && opened !== undefined ? await look(file.resolved as string, await opened) : 'not_checked'
-    if (found !== 'found') warnings.push(fileWarning(file, found, at))
+    // What was not looked for is no fault of the brief, and says nothing about the disk.
+    if (found === 'not_found') warnings.push(fileWarning(file, at))
   }
   return warnings
 }

@@ -54,7 +54,7 @@ describe('GET /subtasks', () => {
       ['limit=ten', '?limit', 'must be a whole number of at most 15 decimal digits'],
       ['status=done', '?status', 'must be one of pending, running, completed, failed, cancelled'],
       ['task_id=1', '?task_id', 'must be a UUID'],
-      ['sesion=a', '?sesion', expect.stringContaining('is not a parameter of this request; it takes status, session')],
+      ['sesion=a', '?sesion', expect.stringContaining('is not a parameter of this request; did you mean `session`? it takes status, session')],
     ])('refuses ?%s', async (query, pointer, reason) => {
       const problem = await list(query)
       expect(problem).toMatchObject({ status: 400, code: 'validation_failed', errors: [{ pointer, reason }] })
