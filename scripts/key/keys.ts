@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { connect } from '@muster/db'
 import { DEFAULT_PROJECT_ID, type Settings } from '@muster/domain'
 import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
-import { type ApiKey, type Ctx, createApiKey, createProject, getProject, listApiKeys, revokeApiKey } from '@muster/usecases'
+import { type ApiKey, type Ctx, createApiKey, createProject, getProject, listApiKeys, revokeApiKey, WriteWatch } from '@muster/usecases'
 import type { KeyCommand } from './options.ts'
 
 /** What was done. `secret` is the key itself, there for the one moment in which it is made. */
@@ -21,6 +21,7 @@ export async function runKeyCommand(command: Exclude<KeyCommand, { verb: 'help' 
     dispatchDb,
     runJobs: createRunJobs(),
     judgeJobs: createJudgeJobs(boss),
+    writes: new WriteWatch(),
     bell: createBell(dispatchDb, ignore),
     settings,
     newId: randomUUIDv7,

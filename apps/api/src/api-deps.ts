@@ -22,8 +22,8 @@ export interface ApiDeps extends Deps {
   runWaiters: Waiters
   /** Whether an error means that the database could not be asked. */
   isUnavailable(error: unknown): boolean
-  /** What a caller is told then. */
-  unavailable(): DomainError
+  /** What a caller is told then; `isRead` where the request changes nothing. */
+  unavailable(error: unknown, isRead?: boolean): DomainError
   /** Why this process cannot serve yet, or null when it can. */
   notReadyReason(): Promise<string | null>
   /** Aborted when the process begins to stop: streams and long polls end then. */

@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net'
 import { testDatabase } from '@muster/testing'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi, type TestApi } from './testing.ts'
 
@@ -133,8 +134,26 @@ describe('a server whose database is away', () => {
       expect(answer.headers['retry-after']).toBe('1')
       expect(answer.body).toMatchObject({ code: 'unavailable', retryable: true })
     }
-    expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'not_ready', reason: 'The database cannot be reached.' })
+    expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'not_ready', reason: 'The database is not reachable at the moment.' })
     expect((await api.call('GET', '/healthz')).status).toBe(200)
+    await api.close()
+  })
+})
+
+describe('a server on another schema than its own', () => {
+  it.each([
+    ['of which a migration is missing', `delete from muster_migrations.applied where name = '0026_time_lost_to_outages'`, 'npm run migrate'],
+    ['that a newer version has migrated', `insert into muster_migrations.applied (name) values ('9999_from_the_future')`, '9999_from_the_future'],
+  ])('503: is not ready on one %s', async (_, change, reason) => {
+    const database = await testDatabase()
+    const api = await startApi(database, { AUTH: 'open' })
+    expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'ready', reason: null })
+    const admin = postgres(database.adminUrl, { max: 1 })
+    await admin.unsafe(change)
+    await admin.end()
+    const answer = await api.call('GET', '/readyz')
+    expect(answer.status).toBe(503)
+    expect(answer.body).toEqual({ status: 'not_ready', reason: expect.stringContaining(reason) })
     await api.close()
   })
 })

@@ -1,8 +1,8 @@
-import { connect, type Database, isDatabaseUnavailable, requireUsableDatabase, UnmigratedDatabaseError, unavailable } from '@muster/db'
+import { connect, describeOutage, isDatabaseUnavailable, missingFromDatabase, requireUsableDatabase, UnmigratedDatabaseError, unavailable } from '@muster/db'
 import { DEFAULT_PROJECT_ID, DomainError, readPhrase } from '@muster/domain'
 import { type Channel, createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
-import { type Deps, findEndedTokens, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS } from '@muster/usecases'
+import { checkWrites, type Deps, findEndedTokens, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS, WriteWatch } from '@muster/usecases'
 import { v7 } from 'uuid'
 import type { ApiDeps } from './api-deps.ts'
 import type { ApiConfig } from './config.ts'
@@ -51,7 +51,7 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
   })
   const stopping = new AbortController()
-  const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(), judgeJobs: createJudgeJobs(boss), bell, settings, newId: v7, log }
+  const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(), judgeJobs: createJudgeJobs(boss), bell, writes: new WriteWatch(), settings, newId: v7, log }
   const followers = createDemand(LINGER_MS)
   const feed = createEventFeed(followers)
   const claimers = createDemand(LINGER_MS)
@@ -63,6 +63,11 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     },
   )
   const runners = remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS)
+  const lookAtDatabase = shared(async () => {
+    const missing = await missingFromDatabase(db)
+    if (missing === null) await checkWrites(deps)
+    return missing
+  })
   let isPrepared = false
   let loops: Loop[] = []
 
@@ -78,8 +83,10 @@ export function createDeps({ settings, environment }: ApiConfig, log: Log): Runn
     unavailable,
     stopping: stopping.signal,
     async notReadyReason() {
-      const reason = await within(READY_MS, missingFromDatabase(db)).catch((error: unknown) => {
-        if (isDatabaseUnavailable(error) || error instanceof DomainError) return 'The database cannot be reached.'
+      const reason = await within(READY_MS, lookAtDatabase()).catch((error: unknown) => {
+        // It did not answer in time.
+        if (error instanceof DomainError) return 'The database is not reachable at the moment.'
+        if (isDatabaseUnavailable(error)) return describeOutage(error)
         throw error
       })
       return reason ?? (isPrepared ? null : 'The server is still starting.')
@@ -128,12 +135,12 @@ function startLoops(deps: Deps, { feed, followers, runWaiters, claimers }: Liste
   let isAway = false
   const complain = (what: string) => (error: unknown) => {
     if (!isDatabaseUnavailable(error)) return deps.log.error({ err: error }, `${what} failed and will be tried again`)
-    if (!isAway) deps.log.warn({}, 'the database cannot be reached')
+    if (!isAway) deps.log.warn({}, describeOutage(error))
     isAway = true
   }
   const watch = async <T>(work: Promise<T>): Promise<T> => {
     const result = await work
-    if (isAway) deps.log.info({}, 'the database can be reached again')
+    if (isAway) deps.log.info({}, 'The database can be used again.')
     isAway = false
     return result
   }
@@ -230,11 +237,15 @@ async function untilDone(stopping: AbortSignal, log: Log, what: string, work: ()
   }
 }
 
-/** What this version needs and the database has not; null when all is there. */
-async function missingFromDatabase({ sql }: Database): Promise<string | null> {
-  const [found] = await sql<{ tables: boolean; queues: boolean }[]>`
-    select to_regclass('public.subtasks') is not null as tables, exists (select from pg_namespace where nspname = 'pgboss') as queues`
-  return found?.tables === true && found.queues ? null : 'The database has not been migrated to this version: run `npm run migrate`.'
+/** Shares what is under way among all who ask meanwhile: a public endpoint must not be a way to keep the database busy. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined
+  return () => {
+    underWay ??= work().finally(() => {
+      underWay = undefined
+    })
+    return underWay
+  }
 }
 
 function remember<T>(look: () => T, forMs: number): () => T {

@@ -74,7 +74,7 @@ export function tooLate(): DomainError {
 /** What a caller is told about anything that was thrown. */
 function toDomainError(error: unknown, request: FastifyRequest, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable'>): DomainError {
   if (error instanceof DomainError) return error
-  if (deps.isUnavailable(error)) return deps.unavailable()
+  if (deps.isUnavailable(error)) return deps.unavailable(error, request.method === 'GET' || request.method === 'HEAD')
   const { code, statusCode, message } = error as Partial<FastifyError>
   const known = code === undefined ? undefined : FASTIFY_ERRORS[code]
   if (known !== undefined) return known(request)

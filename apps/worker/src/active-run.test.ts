@@ -61,7 +61,7 @@ describe('a note that comes between the claim and the brief', () => {
       },
     }
     const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps
-    const run = new ActiveRun(deps, claimed, runner as Runner)
+    const run = new ActiveRun(deps, claimed, runner as Runner, () => {})
     run.hear({ subtaskId: id, attempt: claimed.attempt, cancelRequested: false, updateSeq: 1, taskHasNews: false })
     // Long enough for a checkpoint that fetched it.
     await new Promise((resolve) => setTimeout(resolve, 300))

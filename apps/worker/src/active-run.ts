@@ -5,6 +5,7 @@ import {
   type CheckpointAnswer,
   type ClaimedRun,
   isDatabaseUnavailable,
+  isDiskFailure,
   type RunBrief,
   type RunNews,
   stepsUsed,
@@ -26,6 +27,7 @@ export class ActiveRun {
   readonly #abort = new AbortController()
   readonly #feed = new RunFeed()
   readonly #journal: RunJournal
+  readonly #onDiskFailure: () => void
   /** What was handed to the run: a repeated checkpoint brings it again. */
   readonly #pushedIds = new Set<string>()
   #seenUpdateSeq: number
@@ -34,12 +36,14 @@ export class ActiveRun {
   /** There was news before the brief, which contains it if it came in time. */
   #wasEarly = false
 
-  constructor(deps: WorkerDeps, claimed: ClaimedRun, runner: Runner) {
+  /** @param onDiskFailure hears that the run was given back since this machine could not write its files */
+  constructor(deps: WorkerDeps, claimed: ClaimedRun, runner: Runner, onDiskFailure: () => void) {
     this.subtaskId = claimed.id
     this.attempt = claimed.attempt
     this.#deps = deps
     this.#claimed = claimed
     this.#runner = runner
+    this.#onDiskFailure = onDiskFailure
     this.#seenUpdateSeq = claimed.updateSeq
     this.#journal = new RunJournal(deps, claimed, {
       takesUpdates: runner.steerable,
@@ -83,9 +87,13 @@ export class ActiveRun {
         // It never began, and an outage is no failure of its own.
         log.warn({ ...fields, err: error }, 'run given back: its brief could not be read')
         end = { kind: 'released' }
+      } else if (isDiskFailure(error)) {
+        log.warn({ ...fields, err: error }, 'run given back: the disk of this worker is full or fails')
+        end = { kind: 'released' }
+        this.#onDiskFailure()
       } else {
         log.error({ ...fields, err: error }, 'run threw')
-        end = { kind: 'errored', error: error instanceof Error ? error.message : String(error), retryable: true, partialResult: null }
+        end = { kind: 'errored', error: textOf(error), retryable: true, partialResult: null }
       }
     } finally {
       clearTimeout(timer)
@@ -172,6 +180,12 @@ export class ActiveRun {
   #stopReason(): StopReason | null {
     return this.#abort.signal.aborted ? (this.#abort.signal.reason as StopReason) : null
   }
+}
+
+/** What is stored of an error. The text of a database or of a file system names tables, values and files: it is for the log alone. */
+function textOf(error: unknown): string {
+  const hasCode = typeof (error as { code?: unknown } | null)?.code === 'string'
+  return error instanceof Error && !hasCode ? error.message : 'The run failed inside of the worker, whose log has the cause.'
 }
 
 /** What earlier attempts have left of the budget. */

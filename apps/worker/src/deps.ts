@@ -2,7 +2,7 @@ import { connect, type Database, requireUsableDatabase } from '@muster/db'
 import { DEFAULT_PROJECT_ID, type Judge, type Settings } from '@muster/domain'
 import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
 import { createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
-import type { Deps } from '@muster/usecases'
+import { type Deps, WriteWatch } from '@muster/usecases'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 
@@ -51,6 +51,7 @@ export async function composeWorker(settings: Settings, { databaseUrl, log, envi
       runJobs: createRunJobs(),
       judgeJobs: createJudgeJobs(boss),
       bell: createBell(dispatchDb, (error) => log.debug({ err: error }, 'a wake-up was lost; whoever waits looks by itself')),
+      writes: new WriteWatch(),
       settings,
       newId: v7,
       log,

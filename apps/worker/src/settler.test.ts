@@ -19,8 +19,11 @@ it('gives the task back of a run whose end cannot be stored, also where nobody t
   const deps = { ...harness.deps, runJobs } as unknown as WorkerDeps
   const settler = new Settler(deps, new AbortController().signal)
   expect(await settler.settle(run.projectId, { subtaskId: id, attempt: run.attempt, end: { kind: 'released' } })).toBe('settled')
-  expect(await getSubtask(harness.ctx, id)).toMatchObject({ status: 'failed', error: 'The result could not be stored: no more jobs' })
-  expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'pending', lastError: 'The result could not be stored: no more jobs' })
+  expect(await getSubtask(harness.ctx, id)).toMatchObject({ status: 'failed', error: 'The result could not be stored. The log of the worker has the cause.' })
+  expect(await getTask(harness.ctx, task.id)).toMatchObject({
+    status: 'pending',
+    lastError: 'The result could not be stored. The log of the worker has the cause.',
+  })
   expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['a result could not be stored'])
 })
 
@@ -48,7 +51,7 @@ it('stores what comes later although a batch before it waits for somebody', asyn
   expect(await first).toBe('settled')
 })
 
-it.each(['40P01', '57014'])('keeps a result whose last statements fail with what passes: %s', async (code) => {
+it.each(['40P01', '57014', '53100', '58030', '25006'])('keeps a result whose last statements fail with what passes: %s', async (code) => {
   const { admin } = harness
   await spawn(harness.ctx, { agentId: `passing-${code}` })
   const run = await claimOne(harness.ctx)
@@ -61,4 +64,33 @@ it.each(['40P01', '57014'])('keeps a result whose last statements fail with what
   expect(await told).toBe('settled')
   expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ status: 'completed', result: 'Done.' })
   expect(harness.log.takeErrors()).toEqual([])
+})
+
+it('keeps the others of a batch apart from one that cannot be stored, and an outage meanwhile is no failure of theirs', async () => {
+  const { admin } = harness
+  const runs: Awaited<ReturnType<typeof claimOne>>[] = []
+  for (let index = 0; index < 5; index += 1) {
+    await spawn(harness.ctx, { agentId: `isolated-${index}` })
+    runs.push(await claimOne(harness.ctx))
+  }
+  const [poisoned, ...others] = runs as [(typeof runs)[number], ...typeof runs]
+  // The first batch finds the one that cannot be stored; whatever is stored alone after that finds the disk full, until there is room.
+  await admin.unsafe(`
+    create sequence tries;
+    create function boom() returns trigger language plpgsql security definer as $$ begin
+      if new.id = '${poisoned.id}' and new.status = 'completed' then raise exception 'secret of the table' using errcode = '22023'; end if;
+      if nextval('tries') < 12 then raise exception 'could not extend file "base/16384/24601"' using errcode = '53100'; end if;
+      return new;
+    end $$`)
+  await admin.unsafe(`create trigger boom before update on subtasks for each row when (new.status in ('completed', 'failed')) execute function boom()`)
+  const settler = settlerOf(harness)
+  const told = runs.map((run) => settler.settle(run.projectId, { subtaskId: run.id, attempt: run.attempt, end: completed('Done.') }))
+  expect(await Promise.all(told)).toEqual(runs.map(() => 'settled'))
+  await admin.unsafe('drop trigger boom on subtasks; drop function boom; drop sequence tries')
+  for (const { id } of others) expect(await getSubtask(harness.ctx, id)).toMatchObject({ status: 'completed', result: 'Done.', failures: 0 })
+  expect(await getSubtask(harness.ctx, poisoned.id)).toMatchObject({
+    status: 'failed',
+    error: 'The result could not be stored. The log of the worker has the cause.',
+  })
+  expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['a result could not be stored'])
 })

@@ -16,11 +16,13 @@ const RETRY_MS_MAX = 2_000
 interface Waiting {
   end: RunEnd
   done: (settlement: Settlement) => void
+  /** Its own end could not be stored; `end` says so instead. */
+  isReplaced?: boolean
 }
 
 /**
  * Collects the ends of runs and settles those of a project together: one commit for up to 200. While batches commit, the next fills up.
- * Ends outlive an outage of the database: they are tried again until they are stored or `giveUp` is aborted.
+ * Ends outlive an outage of the database, such as a full disk: they are tried again until they are stored or `giveUp` is aborted.
  */
 export class Settler {
   readonly #deps: WorkerDeps
@@ -108,21 +110,19 @@ export class Settler {
     }
     const [waiting] = batch
     if (waiting === undefined) return
-    this.#deps.log.error({ err: error, subtask_id: waiting.end.subtaskId }, 'a result could not be stored')
-    const reason = error instanceof Error ? error.message : String(error)
     const { usage: _, ...ref } = waiting.end
-    const failure: RunEnd = {
-      ...ref,
-      end: { kind: 'errored', error: `The result could not be stored: ${reason}`, retryable: false, partialResult: null },
-    }
-    try {
-      const settlements = await settleRuns(this.#deps, projectId, [failure])
-      waiting.done(settlements.get(failure.subtaskId) ?? 'fenced')
-    } catch (second) {
+    if (waiting.isReplaced) {
       // Its lease will lapse, and another attempt is made of it.
-      this.#deps.log.error({ err: second, subtask_id: failure.subtaskId }, 'nor could its failure')
+      this.#deps.log.error({ err: error, subtask_id: ref.subtaskId }, 'the failure of a result could not be stored either')
       waiting.done('fenced')
+      return
     }
+    this.#deps.log.error({ err: error, subtask_id: ref.subtaskId }, 'a result could not be stored')
+    // What the database said names its files, tables and values: that is for the log alone.
+    const message = 'The result could not be stored. The log of the worker has the cause.'
+    waiting.isReplaced = true
+    waiting.end = { ...ref, end: { kind: 'errored', error: message, retryable: false, partialResult: null } }
+    await this.#store(projectId, [waiting])
   }
 
   async #pause(ms: number): Promise<boolean> {

@@ -1,13 +1,13 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type Loop, runQueue, startLoop } from '@muster/jobs'
-import { claimRuns, isDatabaseUnavailable, listHeldRuns, lookAtRuns, type RunNews, relayOutbox, renewLeases, SWEEPS } from '@muster/usecases'
+import { claimRuns, describeOutage, isDatabaseUnavailable, listHeldRuns, lookAtRuns, type RunNews, relayOutbox, renewLeases, SWEEPS } from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startJudging } from './judging.ts'
 import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
-import { sweepWorkspaces } from './workspaces.ts'
+import { hasDiskRoom, sweepWorkspaces } from './workspaces.ts'
 
 const CLAIM_EVERY_MS = 500
 /** A cancel whose bell was lost is noticed within a second. */
@@ -18,6 +18,8 @@ const RELAY_EVERY_MS = 500
 const RELAY_REST_MS = 25
 /** While more waits than there are places, places that come free close together are filled together. */
 const COLLECT_PLACES_MS = 2
+/** After a run had to be given back since the disk was full, nothing is claimed for this long, and then only once there is room. */
+const DISK_PAUSE_MS = 5_000
 const WORKSPACES_EVERY_MS = 600_000
 
 export interface Worker {
@@ -39,7 +41,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 
   const onError = (what: string) => (error: unknown) => {
     // An outage is everybody's news and passes; anything else is a defect.
-    if (isDatabaseUnavailable(error)) log.warn({ err: error }, `could not ${what}: the database is away`)
+    if (isDatabaseUnavailable(error)) log.warn({ err: error }, `could not ${what}: ${describeOutage(error)}`)
     else log.error({ err: error }, `could not ${what}`)
   }
 
@@ -54,7 +56,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await settler.settle(claimed.projectId, { subtaskId: claimed.id, attempt: claimed.attempt, taskId: claimed.taskId, end: { kind: 'released' } })
       return
     }
-    const activeRun = new ActiveRun(deps, claimed, runner)
+    const activeRun = new ActiveRun(deps, claimed, runner, () => {
+      diskPauseUntilMs = performance.now() + DISK_PAUSE_MS
+    })
     // A worker that slept beyond its lease may claim what it still runs: the older attempt is not its own any more.
     active.get(claimed.id)?.stop('lease_lost')
     active.set(claimed.id, activeRun)
@@ -64,6 +68,16 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       if (active.get(claimed.id) === activeRun) active.delete(claimed.id)
       fillPlaces()
     }
+  }
+
+  // Claimed at once again, what was given back would only be given back again.
+  let diskPauseUntilMs: number | null = null
+  const mayUseDisk = async () => {
+    if (diskPauseUntilMs === null) return true
+    if (performance.now() < diskPauseUntilMs || !(await hasDiskRoom(deps))) return false
+    diskPauseUntilMs = null
+    log.info({}, 'the disk of this worker has room again')
+    return true
   }
 
   // A free place alone is no reason to ask: only after a claim that took all it could may there be more. What comes later rings.
@@ -90,7 +104,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     const free = settings.SUBTASK_WORKERS - ending.size
     // In thirds, so that with much to do one is claimed while another runs and a third is stored.
     const limit = Math.min(free, Math.ceil(settings.SUBTASK_WORKERS / 3))
-    if (stopping || queues.length === 0) return undefined
+    if (stopping || queues.length === 0 || !(await mayUseDisk())) return undefined
     if (limit <= 0) {
       moreMayWait = true
       return undefined

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
-import { access, mkdir, readdir, rm } from 'node:fs/promises'
+import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { findOverAttempts } from '@muster/usecases'
+import { findOverAttempts, isDiskFailure } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/
@@ -30,6 +30,23 @@ export async function requireDataDir(dataDir: string): Promise<void> {
 
 function folder({ settings }: WorkerDeps): string {
   return resolve(join(settings.DATA_DIR, 'workspaces'))
+}
+
+const PROBE_BYTES = 65_536
+
+/** Whether this machine has room for the files of runs. */
+export async function hasDiskRoom(deps: WorkerDeps): Promise<boolean> {
+  const path = join(folder(deps), `.probe-${deps.workerId}`)
+  try {
+    await mkdir(folder(deps), { recursive: true })
+    await writeFile(path, Buffer.alloc(PROBE_BYTES))
+    return true
+  } catch (error) {
+    if (!isDiskFailure(error)) throw error
+    return false
+  } finally {
+    await rm(path, { force: true })
+  }
 }
 
 /** The folder of one attempt. A second attempt finds nothing of the first. */

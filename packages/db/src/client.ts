@@ -98,6 +98,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
   const actions: (() => void)[] = []
   const lasts: Promise<unknown>[] = []
   let failure: { error: unknown } | undefined
+  let isCommitting = false
   // BEGIN travels with the first statements (a part of our patch of the driver). Only where a project is set, among them: should a BEGIN
   // ever fail alone, what came with it sees no project and changes nothing.
   const running = database.sql.begin(projectId === null ? '' : 'eager', async (begun) => {
@@ -125,6 +126,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
     // Where our own code failed to send one, PostgreSQL would commit the others. After a tick every promise that waits for no answer has settled.
     if (lasts.length > 0) await new Promise<void>((resolve) => process.nextTick(resolve))
     if (failure !== undefined) throw failure.error
+    isCommitting = true
     return value
   })
   const ended = running.then(async (value) => {
@@ -132,6 +134,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
     return value
   })
   const result = await ended.catch((error: unknown) => {
+    if (isCommitting && isConnectionLoss(error)) throw new CommitUnknownError(error)
     throw withoutQuery(error)
   })
   for (const action of actions) action()
@@ -141,6 +144,19 @@ export async function transaction<T>(database: Database, projectId: string | nul
 /** Drizzle's errors carry the statement with all its parameters, in their very message: results, notes, hashes. The cause says enough. */
 function withoutQuery(error: unknown): unknown {
   return error instanceof DrizzleQueryError && error.cause !== undefined ? error.cause : error
+}
+
+/** The connection was lost after COMMIT had been sent: the transaction may or may not have taken effect. */
+export class CommitUnknownError extends Error {
+  constructor(cause: unknown) {
+    super('The connection was lost while a transaction was being committed.', { cause })
+    this.name = 'CommitUnknownError'
+  }
+}
+
+/** Whether there was no answer. An answer of severity ERROR says that the transaction was rolled back; FATAL and PANIC end the connection. */
+function isConnectionLoss(error: unknown): boolean {
+  return error instanceof postgres.PostgresError ? error.severity !== 'ERROR' : isDatabaseUnavailable(error)
 }
 
 const GONE = new Set([
@@ -154,29 +170,70 @@ const GONE = new Set([
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
-  // PostgreSQL: shutting down, crashed, starting up, out of connections, statement took too long, idle in transaction.
+  // PostgreSQL: shutting down, crashed, starting up, idle for too long, statement took too long, idle in transaction.
   '57P01',
   '57P02',
   '57P03',
-  '53300',
+  '57P05',
   '57014',
   '25P03',
+  // Read-only: a standby, or a primary whose operator has said so.
+  '25006',
   // Lost a race for locks: the same request may well succeed.
   '40P01',
   '55P03',
 ])
 
-/** Whether an error, or what caused it, means that the database could not be asked: worth trying again, unchanged. */
+/** Connection failures; too little memory, disk or connections; errors of the server's own system, such as its files. */
+const GONE_CLASSES = ['08', '53', '58']
+
+/** Whether an error, or what caused it, means that the database could not do what was asked at the moment: worth trying again, unchanged. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
-    const code = (cause as { code?: unknown }).code
-    if (typeof code === 'string' && (GONE.has(code) || code.startsWith('08'))) return true
-    if (cause instanceof AggregateError && cause.errors.some(isDatabaseUnavailable)) return true
-  }
-  return false
+  return outageCode(error) !== null
 }
 
-/** What a caller is told while the database cannot be asked. */
-export function unavailable(): DomainError {
-  return new DomainError('unavailable', 'The database is not reachable at the moment. Nothing was lost; try again shortly.', { retryAfterSeconds: 1 })
+function outageCode(error: unknown): string | null {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    const code = (cause as { code?: unknown }).code
+    if (typeof code === 'string' && (GONE.has(code) || (SQLSTATE.test(code) && GONE_CLASSES.some((name) => code.startsWith(name))))) return code
+    if (cause instanceof AggregateError) {
+      const found = cause.errors.map(outageCode).find((each) => each !== null)
+      if (found !== undefined) return found
+    }
+  }
+  return null
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/
+
+/** What is wrong with the database, in words for callers and logs. Nothing of the database's own text, which names files, tables and hosts. */
+export function describeOutage(error: unknown): string {
+  switch (outageCode(error)) {
+    case '53100':
+    case '58030':
+      return 'The database cannot store anything at the moment: its disk is full or fails.'
+    case '25006':
+      return 'The database is read-only at the moment.'
+    case '53200':
+    case '53300':
+      return 'The database is out of memory or connections at the moment.'
+    default:
+      return 'The database is not reachable at the moment.'
+  }
+}
+
+/**
+ * What a caller is told when the database failed with an outage.
+ *
+ * @param isRead whether the request only reads: then there is no effect to be uncertain of
+ */
+export function unavailable(error: unknown, isRead = false): DomainError {
+  if (error instanceof CommitUnknownError && !isRead) {
+    return new DomainError(
+      'unavailable',
+      'The connection to the database was lost while the request was being stored: it may or may not have taken effect. Repeat it with the same Idempotency-Key, or read the state first.',
+      { retryAfterSeconds: 1 },
+    )
+  }
+  return new DomainError('unavailable', `${describeOutage(error)} Try again shortly.`, { retryAfterSeconds: 1 })
 }

@@ -1,8 +1,8 @@
 import { createServer, connect as dial, type Socket } from 'node:net'
-import { type TestDatabase, testDatabase } from '@muster/testing'
+import { startDatabaseProxy, type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { connect, type Database, isDatabaseUnavailable, transaction } from './client.ts'
+import { CommitUnknownError, connect, type Database, isDatabaseUnavailable, transaction, unavailable } from './client.ts'
 
 /** What the driver does when a connection breaks at a bad moment: patches/postgres@3.4.9.patch, docs/adr/0006-a-patched-driver.md. */
 describe('a connection that is lost', () => {
@@ -35,6 +35,44 @@ describe('a connection that is lost', () => {
       await expect(lost).rejects.toSatisfy(isDatabaseUnavailable)
       await expect(pidOf(db.sql)).resolves.toBeGreaterThan(0)
     }
+  })
+
+  it.each([
+    ['sent alone', false],
+    ['sent behind the last statements', true],
+  ])('leaves open whether the transaction took effect where the answer to its COMMIT is lost (%s)', async (_, together) => {
+    const proxy = await startDatabaseProxy(database.appUrl)
+    const behind = connect(proxy.url, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
+    const name = `commit-${together}`
+    const insert = (tx: { sql: postgres.Sql }) => tx.sql`insert into muster_system.workers (id, runners, slots) values (${name}, ${['own']}, 1)`
+    try {
+      await behind.sql`select 1`
+      const lost = proxy.loseCommitOf(name)
+      const committed = transaction(behind, null, async (tx) => {
+        if (together) tx.withCommit(insert(tx))
+        else await insert(tx)
+      })
+      const error = await committed.catch((reason: unknown) => reason)
+      await lost
+      expect(error).toBeInstanceOf(CommitUnknownError)
+      expect(isDatabaseUnavailable(error)).toBe(true)
+      expect(unavailable(error).message).toContain('may or may not have taken effect')
+      expect(unavailable(error, true).message).not.toContain('taken effect')
+      expect(await admin`select from muster_system.workers where id = ${name}`).toHaveLength(1)
+    } finally {
+      await behind.close()
+      await proxy.close()
+    }
+  })
+
+  it('rolls back a transaction that it lost before its COMMIT, and does not call that uncertain', async () => {
+    const lost = transaction(db, null, async (tx) => {
+      await cut(await pidOf(tx.sql))
+      await tx.sql`select 1`
+    })
+    const error = await lost.catch((reason: unknown) => reason)
+    expect(error).not.toBeInstanceOf(CommitUnknownError)
+    expect(unavailable(error).message).toBe('The database is not reachable at the moment. Try again shortly.')
   })
 
   it('never lets a transaction go on in the session of the one after it', async () => {

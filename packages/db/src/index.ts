@@ -2,7 +2,17 @@
  * Everything that is said to PostgreSQL: schema, migrations, connections, queries. The only package that knows SQL, apart from
  * pg-boss's own. It decides nothing: every function does what its name says, in the transaction it is given.
  */
-export { connect, type Database, type DatabaseRole, isDatabaseUnavailable, type Tx, transaction, unavailable } from './client.ts'
+export {
+  CommitUnknownError,
+  connect,
+  type Database,
+  type DatabaseRole,
+  describeOutage,
+  isDatabaseUnavailable,
+  type Tx,
+  transaction,
+  unavailable,
+} from './client.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
 export { knownMigrations } from './migration-files.ts'
 export type { Assignment } from './queries/assignments.ts'
@@ -69,5 +79,6 @@ export type { Update } from './queries/updates.ts'
 export * as updates from './queries/updates.ts'
 export type { LostAttempt } from './queries/workers.ts'
 export * as workers from './queries/workers.ts'
+export { missingFromDatabase } from './readiness.ts'
 export { requireUsableDatabase } from './require-usable-database.ts'
 export { type DatabaseVariable, explainDatabaseError, UnmigratedDatabaseError, UnusableDatabaseError } from './unusable-database.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { connect } from '@muster/db'
 import { type Actor, parseSettings } from '@muster/domain'
 import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
-import { type Ctx, createProject, type Deps, type Log, openActor } from '@muster/usecases'
+import { type Ctx, createProject, type Deps, type Log, openActor, WriteWatch } from '@muster/usecases'
 import postgres from 'postgres'
 import { v7 } from 'uuid'
 import { type TestDatabase, testDatabase } from './test-database.ts'
@@ -71,6 +71,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     runJobs: createRunJobs(),
     judgeJobs: createJudgeJobs(boss),
     bell: createBell(db, onError),
+    writes: new WriteWatch(undefined, Number.NEGATIVE_INFINITY),
     settings: parseSettings({ DATA_DIR: dataDir, COMMAND_RUNNERS: TEST_PROGRAMS, ...options.settings }),
     newId: v7,
     log,

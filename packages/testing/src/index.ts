@@ -3,6 +3,7 @@
  * the invariants that must hold whatever happened. It is never part of what is shipped.
  */
 export { advanceClock, resetClock } from './clock.ts'
+export { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts'
 export { type Harness, type HarnessOptions, type RecordedLog, startHarness, TEST_RUNNERS } from './harness.ts'
 export { type InvariantOptions, invariants } from './invariants.ts'
 export {
@@ -22,4 +23,5 @@ export {
 export { holdRow, waitUntilBlocked } from './locks.ts'
 export { readScheduleRow, readSlots, type ScheduleRow, type StoredSchedule, storeSchedules } from './schedules.ts'
 export { type Script, startScriptedPostgres } from './scripted-postgres.ts'
+export { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 export { type TestDatabase, testDatabase } from './test-database.ts'

@@ -1,6 +1,7 @@
 import { type Database, type Tx, transaction } from '@muster/db'
 import type { Actor, Settings } from '@muster/domain'
 import type { Bell, JudgeJobs, RunJobs } from '@muster/jobs'
+import type { WriteWatch } from './write-watch.ts'
 
 /** What a process gives its use-cases. A plain object: tests pass a literal. */
 export interface Deps {
@@ -11,6 +12,8 @@ export interface Deps {
   runJobs: RunJobs
   judgeJobs: JudgeJobs
   bell: Bell
+  /** What this process knows of whether the database takes writes. */
+  writes: WriteWatch
   settings: Settings
   /** A new UUIDv7. */
   newId: () => string

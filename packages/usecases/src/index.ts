@@ -5,6 +5,7 @@
 
 export {
   type ApiKey,
+  describeOutage,
   type EvaluationGroup,
   type EvaluationStats,
   type EvaluationSummary,
@@ -38,6 +39,7 @@ export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAns
 export { deactivateSchedule } from './deactivate-schedule.ts'
 export { deleteSubagent } from './delete-subagent.ts'
 export { deleteTsg } from './delete-tsg.ts'
+export { isDiskFailure } from './disk-failure.ts'
 export { dispatchTask, type TaskDispatch } from './dispatch-task.ts'
 export { cancelTask, failTask } from './end-task.ts'
 export { evaluateOutput, evaluationEvent } from './evaluate-output.ts'
@@ -122,3 +124,4 @@ export { taskWorkspacePath } from './task-workspace.ts'
 export { triggerSchedule } from './trigger-schedule.ts'
 export { putTsg, updateTsg } from './update-tsg.ts'
 export { beatWorker, findOverAttempts, holdWorkerLock, listHeldRuns, lookAtRuns, type RunNews, removeWorker, renewLeases } from './worker-presence.ts'
+export { checkWrites, WriteWatch } from './write-watch.ts'

@@ -15,7 +15,19 @@ import {
   startHarness,
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { beatWorker, cancelSubtask, claimSubtask, getSubtask, holdWorkerLock, passIdleSlots, reapRuns, removeWorker, renewLeases } from './index.ts'
+import {
+  beatWorker,
+  cancelSubtask,
+  checkWrites,
+  claimSubtask,
+  getSubtask,
+  holdWorkerLock,
+  passIdleSlots,
+  reapRuns,
+  removeWorker,
+  renewLeases,
+  WriteWatch,
+} from './index.ts'
 
 let harness: Harness
 let names = 0
@@ -269,6 +281,51 @@ async function claimedOutside(input: Parameters<typeof spawn>[1], leaseSeconds: 
   expect(claimed?.subtask.id).toBe(id)
   return { id }
 }
+
+describe('a database that took no writes for a while', () => {
+  it('is given time once it takes them again: a moment for workers to be seen, a whole lease for leases', async () => {
+    let nowMs = 0
+    const writes = new WriteWatch(() => nowMs)
+    const deps = { ...harness.deps, writes }
+    const worker = await registeredWorker()
+    const ofGone = await running({}, worker.id)
+    const lapsed = await running()
+    await worker.die()
+    await advanceClock(harness.admin, '31 seconds')
+    await harness.admin`update muster_system.workers set seen_at = muster_now() - interval '2 seconds' where id = ${worker.id}`
+    // Not known yet, as after the start of a process.
+    expect(await reapRuns(deps)).toBe(0)
+    writes.succeeded()
+    expect(await reapRuns(deps)).toBe(0)
+    nowMs += 60_000
+    writes.failed()
+    expect(await reapRuns(deps)).toBe(0)
+    writes.succeeded()
+    nowMs += 2_000
+    // The lease of this harness is 2 s, and so as long as the moment.
+    const longLeases = { ...deps, settings: { ...deps.settings, SUBTASK_LEASE_SECONDS: 3 } }
+    expect(await reapRuns(longLeases)).toBe(1)
+    expect(await readSubtaskRow(harness.admin, ofGone.id)).toMatchObject({ status: 'pending', failures: 1 })
+    expect(await readSubtaskRow(harness.admin, lapsed.id)).toMatchObject({ status: 'running', failures: 0 })
+    nowMs += 1_000
+    expect(await reapRuns(longLeases)).toBe(1)
+    expect(await readSubtaskRow(harness.admin, lapsed.id)).toMatchObject({ status: 'pending', failures: 1 })
+    await removeWorker(harness.deps, worker.id)
+  })
+
+  it('is found out by a write that needs room, and by one that has to be logged', async () => {
+    const writes = new WriteWatch(() => 1_000)
+    await checkWrites({ dispatchDb: harness.deps.dispatchDb, writes })
+    const [before] = await harness.admin<{ at: string; pages: number }[]>`
+      select at, pg_relation_size('muster_system.write_check') / 8192 as pages from muster_system.write_check`
+    for (let round = 0; round < 50; round += 1) await checkWrites({ dispatchDb: harness.deps.dispatchDb, writes })
+    const [after] = await harness.admin<{ at: string; pages: number }[]>`
+      select at, pg_relation_size('muster_system.write_check') / 8192 as pages from muster_system.write_check`
+    expect(after?.at).not.toBe(before?.at)
+    // It leaves nothing behind.
+    expect(after?.pages).toBeLessThanOrEqual(2)
+  })
+})
 
 describe('several reapers at once', () => {
   it('take each lost subtask once', async () => {

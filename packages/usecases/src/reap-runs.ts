@@ -7,12 +7,20 @@ import { settleRuns } from './settle-runs.ts'
 const SILENT_MS = 1_200
 /** A slot that nobody claims for this long passes to a waiting row of another runner, so that an unserved runner starves nobody. */
 const IDLE_SLOT_MS = 5_000
+/**
+ * While the database takes no writes, nothing can be renewed, and a worker whose connection broke cannot say that it is there. So once it takes them again,
+ * workers are given this long to be seen, and a whole lease to renew their leases.
+ */
+const SEEN_AGAIN_MS = 2_000
 const REAP_LIMIT = 500
 
 /** Takes running subtasks away from workers that are gone. Any process may do it, and several at once: whoever locks a row first, does. */
 export async function reapRuns(deps: Deps): Promise<number> {
+  const { steadyMs } = deps.writes
+  if (steadyMs < SEEN_AGAIN_MS) return 0
+  const leaseSeconds = deps.settings.SUBTASK_LEASE_SECONDS
   const lost = await transaction(deps.dispatchDb, null, (tx) =>
-    workers.findLostAttempts(tx, { silentMs: SILENT_MS, leaseSeconds: deps.settings.SUBTASK_LEASE_SECONDS, limit: REAP_LIMIT }),
+    workers.findLostAttempts(tx, { silentMs: SILENT_MS, leaseSeconds, leasesCount: steadyMs >= leaseSeconds * 1_000, limit: REAP_LIMIT }),
   )
   let reaped = 0
   for (const [projectId, attempts] of Map.groupBy(lost, (attempt) => attempt.projectId)) {

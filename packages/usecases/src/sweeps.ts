@@ -4,6 +4,7 @@ import { keepHouse, makePartitions, refreshStatistics } from './keep-house.ts'
 import { passIdleSlots, reapRuns } from './reap-runs.ts'
 import { rememberEpisodes } from './remember-episodes.ts'
 import { renewJudgementJobs, takeLostJudgements } from './sweep-judgements.ts'
+import { checkWrites } from './write-watch.ts'
 
 export interface Sweep {
   /** For messages: "could not …". */
@@ -18,6 +19,7 @@ export interface Sweep {
  */
 export const SWEEPS: readonly Sweep[] = [
   { what: 'take subtasks from lost workers', everyMs: 250, run: reapRuns },
+  { what: 'write to the database', everyMs: 1_000, run: checkWrites },
   { what: 'pass idle slots on', everyMs: 1_000, run: passIdleSlots },
   { what: 'remember what has ended', everyMs: 1_000, run: rememberEpisodes },
   { what: 'give missed slots', everyMs: 2_000, run: grantMissedSlots },

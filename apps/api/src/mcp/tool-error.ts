@@ -32,7 +32,7 @@ export function toToolError(
 
 function toDomainError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>, about: { request_id: string; tool: string }): DomainError {
   if (error instanceof DomainError) return error
-  if (deps.isUnavailable(error)) return deps.unavailable()
+  if (deps.isUnavailable(error)) return deps.unavailable(error)
   deps.log.error({ err: error, ...about }, 'a tool failed')
   return new DomainError('internal', 'Something went wrong in the server. Its log has the cause under this request_id.')
 }

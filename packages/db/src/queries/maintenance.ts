@@ -1,4 +1,9 @@
-import type { Tx } from '../client.ts'
+import type { Database, Tx } from '../client.ts'
+
+/** Stores a row, and needs new room on the disk of the server for a moment. @throws the error of a server that cannot */
+export async function checkWrites(sql: Database['sql']): Promise<void> {
+  await sql`select muster_system.check_writes()`
+}
 
 /** Makes the partitions of the coming days and of the coming events, where they are missing. */
 export async function ensurePartitions(tx: Tx): Promise<void> {

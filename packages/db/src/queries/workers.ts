@@ -54,9 +54,13 @@ export interface LostAttempt extends AttemptRef {
  * the lease would not have lapsed but for the end of that time. Anything else is a lost worker, however long ago the attempt began.
  *
  * A restart of PostgreSQL ends every session without ending a single worker. So a worker counts as gone only if it was seen since
- * the server started, and lapsed leases count only once the server has been up for a whole lease.
+ * the server started, and lapsed leases count only once the server has been up for a whole lease; `leasesCount` says whether it has taken writes
+ * for as long.
  */
-export async function findLostAttempts(tx: Tx, limits: { silentMs: number; leaseSeconds: number; limit: number }): Promise<LostAttempt[]> {
+export async function findLostAttempts(
+  tx: Tx,
+  limits: { silentMs: number; leaseSeconds: number; leasesCount: boolean; limit: number },
+): Promise<LostAttempt[]> {
   const rows = await tx.sql<
     { project_id: string; id: string; attempt: number; is_worker_gone: boolean; is_overdue: boolean; ran_ms: number; lost_ms: number }[]
   >`
@@ -74,7 +78,7 @@ export async function findLostAttempts(tx: Tx, limits: { silentMs: number; lease
     ),
     taken as (
       select id, false as is_worker_gone from subtasks, moment
-      where status = 'running' and lease_expires_at < moment.now and moment.server_started_at + ${limits.leaseSeconds} * interval '1 second' < moment.now
+      where ${limits.leasesCount} and status = 'running' and lease_expires_at < moment.now and moment.server_started_at + ${limits.leaseSeconds} * interval '1 second' < moment.now
       union all
       select s.id, true from subtasks s where s.status = 'running' and s.worker_id in (select id from silent where was_seen_since_start)
     ),

@@ -31,7 +31,7 @@ export const readinessEndpoint = endpoint({
   path: '/readyz',
   tag: 'Operations',
   summary: 'Can the process serve',
-  description: 'Ready when the database can be reached and has the schema of this version.',
+  description: 'Ready when the database can be reached, has exactly the migrations of this version, and takes a write that needs room on its disk.',
   access: 'public',
   answers: { 200: { description: 'Ready.', schema: readinessSchema }, 503: { description: 'Not ready.', schema: readinessSchema } },
   handle: ({ deps }) => (deps.stopping.aborted ? Promise.resolve('The server is shutting down.') : deps.notReadyReason()),

@@ -1,0 +1,43 @@
+import { maintenance } from '@muster/db'
+import type { Deps } from './ctx.ts'
+
+/** For how long the database has taken every write that this process tried. */
+export class WriteWatch {
+  readonly #nowMs: () => number
+  #sinceMs: number | null
+
+  /** @param sinceMs null where the process does not know yet */
+  constructor(nowMs: () => number = () => performance.now(), sinceMs: number | null = null) {
+    this.#nowMs = nowMs
+    this.#sinceMs = sinceMs
+  }
+
+  /** Milliseconds since the first write that succeeded after the start of the process or after a failure; 0 where the last one failed. */
+  get steadyMs(): number {
+    return this.#sinceMs === null ? 0 : this.#nowMs() - this.#sinceMs
+  }
+
+  succeeded(): void {
+    this.#sinceMs ??= this.#nowMs()
+  }
+
+  failed(): void {
+    this.#sinceMs = null
+  }
+}
+
+/**
+ * Writes to the database as requests do, and notes whether it could. It says more than the requests of the process: a disk may be full for
+ * those that need new room, and not for others.
+ *
+ * @throws what the database answers
+ */
+export async function checkWrites(deps: Pick<Deps, 'dispatchDb' | 'writes'>): Promise<void> {
+  try {
+    await maintenance.checkWrites(deps.dispatchDb.sql)
+    deps.writes.succeeded()
+  } catch (error) {
+    deps.writes.failed()
+    throw error
+  }
+}
