@@ -73,6 +73,8 @@ describe('a COMMIT whose answer is lost', () => {
   })
 })
 
+/** Too long for the room that is left in pages that are there already. */
+const RESULT_LENGTH = 200_000
 /** Whatever names files, relations or settings of the database. */
 const DATABASE_TEXT = /base\/|pg_|No space left|could not (extend|write)|read-only transaction|SQLSTATE/
 
@@ -95,6 +97,7 @@ async function expectOutageWithoutLoss(running: System, outage: { begin: () => P
     max_attempts: 1,
     timeout_seconds: 60,
     parent_session_id: 'held',
+    metadata: { long: RESULT_LENGTH },
   })
   await running.ledger.written(id, 'start', 1)
 
@@ -119,6 +122,8 @@ async function expectOutageWithoutLoss(running: System, outage: { begin: () => P
   running.ledger.release(id)
   await running.ledger.written(id, 'end', 1)
 
+  expect((await client.get(id)).status).toBe('running')
+
   await outage.end()
   // As after an outage of twenty seconds: every lease has lapsed, and nothing may be taken before workers could renew theirs.
   await until('the clock can be moved', () =>
@@ -128,7 +133,9 @@ async function expectOutageWithoutLoss(running: System, outage: { begin: () => P
     ),
   )
   await until('the API is ready again', async () => (await client.call('GET', '/readyz')).status === 200)
-  expect(await client.ended(id)).toMatchObject({ status: 'completed', attempt: 1, failures: 0, error: null })
+  const ended = await client.ended(id)
+  expect(ended).toMatchObject({ status: 'completed', attempt: 1, failures: 0, error: null })
+  expect(ended.result?.length).toBeGreaterThan(RESULT_LENGTH)
   for (let place = 0; place < 3; place += 1) accepted.push((await spawn(`after-${place}`)).body.id)
   for (const each of accepted) expect(await client.ended(each)).toMatchObject({ status: 'completed', attempt: 1, failures: 0, error: null })
   const stored = await running.admin<{ error: string }[]>`

@@ -1,4 +1,4 @@
-// Runs until the test lets it go on, taking in every update meanwhile, and reports what it was told.
+// Runs until the test lets it go on, taking in every update meanwhile, and reports what it was told, with `long` characters more where the metadata say so.
 import { existsSync } from 'node:fs'
 import { note, readBrief, say } from './lib.mjs'
 
@@ -16,6 +16,6 @@ const releases = [`${LEDGER}.release`, `${LEDGER}.release-${MUSTER_SUBTASK_ID}`,
 const look = setInterval(() => {
   if (!releases.some((path) => existsSync(path))) return
   clearInterval(look)
-  say({ type: 'result', result: `Held in attempt ${MUSTER_ATTEMPT}. Told: ${updates.join(' | ') || 'nothing'}` })
+  say({ type: 'result', result: `Held in attempt ${MUSTER_ATTEMPT}. Told: ${updates.join(' | ') || 'nothing'}${'é'.repeat(brief.metadata.long ?? 0)}` })
   note('end')
 }, 10)
