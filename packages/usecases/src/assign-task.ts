@@ -4,17 +4,18 @@ import type { Ctx } from './ctx.ts'
 import { taskEvent } from './event-data.ts'
 import { cancelSubtaskOf, requireOpen } from './finish-task.ts'
 import { inProject } from './in-project.ts'
+import { isHeldByRun } from './report-task.ts'
 import { newAssignmentCredential } from './secrets.ts'
-import { takeAway } from './take-away-task.ts'
+import { supersedeQueued, takeAway } from './take-away-task.ts'
 
 /**
  * Hands a task to the session of a sub-agent, with a credential for it that opens this task alone and starts no work. Assigned to
  * another session, the brief is handed over there from the beginning, and the old session gets nothing more; to the same one, only the
- * credential is new. [B5] assign_task
+ * credential is new, unless `resend` queues the whole brief for it again. [B5] assign_task
  *
- * @throws DomainError `not_found`, `invalid_transition` when it has ended or waits for others
+ * @throws DomainError `not_found`, `invalid_transition` when it has ended, waits for others, or would be resent to the subtask that runs it
  */
-export async function assignTask(ctx: Ctx, id: string, sessionId: string): Promise<{ task: Task; credential: string }> {
+export async function assignTask(ctx: Ctx, id: string, sessionId: string, { resend = false } = {}): Promise<{ task: Task; credential: string }> {
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
   const secret = newAssignmentCredential(id)
@@ -23,7 +24,8 @@ export async function assignTask(ctx: Ctx, id: string, sessionId: string): Promi
     if (task === null) throw notFound('task')
     requireOpen(task)
     await requireUnblocked(tx, task)
-    await assignLockedTask(ctx, tx, task, sessionId, secret.hash)
+    if (resend && task.subagentSessionId === sessionId) await resendBrief(ctx, tx, task, secret.hash)
+    else await assignLockedTask(ctx, tx, task, sessionId, secret.hash)
     return { task: (await tasks.findTask(tx, id)) as Task, credential: secret.token }
   })
 }
@@ -43,6 +45,30 @@ export async function assignLockedTask(ctx: Ctx, tx: Tx, task: LockedTask, sessi
   await outbox.publish(tx, projectId, [
     ...superseded,
     taskEvent('task.assigned', { ...task, status: 'assigned', subagentSessionId: sessionId }, ctx.actor, { previous_session: current?.sessionId ?? null }),
+  ])
+  tx.afterCommit(() => ctx.bell.ring('outbox'))
+}
+
+/**
+ * Queues the whole brief of a locked task again for the session that holds it. Changes that are still queued are part of the brief, and so
+ * superseded. An acknowledgement of an earlier injection counts for nothing of this task: its assignment has begun anew.
+ */
+async function resendBrief(ctx: Ctx, tx: Tx, task: LockedTask, credentialHash: Buffer): Promise<void> {
+  if (isHeldByRun(task)) {
+    throw new DomainError(
+      'invalid_transition',
+      `This task was dispatched to subtask ${task.subtaskId}, which gets the brief from its worker. Only an assigned brief can be resent.`,
+      {
+        status_now: task.status,
+        subtask_id: task.subtaskId,
+      },
+    )
+  }
+  const superseded = await supersedeQueued(tx, task, ctx.actor)
+  await assignments.restartAssignment(tx, task.id, credentialHash)
+  await outbox.publish(tx, task.projectId, [
+    ...superseded,
+    taskEvent('task.assigned', task, ctx.actor, { previous_session: task.subagentSessionId, resent: true }),
   ])
   tx.afterCommit(() => ctx.bell.ring('outbox'))
 }

@@ -5,6 +5,11 @@ import { taskUpdateEvent } from './event-data.ts'
 /** Takes a locked task from whoever holds it, for another to get. Answers what is to be announced of it. */
 export async function takeAway(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<NewEvent[]> {
   await assignments.endAssignments(tx, task.id)
+  return await supersedeQueued(tx, task, actor)
+}
+
+/** Supersedes the queued changes of a locked task whose whole brief is handed over next. Answers what is to be announced of it. */
+export async function supersedeQueued(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<NewEvent[]> {
   const superseded = await taskUpdates.supersedeTaskUpdates(tx, task.projectId, task.id)
   return superseded.map((updateId) => taskUpdateEvent('update.superseded', updateId, task.id, actor))
 }

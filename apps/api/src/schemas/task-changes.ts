@@ -84,7 +84,13 @@ export const newNoteSchema = requestComponent('NewNote', z.strictObject({ conten
 
 export const assignmentRequestSchema = requestComponent(
   'AssignmentRequest',
-  z.strictObject({ subagent_session_id: printableId('The session that is to do it.', 'writer-1') }),
+  z.strictObject({
+    subagent_session_id: printableId('The session that is to do it.', 'writer-1'),
+    resend: z
+      .boolean()
+      .default(false)
+      .describe('Hand over the whole brief once more, where this session holds the task already and has lost it. Of no effect for another session.'),
+  }),
   { subagent_session_id: 'writer-1' },
 )
 

@@ -48,6 +48,17 @@ export async function openAssignment(
       has_news = true, ended_at = null, credential_hash = excluded.credential_hash`
 }
 
+/**
+ * Begins the assignment of the session that holds a task anew: the next injection hands over the whole brief, and an open manual claim no
+ * longer counts for the task. The time of the assignment stays, so that what the holder has reported since still counts. The task must be locked.
+ */
+export async function restartAssignment(tx: Tx, taskId: string, credentialHash: Buffer): Promise<void> {
+  await tx.sql`
+    update assignments set turn = turn + 1, introduced_at = null, delivered_seq = 0, delivered_revision = null, has_news = true,
+      credential_hash = ${credentialHash}
+    where task_id = ${taskId} and ended_at is null`
+}
+
 /** Replaces the credential of the session that holds a task. The task must be locked. */
 export async function replaceCredential(tx: Tx, taskId: string, credentialHash: Buffer): Promise<void> {
   await tx.sql`update assignments set credential_hash = ${credentialHash} where task_id = ${taskId} and ended_at is null`

@@ -26,6 +26,22 @@ describe('POST /tasks/{id}/assign', () => {
     expect((await send('POST', `${path}/assign`, { subagent_session_id: 'writer' }, headers)).body).toEqual({ ...first.body, subagent_credential: null })
   })
 
+  it('200: with resend, the next injection hands over the whole brief again, once for each key', async () => {
+    const sessions = await api.key(['sessions:write'])
+    const path = await make()
+    const kinds = async () =>
+      (await api.call('POST', '/sessions/forgetful/injections', { key: sessions, body: {} })).body.items.map((item: { kind: string }) => item.kind)
+    await send('POST', `${path}/assign`, { subagent_session_id: 'forgetful' })
+    expect(await kinds()).toEqual(['assignment'])
+    await send('POST', `${path}/assign`, { subagent_session_id: 'forgetful' })
+    expect(await kinds()).toEqual([])
+    const resend = () => send('POST', `${path}/assign`, { subagent_session_id: 'forgetful', resend: true }, { 'idempotency-key': 'resend' })
+    expect(await resend()).toMatchObject({ status: 200, body: { task: { status: 'in_progress' }, subagent_credential: expect.stringMatching(/^mst_asg_/) } })
+    expect(await kinds()).toEqual(['assignment'])
+    expect((await resend()).body).toMatchObject({ subagent_credential: null })
+    expect(await kinds()).toEqual([])
+  })
+
   it('409: assigns nothing that waits', async () => {
     const one = await make()
     const { body } = await send('POST', `${await make({ depends_on: [one.slice(7)] })}/assign`, { subagent_session_id: 's' })
