@@ -132,6 +132,7 @@ export {
   type WeightedCategory,
   type Weights,
 } from './reflection.ts'
+export { classifyResult, type ResultText } from './result-text.ts'
 export {
   chooseRunner,
   defaultRunner,
@@ -197,7 +198,6 @@ export {
 export { looksLikeSubagent, parseSubagentMarkdown, renderSubagentMarkdown, type SubagentOrigin } from './subagent-markdown.ts'
 export {
   type AttemptEnd,
-  announcesOnlyIntentions,
   type Budget,
   decideEnd,
   type EndDecision,

@@ -1,16 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type AttemptEnd,
-  announcesOnlyIntentions,
-  decideEnd,
-  type EndDecision,
-  type EndingSubtask,
-  FINAL_OUTCOMES,
-  isTerminal,
-  NEXT_STATUSES,
-  SUBTASK_STATUSES,
-} from './index.ts'
+import { type AttemptEnd, decideEnd, type EndDecision, type EndingSubtask, FINAL_OUTCOMES, isTerminal, NEXT_STATUSES, SUBTASK_STATUSES } from './index.ts'
 
 const subtask: EndingSubtask = { failures: 0, maxAttempts: 2, timeoutSeconds: 120, cancelRequested: false, requiredOutputs: [] }
 const files = { name: 'files', description: null, schema: { type: 'array', items: { type: 'string' } } }
@@ -43,6 +33,15 @@ describe('the end of an attempt', () => {
     ['a real result', completed('Done.'), 'completed/completed 0', 'completed/completed 1', 'completed/completed 0'],
     ['an empty result', completed('  \n'), 'back 1 (subtask.retrying)', 'failed/validation_failed 2', 'cancelled/cancelled 0'],
     ['only intentions', completed('I will do it.'), 'back 1 (subtask.retrying)', 'failed/validation_failed 2', 'cancelled/cancelled 0'],
+    [
+      'a question without a result',
+      completed('What folder do you mean?'),
+      'failed/incomplete_blocked 0',
+      'failed/incomplete_blocked 1',
+      'cancelled/cancelled 0',
+    ],
+    ['nothing visible', completed('\u200b'), 'back 1 (subtask.retrying)', 'failed/validation_failed 2', 'cancelled/cancelled 0'],
+    ['only an acknowledgement', completed('On it!'), 'back 1 (subtask.retrying)', 'failed/validation_failed 2', 'cancelled/cancelled 0'],
     [
       'being blocked',
       { kind: 'blocked', reason: 'no key', partialResult: null },
@@ -110,6 +109,24 @@ describe('the end of an attempt', () => {
       kind: 'back',
       feedback: 'Required outputs were not accepted: files /1 must be string; count is missing.',
     })
+  })
+
+  it('gives the question of a result that only asks as the reason, and keeps the result', () => {
+    expect(decideEnd(subtask, completed("I'll start now. What folder do you mean?"))).toMatchObject({
+      finalOutcome: 'incomplete_blocked',
+      error: 'What folder do you mean?',
+      result: "I'll start now. What folder do you mean?",
+    })
+  })
+
+  it('accepts valid required outputs whatever the text announces or asks, but not without a text', () => {
+    const needed = { ...subtask, requiredOutputs: [files] }
+    for (const text of ['On it!', 'I will do it.', 'Want me to also sort them?']) {
+      expect(decideEnd(needed, completed(text, { files: ['a'] }))).toMatchObject({ finalOutcome: 'completed', result: text })
+    }
+    expect(decideEnd(needed, completed('\u200b', { files: ['a'] }))).toMatchObject({ kind: 'back', feedback: expect.stringContaining('empty') })
+    expect(decideEnd(needed, completed('Where are they?'))).toMatchObject({ finalOutcome: 'incomplete_blocked', error: 'Where are they?' })
+    expect(decideEnd(subtask, completed('Want me to sort them?', { extra: 1 }))).toMatchObject({ finalOutcome: 'incomplete_blocked' })
   })
 
   it('keeps the last refused result and its outputs beside the reason', () => {
@@ -181,70 +198,5 @@ describe('the end of an attempt', () => {
         },
       ),
     )
-  })
-})
-
-describe('a text that announces only intentions', () => {
-  it.each([
-    'I will analyse the files.',
-    "I'll take a look at the folder and report back.",
-    'I’ll start now. Then I will write the report.',
-    "Okay, let me check the logs. I'm going to read each of them.",
-    'Sure! Let me do that.',
-    'Understood.\nI am going to begin with the tests.',
-    'Let’s begin.',
-    'TODO',
-    'TODO: write the report about Q3',
-    'todo: everything',
-    '1. I will read the files.\n2. I will write the report.',
-    '- Let me look.\n* First, I will count.\n• Next, I plan to sum up.',
-    '  I’m about to start…  ',
-  ])('is refused: %s', (text) => {
-    expect(announcesOnlyIntentions(text)).toBe(true)
-  })
-
-  it.each([
-    '',
-    '42',
-    '42.',
-    'Okay.',
-    'Done.',
-    'There are 3 files. I will gladly count them again.',
-    'I will be brief: the build is broken.',
-    'Let me know if you need more.\nThe report is at report.md.',
-    'Ill patients were treated in 3 wards.',
-    'Todo list app: built with 3 screens.',
-    'The todo items are: none.',
-    'Letters were sent.',
-    'I willingly did it.',
-    'Ich werde morgen beginnen.',
-    '完了しました。',
-    '🎉',
-    '---',
-    'Illness rates fell.',
-  ])('is not this: %s', (text) => {
-    expect(announcesOnlyIntentions(text)).toBe(false)
-  })
-
-  it('is never a long one: that is for the evaluation to judge', () => {
-    expect(announcesOnlyIntentions('I will do it. '.repeat(200))).toBe(false)
-  })
-
-  it('is refused whatever list or blank lines it is dressed in, and accepted with one reported fact', () => {
-    const intention = fc.constantFrom('I will read it.', "I'll go.", 'Let me see!', 'TODO: all of it', 'Now, I am going to start.')
-    const marker = fc.constantFrom('', '- ', '* ', '3. ', '12) ', '  ')
-    const lines = fc.array(fc.tuple(marker, intention), { minLength: 1, maxLength: 8 }).map((pairs) => pairs.map((pair) => pair.join('')))
-    fc.assert(
-      fc.property(lines, fc.constantFrom('\n', '\n\n', '\r\n'), (texts, separator) => {
-        expect(announcesOnlyIntentions(texts.join(separator))).toBe(true)
-        expect(announcesOnlyIntentions([...texts, 'The build takes 3 minutes.'].join(separator))).toBe(false)
-      }),
-    )
-  })
-
-  it('takes any text without trouble', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (text) => typeof announcesOnlyIntentions(text) === 'boolean'))
-    // A pattern that backtracks would not come back before the test's own time is up.
-    for (const piece of ['- ', 'then ', 'okay, ', "i'", '1. ', '\n', 'todo ']) announcesOnlyIntentions(piece.repeat(2000 / piece.length))
   })
 })

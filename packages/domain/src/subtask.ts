@@ -1,5 +1,6 @@
 import type { EvaluationRef } from './evaluation-record.ts'
 import { outputProblems, type RequiredOutput } from './output-schema.ts'
+import { classifyResult } from './result-text.ts'
 
 export const SUBTASK_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
 export type SubtaskStatus = (typeof SUBTASK_STATUSES)[number]
@@ -168,7 +169,8 @@ export type EndDecision =
  * Decides what the end of an attempt means for its subtask: the one place where outcomes are chosen. [011] Worker Pool
  *
  * A valid result wins over a cancellation that came while it was being made; nothing else does. Timeout, budget and cancel are
- * never retried; everything else that counts as a failure is, while `failures` stays below `maxAttempts`.
+ * never retried, and neither is a result that only asks; everything else that counts as a failure is, while `failures` stays below
+ * `maxAttempts`.
  */
 export function decideEnd(subtask: EndingSubtask, end: AttemptEnd): EndDecision {
   const failures = subtask.failures
@@ -189,10 +191,11 @@ export function decideEnd(subtask: EndingSubtask, end: AttemptEnd): EndDecision 
     }
     const kept = { partialResult: end.result, truncated: end.truncated }
     if (subtask.cancelRequested) return ended(failures, 'cancelled', 'cancelled', null, kept)
+    if (refusal.outcome === 'incomplete_blocked') return { ...ended(failures, 'failed', refusal.outcome, refusal.reason, kept), outputs: end.outputs }
     if (failures + 1 < subtask.maxAttempts) {
-      return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: refusal, reason: refusal }
+      return { kind: 'back', event: 'subtask.retrying', failures: failures + 1, feedback: refusal.reason, reason: refusal.reason }
     }
-    return { ...ended(failures + 1, 'failed', 'validation_failed', refusal, kept), outputs: end.outputs }
+    return { ...ended(failures + 1, 'failed', refusal.outcome, refusal.reason, kept), outputs: end.outputs }
   }
   if (end.kind === 'cancelled' || subtask.cancelRequested) {
     return ended(failures, 'cancelled', 'cancelled', null, 'partialResult' in end ? end : NOTHING)
@@ -231,33 +234,25 @@ function ended(failures: number, status: TerminalStatus, finalOutcome: FinalOutc
   return { kind: 'terminal', status, finalOutcome, error, result, resultTruncated, summary: null, outputs: null, failures } as const
 }
 
-/** Why a result is not accepted, as feedback for the next attempt, or null when it is. */
-function refuseResult(subtask: EndingSubtask, result: string, outputs: Record<string, unknown>): string | null {
-  if (result.trim() === '') return 'The result was empty. Deliver the complete result of the task.'
-  if (announcesOnlyIntentions(result)) {
-    return 'The result only announced what would be done. Do the work and deliver its complete result.'
-  }
-  const problems = outputProblems(subtask.requiredOutputs, outputs)
-  if (problems.length === 0) return null
-  return `Required outputs were not accepted: ${problems.map(({ name, reason }) => `${name} ${reason}`).join('; ')}.`
+/** Why a result is not accepted, and whether another attempt could deliver a better one. */
+interface Refusal {
+  outcome: 'validation_failed' | 'incomplete_blocked'
+  reason: string
 }
 
-const LIST_MARKER = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/
-const ACKNOWLEDGEMENT = /^(?:ok(?:ay)?|sure|certainly|alright|understood|great)(?:[,.!]+|$)\s*/i
-const INTENTION = /^(?:(?:first|now|next|then),?\s+)?(?:i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i(?:'|’)m about to|i plan to|let me|let(?:'|’)s)\b/i
-// In capitals or before a colon: a result about a todo list is a result.
-const TODO = /^(?:TODO\b|[Tt]odo\s*(?::|$))/
-
 /**
- * True for a text in which every sentence announces something ("I will …", "Let me …", "TODO") and none reports anything.
- * Long texts always count as results: what they contain is for the evaluation to judge, not for this guard.
+ * Why a result is not accepted, or null when it is. Required outputs that are all valid are a result, whatever the text announces or asks;
+ * only an empty text is refused with them too.
  */
-export function announcesOnlyIntentions(result: string): boolean {
-  if (result.length > 2_000) return false
-  const lines = result.split('\n').map((line) => line.replace(LIST_MARKER, '').trim())
-  const sentences = lines
-    .flatMap((line) => (TODO.test(line) ? [line] : line.split(/(?<=[.!?:…])\s+/)))
-    .map((sentence) => sentence.replace(ACKNOWLEDGEMENT, ''))
-    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
-  return sentences.length > 0 && sentences.every((sentence) => INTENTION.test(sentence) || TODO.test(sentence))
+function refuseResult(subtask: EndingSubtask, result: string, outputs: Record<string, unknown>): Refusal | null {
+  const text = classifyResult(result)
+  if (text.kind === 'empty') return { outcome: 'validation_failed', reason: 'The result was empty. Deliver the complete result of the task.' }
+  const problems = outputProblems(subtask.requiredOutputs, outputs)
+  const isDelivered = subtask.requiredOutputs.length > 0 && problems.length === 0
+  if (text.kind === 'intentions' && !isDelivered) {
+    return { outcome: 'validation_failed', reason: 'The result only announced what would be done. Do the work and deliver its complete result.' }
+  }
+  if (text.kind === 'question' && !isDelivered) return { outcome: 'incomplete_blocked', reason: text.question }
+  if (problems.length === 0) return null
+  return { outcome: 'validation_failed', reason: `Required outputs were not accepted: ${problems.map(({ name, reason }) => `${name} ${reason}`).join('; ')}.` }
 }

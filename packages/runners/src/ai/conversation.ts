@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { announcesOnlyIntentions, cutToBytes, RESULT_BYTES_MAX } from '@muster/domain'
+import { classifyResult, cutToBytes, RESULT_BYTES_MAX } from '@muster/domain'
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { createKeptText } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
@@ -13,6 +13,7 @@ import { type Redact, redactJson } from './redact.ts'
 import type { StepLog } from './step-log.ts'
 import * as texts from './texts.ts'
 import type { Toolbox } from './tools/assemble.ts'
+import type { Outputs } from './tools/deliver-output.ts'
 import { ToolError } from './tools/tool.ts'
 
 /** How often and how long a run waits for a model. */
@@ -226,9 +227,7 @@ export class Conversation {
       this.#hasAnswered = true
       return null
     }
-    const problems = toolbox.outputs.problems()
-    const reminder =
-      problems.length > 0 ? texts.outputsMissing(problems) : result.trim() === '' ? texts.EMPTY : announcesOnlyIntentions(result) ? texts.ONLY_INTENTIONS : null
+    const reminder = reminderOf(result, toolbox.outputs)
     if (reminder !== null && this.#reminders < REMINDERS_MAX) {
       this.#reminders += 1
       this.#begun = ''
@@ -265,4 +264,13 @@ export class Conversation {
     const said = this.#parts.redact(this.#said.text)
     return said.trim() === '' ? {} : { partialResult: said }
   }
+}
+
+/** What to tell a model whose answer cannot be the result yet. Null where it can, or where another answer would be no better. */
+function reminderOf(result: string, { delivered, problems }: Outputs): string | null {
+  const missing = problems()
+  if (missing.length > 0) return texts.outputsMissing(missing)
+  const { kind } = classifyResult(result)
+  if (kind === 'empty') return texts.EMPTY
+  return kind === 'intentions' && Object.keys(delivered).length === 0 ? texts.ONLY_INTENTIONS : null
 }

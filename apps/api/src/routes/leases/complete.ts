@@ -11,7 +11,7 @@ export const completeLeaseEndpoint = endpoint({
   tag: 'Outside workers',
   summary: 'Hand in a result',
   description:
-    'Ends the attempt. A result that is empty, only announces what would be done, or lacks required outputs (empty ones without a schema count as absent) is refused: the subtask goes back to pending with the reason as `feedback`, or fails.',
+    'Ends the attempt. A result that is empty, only announces or acknowledges the work, or lacks required outputs (empty ones without a schema count as absent) is refused: the subtask goes back to pending with the reason as `feedback`, or fails. A result that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs are a result whatever the text announces or asks.',
   access: 'subtasks:claim',
   params: idParams('subtask'),
   body: completeSchema,

@@ -127,6 +127,17 @@ describe('outside workers', () => {
       await act(id, 'fail', { lease_token: again.body.lease.token, error: 'enough', retryable: false })
     })
 
+    it('complete 200: ends a result that only asks with the question as its error', async () => {
+      const asked = await act(id, 'complete', { ...lease, result: "I'll start now. What folder do you mean?" })
+      expect(asked.body).toMatchObject({ status: 'failed', final_outcome: 'incomplete_blocked', error: 'What folder do you mean?', failures: 0 })
+    })
+
+    it.each(['Working on it.', 'On it!', '\u200b'])('complete 200: returns what reports nothing: %j', async (result) => {
+      expect((await act(id, 'complete', { ...lease, result })).body).toMatchObject({ status: 'pending', failures: 1 })
+      const again = await claim()
+      await act(id, 'fail', { lease_token: again.body.lease.token, error: 'enough', retryable: false })
+    })
+
     it('complete 200: cuts a result of more than 1 MiB', async () => {
       const answer = await act(id, 'complete', { ...lease, result: 'é'.repeat(700_000), outputs: { count: 1 } })
       expect(answer.body).toMatchObject({ status: 'completed', result_truncated: true })
