@@ -63,13 +63,21 @@ describe('one use of a tool', () => {
     ['WebFetch', { url: 'https://example.com:8443/a?b' }, 'WebFetch(domain:example.com)'],
     ['WebFetch', { url: 'https://Example.com./' }, 'WebFetch(domain:example.com)'],
     ['Skill', { skill: 'pdf' }, 'Skill(pdf)'],
-    ['Bash', {}, 'Bash'],
-    ['Bash', null, 'Bash'],
-    ['Bash', { command: ['rm'] }, 'Bash'],
-    ['WebFetch', { url: 'nonsense' }, 'WebFetch'],
-    ['Read', { file_path: '/etc/passwd' }, 'Read'],
+    ['Bash', {}, 'Bash()'],
+    ['Bash', null, 'Bash()'],
+    ['Bash', { command: ['rm'] }, 'Bash()'],
+    ['WebFetch', { url: 'nonsense' }, 'WebFetch()'],
+    ['Read', { file_path: '/etc/passwd' }, 'Read(/etc/passwd)'],
+    ['Write', { file_path: '/work/out/../x' }, 'Write(x)'],
+    ['Edit', { file_path: '/work//a/./b' }, 'Edit(a/b)'],
+    ['Write', { file_path: '/workshop/x' }, 'Write(/workshop/x)'],
+    ['Write', { file_path: 'out/../x' }, 'Write(out/../x)'],
+    ['NotebookEdit', { notebook_path: '/work/n.ipynb' }, 'NotebookEdit(n.ipynb)'],
+    ['Grep', { pattern: 'x' }, 'Grep(.)'],
+    ['Glob', { pattern: 'x', path: '/work' }, 'Glob(.)'],
+    ['Write', {}, 'Write()'],
     ['toString', { command: 'x' }, 'toString'],
   ])('%s with %j is %s', (toolName, toolInput, use) => {
-    expect(toolUseOf({ toolName, toolInput })).toBe(use)
+    expect(toolUseOf({ toolName, toolInput, cwd: '/work' })).toBe(use)
   })
 })

@@ -1,5 +1,6 @@
 import type { Actor } from './actor.ts'
 import { isUuid } from './ids.ts'
+import { plainPath } from './path-rules.ts'
 
 /**
  * What Claude Code's hooks tell, and what is made of it. Names and fields are those of `HookInput` and `HookJSONOutput` in
@@ -15,6 +16,8 @@ export interface HookCall {
   agentType: string | null
   toolName: string | null
   toolInput: unknown
+  /** The folder that the session is in. */
+  cwd?: string | null
   /** Why a tool failed. */
   error: string | null
   lastAssistantMessage: string | null
@@ -62,19 +65,46 @@ export function taskHandedOver({ toolName, toolInput }: Pick<HookCall, 'toolName
   return { taskId, subagentType: typeof type === 'string' && type !== '' ? type : DEFAULT_SUBAGENT_TYPE }
 }
 
-/** Tools whose rules are about one field of their input. Those about files are Claude Code's own to judge: what a path means depends on where it runs. */
-const SPECIFIERS: Record<string, (input: Record<string, unknown>) => unknown> = {
+type ToolInput = Record<string, unknown>
+const filePath = ({ file_path }: ToolInput) => file_path
+const searchPath = ({ path = '.' }: ToolInput) => path
+
+/** Tools whose rules are about one field of their input. */
+const SPECIFIERS: Record<string, (input: ToolInput) => unknown> = {
   Bash: ({ command }) => command,
   PowerShell: ({ command }) => command,
   WebFetch: ({ url }) => domainOf(url),
   Skill: ({ skill }) => skill,
 }
+const PATHS: Record<string, (input: ToolInput) => unknown> = {
+  Read: filePath,
+  Write: filePath,
+  Edit: filePath,
+  MultiEdit: filePath,
+  NotebookRead: ({ notebook_path }) => notebook_path,
+  NotebookEdit: ({ notebook_path }) => notebook_path,
+  Grep: searchPath,
+  Glob: searchPath,
+  LS: searchPath,
+}
 
-/** One use of a tool, as rules speak of it: `Bash(git status)`. */
-export function toolUseOf({ toolName, toolInput }: { toolName: string; toolInput: unknown }): string {
-  const input = toolInput !== null && typeof toolInput === 'object' ? (toolInput as Record<string, unknown>) : {}
-  const specifier = Object.hasOwn(SPECIFIERS, toolName) ? SPECIFIERS[toolName]?.(input) : undefined
-  return typeof specifier === 'string' ? `${toolName}(${specifier})` : toolName
+/**
+ * One use of a tool, as rules speak of it: `Bash(git status)`. A path is given relative to `cwd` where it lies in there. What cannot be read is an
+ * empty use, which no rule about some uses allows, and each denies.
+ */
+export function toolUseOf({ toolName, toolInput, cwd = null }: { toolName: string; toolInput: unknown; cwd?: string | null }): string {
+  const input = toolInput !== null && typeof toolInput === 'object' ? (toolInput as ToolInput) : {}
+  if (Object.hasOwn(SPECIFIERS, toolName)) return `${toolName}(${textOrNothing(SPECIFIERS[toolName]?.(input))})`
+  if (!Object.hasOwn(PATHS, toolName)) return toolName
+  const path = textOrNothing(PATHS[toolName]?.(input))
+  const plain = plainPath(path)
+  const folder = cwd === null ? null : plainPath(cwd)
+  if (plain === null || folder === null || !plain.startsWith('/') || !`${plain}/`.startsWith(`${folder}/`)) return `${toolName}(${path})`
+  return `${toolName}(${plain.slice(folder.length + 1) || '.'})`
+}
+
+function textOrNothing(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function domainOf(url: unknown): string | undefined {

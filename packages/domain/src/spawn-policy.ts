@@ -141,7 +141,7 @@ function decideTool(definition: SubagentDefinition, { toolName, background, inSu
   if (tool === null) return no(`${quote(toolName)} is no name of a tool.`)
   if (isSpawningTool(tool.name) && (inSubagent || background)) return no('A sub-agent starts no further work: whoever spawned it decides what comes next.')
   const denied = deniedBy(definition.disallowedTools, tool)
-  if (denied.uses === 'all') return no(`${definition.name} is denied ${quote(toolName)} by its definition.`)
+  if (denied.uses === 'all') return no(`${definition.name} is denied ${quote(toolName)} by its definition${denied.why === undefined ? '' : `: ${denied.why}`}.`)
   const except = denied.uses === 'some' ? ` Denied are ${denied.rules.join(', ')}.` : ''
   if (!isMcpAllowed(tool.name, background)) return no(`No MCP tool works in the background, but ${SUBAGENT_MCP_TOOLS.join(', ')}.`)
   if (isSubagentMcpTool(tool.name) && (inSubagent || background)) return yes(`Every sub-agent reports to Muster with it.${except}`)

@@ -1,3 +1,5 @@
+import { denialOfUse, isUseAllowed, toolsAlike } from './tool-specifiers.ts'
+
 /**
  * Rules about tools as Claude Code writes them: a name, with a specifier where it is about some uses alone. [S10] allows by them, and so do
  * definitions. Everything here takes time in proportion to the text.
@@ -119,44 +121,49 @@ export function splitToolList(text: string, separators: ',' | ', '): string[] {
   return entries
 }
 
-/** How much of a tool a list of rules covers: some of its uses where all of them that are about it have specifiers. */
-export type Coverage = { uses: 'all' } | { uses: 'some'; rules: string[] } | { uses: 'none' }
+/** How much of a tool a list of rules covers: some of its uses where all of the rules about it have specifiers. `why` is a part of a sentence. */
+export type Coverage = { uses: 'all'; why?: string } | { uses: 'some'; rules: string[] } | { uses: 'none' }
 
-/** What a list allows. Names count as they are written. A command that is more than one is not covered by a rule about commands. */
+/** What a list allows. Names count as they are written. A command is allowed where each of its parts is. */
 export function allowedBy(rules: readonly string[], tool: ToolRule): Coverage {
-  return coverage(rules, tool, (rule) => namesTool(rule.name, tool.name), isAllowedUse)
+  return coverage(
+    rules,
+    tool,
+    (rule) => namesTool(rule.name, tool.name),
+    (specifiers, used) => (isUseAllowed(tool.name, specifiers, used) ? '' : null),
+  )
 }
 
-/** What a list denies. Whatever the case of names, and as soon as one part of a command is denied: what is left open would be used. */
+/**
+ * What a list denies. Whatever the case of names, and as soon as one part of a command is denied or cannot be judged: what is left open would be
+ * used. A file that is denied to one tool is denied to those that do the same.
+ */
 export function deniedBy(rules: readonly string[], tool: ToolRule): Coverage {
-  return coverage(rules, tool, (rule) => namesTool(rule.name.toLowerCase(), tool.name.toLowerCase()), isDeniedUse)
+  const names = [tool.name, ...toolsAlike(tool.name)].map((name) => name.toLowerCase())
+  const isAboutIt = (rule: ToolRule) => (rule.specifier === null ? names.slice(0, 1) : names).some((name) => namesTool(rule.name.toLowerCase(), name))
+  const known = knownToolLike(tool.name) ?? tool.name
+  return coverage(rules, tool, isAboutIt, (specifiers, used) => denialOfUse(known, specifiers, used))
 }
 
 function coverage(
   rules: readonly string[],
   tool: ToolRule,
   isAboutIt: (rule: ToolRule) => boolean,
-  isCovered: (specifier: string, used: string, isCommand: boolean) => boolean,
+  whyCovered: (specifiers: readonly string[], used: string) => string | null,
 ): Coverage {
-  const some: string[] = []
-  const used = tool.specifier === null ? null : spelled(tool.name, tool.specifier)
+  const some: { text: string; specifier: string }[] = []
   for (const text of rules) {
     const rule = readToolRule(text)
     if (rule === null || !isAboutIt(rule)) continue
     if (rule.specifier === null) return { uses: 'all' }
-    if (used === null) some.push(text)
-    else if (isCovered(spelled(tool.name, rule.specifier), used, COMMAND_TOOLS.has(tool.name))) return { uses: 'all' }
+    some.push({ text, specifier: rule.specifier })
   }
-  return some.length === 0 ? { uses: 'none' } : { uses: 'some', rules: some }
-}
-
-/** Tools that are about files: what stands in parentheses is a path. */
-const FILE_TOOLS = new Set(['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookRead', 'NotebookEdit', 'Grep', 'Glob', 'LS'])
-
-/** One spelling of what has several: `./.env` and `/.env` are the `.env` of the workspace, and a host has no case. */
-function spelled(toolName: string, specifier: string): string {
-  if (FILE_TOOLS.has(toolName)) return specifier.replace(/^(?:(?:\.\/+)+|\/(?!\/))/, '')
-  return toolName === 'WebFetch' ? specifier.toLowerCase() : specifier
+  if (some.length === 0) return { uses: 'none' }
+  if (tool.specifier === null) return { uses: 'some', rules: some.map(({ text }) => text) }
+  const specifiers = some.map(({ specifier }) => specifier)
+  const why = whyCovered(specifiers, tool.specifier)
+  if (why === null) return { uses: 'none' }
+  return why === '' ? { uses: 'all' } : { uses: 'all', why }
 }
 
 const MCP_SERVER = /^mcp__[^*]+$/
@@ -165,42 +172,4 @@ const MCP_SERVER = /^mcp__[^*]+$/
 function namesTool(ruleName: string, name: string): boolean {
   if (ruleName.endsWith('*')) return name.startsWith(ruleName.slice(0, -1))
   return ruleName === name || (MCP_SERVER.test(ruleName) && !ruleName.slice('mcp__'.length).includes('__') && name.startsWith(`${ruleName}__`))
-}
-
-const COMMAND_TOOLS = new Set(['Bash', 'PowerShell'])
-/** What makes more than one command of a line, or has another run inside of it, or sends its output somewhere. */
-const MORE_THAN_ONE = /[;&|\n\r`<>]|\$\(/
-
-function isAllowedUse(specifier: string, used: string, isCommand: boolean): boolean {
-  if (specifier === used) return true
-  return !(isCommand && MORE_THAN_ONE.test(used)) && fits(specifier, used)
-}
-
-function isDeniedUse(specifier: string, used: string, isCommand: boolean): boolean {
-  if (fits(specifier, used)) return true
-  return isCommand && used.split(/[;&|\n\r`<>()]+/).some((part) => fits(specifier, part.trim()))
-}
-
-/** `git:*` is git and whatever follows it after a blank, `src/**` is `src` and whatever is in it; elsewhere `*` stands for anything. */
-function fits(specifier: string, used: string): boolean {
-  if (specifier.endsWith('/**') && used === specifier.slice(0, -'/**'.length)) return true
-  if (!specifier.endsWith(':*')) return fitsPattern(specifier, used)
-  const prefix = specifier.slice(0, -':*'.length)
-  return used === prefix || used.startsWith(`${prefix} `)
-}
-
-/** Each part between two stars where it is first found: no regular expression, so that no pattern takes longer than the others. */
-function fitsPattern(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split('*')
-  const last = rest.pop()
-  if (last === undefined) return text === pattern
-  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
-  let from = first.length
-  const end = text.length - last.length
-  for (const part of rest) {
-    const found = text.indexOf(part, from)
-    if (found === -1 || found + part.length > end) return false
-    from = found + part.length
-  }
-  return true
 }

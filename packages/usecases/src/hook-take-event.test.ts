@@ -275,6 +275,19 @@ describe("a subtask's own credential", () => {
     await settleOne(harness.deps, run)
   })
 
+  it('may not use what its definition denies, however a command or a path is spelt', async () => {
+    const text = '---\nname: hook-writer\ndescription: Writes.\ndisallowedTools: Bash(git push:*), Write(secrets/**)\n---\nWrite.'
+    await putSubagent(harness.ctx, 'hook-writer', text)
+    const { run, own } = await running({ subagent: 'hook-writer' })
+    const use = async (toolName: string, toolInput: unknown) => (await take('PreToolUse', { toolName, toolInput, cwd: '/work/src' }, own))?.denied ?? null
+    for (const command of ['git status', 'npm test']) expect(await use('Bash', { command })).toBeNull()
+    for (const command of ['git  push', 'git -C . push', 'x=push; git $x', undefined]) expect(await use('Bash', { command })).toContain('is denied')
+    expect(await use('Write', { file_path: '/work/src/out/../x' })).toBeNull()
+    for (const path of ['secrets/x', 'out/../secrets/x', '/work/secrets/x', '/work/src/secrets/x'])
+      expect(await use('Edit', { file_path: path })).toContain('is denied')
+    await settleOne(harness.deps, run)
+  })
+
   it('is denied nothing where it is no sub-agent’s, nor is anybody else', async () => {
     const { run, own } = await running()
     for (const ctx of [own, harness.ctx]) expect(await take('PreToolUse', { sessionId: newSession(), toolName: 'Write' }, ctx)).toBeNull()

@@ -67,8 +67,8 @@ function mayHandOver({ actor }: Ctx): boolean {
   return actor.lineage === null && hasScope(actor, 'tasks:write')
 }
 
-async function deny(ctx: Ctx, { toolName, toolInput }: HookCall): Promise<string | null> {
-  const answer = toolName === null ? null : await checkHookTool(ctx, { toolName, toolInput })
+async function deny(ctx: Ctx, { toolName, toolInput, cwd = null }: HookCall): Promise<string | null> {
+  const answer = toolName === null ? null : await checkHookTool(ctx, { toolName, toolInput, cwd })
   return answer === null || answer.allowed ? null : answer.reason
 }
 

@@ -15,6 +15,7 @@ export const hookInputSchema = requestComponent(
       agent_type: z.string().nullish().describe('What kind of sub-agent that is.'),
       tool_name: z.string().nullish(),
       tool_input: z.unknown().optional(),
+      cwd: z.string().nullish().describe('The folder that the session is in: paths of tools are judged relative to it.'),
       error: z.string().nullish().describe('Why a tool failed.'),
       last_assistant_message: z.string().nullish(),
     })
@@ -42,6 +43,7 @@ export function toHookCall(input: z.output<typeof hookInputSchema>): HookCall {
     agentType: input.agent_type ?? null,
     toolName: input.tool_name ?? null,
     toolInput: input.tool_input,
+    cwd: input.cwd ?? null,
     error: input.error ?? null,
     lastAssistantMessage: input.last_assistant_message ?? null,
   }

@@ -261,6 +261,18 @@ describe('POST /subagents/{name}/tool-check', () => {
     expect({ status, body }).toEqual({ status: 200, body: { allowed, reason: expect.stringMatching(/\w.+\.$/), always_allowed: ALWAYS } })
   })
 
+  it('200: judges what a command runs and where a path leads, and says why', async () => {
+    await door.put('guarded', definition('x', 'tools: Bash(git:*), Write(out/**)\ndisallowedTools: Bash(git push:*)'))
+    const answer = async (tool_name: string) => (await check('guarded', { tool_name })).body
+    for (const use of ['Bash(git  push)', 'Bash(git -C . push)', 'Bash(git $x)', 'Bash(git log; rm x)', 'Write(out/../x)', 'Write(/out/x)']) {
+      expect(await answer(use)).toMatchObject({ allowed: false })
+    }
+    for (const use of ['Bash(git  status)', 'Write(./out/a/../x)']) expect(await answer(use)).toMatchObject({ allowed: true })
+    expect((await answer('Bash(git -C . push)')).reason).toBe(
+      'guarded is denied "Bash(git -C . push)" by its definition: a part of it is or could be git push:*.',
+    )
+  })
+
   it('200: leaves out of what is always allowed what the definition denies', async () => {
     await door.put('blind', definition('x', 'disallowedTools: Read'))
     expect((await check('blind', { tool_name: 'Read', background: true })).body).toMatchObject({ allowed: false, always_allowed: ['Grep', 'Glob'] })
