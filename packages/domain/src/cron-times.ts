@@ -7,6 +7,9 @@ export interface CalendarTiming {
   crons: string[]
   /** Only in every `count`-th of these periods, counted from the one that contains the date `since` (`2026-03-06`). Weeks begin on Monday. */
   every: { count: number; unit: 'day' | 'week' | 'month' | 'year'; since: string } | null
+  /** The first and the last date that it is due on, `2026-12-01`, by the clock of its zone. Absent: unbounded. */
+  from?: string
+  until?: string
 }
 
 /** A cron expression as cron-parser reads it, ready to be searched. Days of the week count from Sunday, 0. */
@@ -15,8 +18,8 @@ export interface CronTimes {
   minutes: number[]
   hours: number[]
   months: number[]
-  /** Null: any day of the month. */
-  days: { values: number[]; last: boolean } | null
+  /** Null: any day of the month. `workdays`: the first or the last one that is no day of a weekend, `1W` and `LW`. */
+  days: { values: number[]; last: boolean; workdays: ('first' | 'last')[] } | null
   /** Null: any day of the week. `nth` of the month, 0 for all; `last`: those which count only in the last seven days of a month. */
   weekdays: { values: number[]; nth: number; last: number[] } | null
 }
@@ -53,13 +56,14 @@ export function readCron(expression: string): CronTimes {
  * The first time of the wall clock after `after` that fits one of the expressions, within the periods of `every`. Both are milliseconds, counted as if the
  * zone were UTC. cron-parser could search too, but steps through days with luxon, and costs up to half a millisecond for a rule of once a month.
  */
-export function nextWall({ crons, every }: CalendarTiming, after: number): number | null {
+export function nextWall({ crons, every, from, until }: CalendarTiming, after: number): number | null {
+  const since = from === undefined ? after : Math.max(after, dayOfDate(from) * DAY - 1)
   let next: number | null = null
   for (const cron of crons) {
-    const wall = nextWallOf(readCron(cron), every, after)
+    const wall = nextWallOf(readCron(cron), every, since)
     if (wall !== null && (next === null || wall < next)) next = wall
   }
-  return next
+  return next !== null && until !== undefined && Math.floor(next / DAY) > dayOfDate(until) ? null : next
 }
 
 /** Of one expression. */
@@ -116,10 +120,16 @@ function nextDayOf(times: CronTimes, from: Day, last: Day): Day | null {
 function fitsDay({ days, weekdays }: CronTimes, day: Day, date: number, length: number): boolean {
   if (days === null && weekdays === null) return true
   if (days !== null && (days.values.includes(date) || (days.last && date === length))) return true
-  if (weekdays === null) return false
   const weekday = (((day + 4) % 7) + 7) % 7
+  if (days?.workdays.some((end) => isEndWorkday(weekday, end === 'first' ? date : length - date + 1, end === 'first' ? 1 : 5))) return true
+  if (weekdays === null) return false
   if (weekdays.values.includes(weekday) && (weekdays.nth === 0 || Math.ceil(date / 7) === weekdays.nth)) return true
   return date > length - 7 && weekdays.last.includes(weekday)
+}
+
+/** The day of a month that is the `nth` from its end, or its beginning: a workday with nothing but a weekend outside of it, up to a Monday, or down to a Friday. */
+function isEndWorkday(weekday: number, nth: number, edge: number): boolean {
+  return weekday === edge ? nth <= 3 : nth === 1 && weekday !== 0 && weekday !== 6
 }
 
 function firstTime({ hours, minutes, seconds }: CronTimes): number {
@@ -162,7 +172,23 @@ function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
+const WORKDAYS: Record<string, 'first' | 'last'> = { '1W': 'first', LW: 'last' }
+
+/** Takes out `1W` and `LW`, which cron-parser does not know. */
 function toTimes(expression: string): CronTimes {
+  if (!expression.includes('W')) return toPlainTimes(expression)
+  const fields = expression.trim().split(/\s+/)
+  const index = fields.length - 3
+  const items = (fields[index] ?? '').split(',')
+  const workdays = items.flatMap((item) => WORKDAYS[item] ?? [])
+  if (workdays.length === 0) return toPlainTimes(expression)
+  const rest = items.filter((item) => WORKDAYS[item] === undefined).join(',')
+  const times = toPlainTimes(fields.with(index, rest === '' ? '*' : rest).join(' '))
+  const days = rest === '' || times.days === null ? { values: [], last: false } : times.days
+  return { ...times, days: { ...days, workdays } }
+}
+
+function toPlainTimes(expression: string): CronTimes {
   try {
     return timesOf(parse(expression))
   } catch (error) {
@@ -181,7 +207,7 @@ function timesOf({ second, minute, hour, month, dayOfMonth, dayOfWeek }: CronFie
     minutes: numbers(minute.values),
     hours: numbers(hour.values),
     months: numbers(month.values),
-    days: dayOfMonth.isWildcard ? null : { values: days, last: dayOfMonth.hasLastChar },
+    days: dayOfMonth.isWildcard ? null : { values: days, last: dayOfMonth.hasLastChar, workdays: [] },
     weekdays: dayOfWeek.isWildcard ? null : { values: weekdays, nth: dayOfWeek.nthDay, last: lastOnes },
   }
 }

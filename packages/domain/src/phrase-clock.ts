@@ -57,9 +57,17 @@ export function readTime(tokens: Token[], position: number): Read<WrittenTime> |
   const named = NAMED_TIMES.get(token.text)
   if (named) return { value: { ...named, minute: 0, second: 0, isBare: false, written: token.text }, next: position + 1 }
   if (token.kind === 'clock') return withMeridiem(tokens, position, token.text.split(':').map(Number), token.text)
+  const dotted = token.kind === 'number' ? /^(\d{1,2})\.(\d{2})$/.exec(token.text) : null
+  if (dotted) return dottedTime(tokens, position, Number(dotted[1]), Number(dotted[2]))
   if (token.kind !== 'number' || !Number.isInteger(token.value)) return readFraction(tokens, position)
   if (/^\d{4}$/.test(token.text)) return withMeridiem(tokens, position, [Math.floor(token.value / 100), token.value % 100], token.text)
   return withMeridiem(tokens, position, [token.value], token.text)
+}
+
+/** 9.30, which is a number unless am, pm or `at` makes a time of it. */
+function dottedTime(tokens: Token[], position: number, hour: number, minute: number): Read<WrittenTime> | null {
+  const time = withMeridiem(tokens, position, [hour, minute], `${hour}:${String(minute).padStart(2, '0')}`)
+  return time && { ...time, value: { ...time.value, isBare: time.next === position + 1 } }
 }
 
 const NAMED_TIMES = new Map<string, { hour: number; style: 'exact' | 'midnight' }>([

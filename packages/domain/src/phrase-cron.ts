@@ -14,6 +14,8 @@ const MACROS: Record<string, string> = {
 }
 /** What a field is made of: numbers, names of months and weekdays, and `* ? , - / L #`. */
 const FIELD = /^(?:[\d*?,/#L-]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)+$/
+/** The first and the last day of a month that is none of a weekend. */
+const WORKDAY = /^(?:1W|LW)$/
 const FIELD_NAMES = ['second', 'minute', 'hour', 'day of month', 'month', 'day of week']
 
 export interface ReadCron {
@@ -29,12 +31,13 @@ export interface ReadCron {
 export function looksLikeCron(text: string): boolean {
   const fields = text.toUpperCase().split(' ')
   const isOfClock = fields.slice(0, 2).every((field) => /^[\d*?][\d*?,/-]*$/.test(field))
-  return text.startsWith('@') || (fields.length >= 5 && isOfClock && fields.every((field) => FIELD.test(field)))
+  return /^@[a-z]/i.test(text) || (fields.length >= 5 && isOfClock && fields.every((field) => FIELD.test(field)))
 }
 
 /**
  * Five fields, six with seconds first, or a macro such as `@daily`. Names, `L` (last day of the month; last weekday, `5L`) and `#` (`1#2`) are those of
- * cron-parser, Sunday is 0 and 7. `H` would be random, `W` and years are not supported: each is refused.
+ * cron-parser, Sunday is 0 and 7. `1W` and `LW` are the first and the last weekday of the month. `H` would be random, any other `W` and years are not
+ * supported: each is refused.
  */
 export function readCron(text: string): ReadCron {
   const fields = (MACROS[text.toLowerCase()] ?? text).toUpperCase().split(' ')
@@ -45,7 +48,7 @@ export function readCron(text: string): ReadCron {
     )
   }
   const all = (fields.length === 5 ? ['0', ...fields] : fields).map((field) => field.replaceAll('?', '*'))
-  const wrong = all.findIndex((field) => !FIELD.test(field))
+  const wrong = all.findIndex((field, index) => !FIELD.test(field) && !(index === 3 && WORKDAY.test(field)))
   if (wrong !== -1) throw refused(`"${all[wrong]}" is not understood as the ${FIELD_NAMES[wrong]} of a cron expression. Use numbers, names, and * , - / L #.`)
   const stepWarnings = all.flatMap((field, index) => stepWarning(field, index))
   const cron = all.join(' ')

@@ -1,9 +1,9 @@
 import { strict } from 'chrono-node/en'
 import type { Read } from './phrase-clock.ts'
-import { isoDate, type WallDate } from './phrase-reading.ts'
+import { isoDate, type WallDate, weekdayOf } from './phrase-reading.ts'
 import { refused } from './phrase-refusal.ts'
 import type { Token } from './phrase-tokens.ts'
-import { readMonth, readWeekday } from './phrase-words.ts'
+import { type MonthDay, type Nth, readMonth, readWeekday } from './phrase-words.ts'
 
 /** A date as it was written: without a year it is the next one to come. */
 export interface WrittenDate {
@@ -115,6 +115,20 @@ export function addMonths(date: WallDate, months: number): WallDate | null {
   const first = new Date(Date.UTC(date.year, date.month - 1 + months, 1))
   const later = { year: first.getUTCFullYear(), month: first.getUTCMonth() + 1, day: date.day }
   return isDate(later) ? later : null
+}
+
+/** The day of the month of `first`, its first day, or null when the month has none. */
+export function dayOfRule(first: WallDate, day: MonthDay | Nth): WallDate | null {
+  const length = new Date(Date.UTC(first.year, first.month, 0)).getUTCDate()
+  const dates = Array.from({ length }, (_, index) => ({ ...first, day: index + 1 }))
+  if (typeof day === 'number') return dates[day - 1] ?? null
+  if (day === 'last') return dates.at(-1) ?? null
+  if (typeof day === 'string') {
+    const workdays = dates.filter((date) => ![0, 6].includes(weekdayOf(date)))
+    return workdays.at(day === 'first workday' ? 0 : -1) ?? null
+  }
+  const named = dates.filter((date) => weekdayOf(date) === day.weekday)
+  return (day.rank === 'last' ? named.at(-1) : named[day.rank - 1]) ?? null
 }
 
 /** Whether a date comes before another. */

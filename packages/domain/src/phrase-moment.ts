@@ -1,10 +1,10 @@
 import { DomainError } from './errors.ts'
 import { type DayPart, type Read, readTime, type WrittenTime } from './phrase-clock.ts'
 import { readNamedDate, readNumericDate, type WrittenDate } from './phrase-dates.ts'
-import { type Clause, compileClauses, type ReadClauses, readClauses, type SlotReader } from './phrase-patterns.ts'
+import { type Clause, compileClauses, longestClause, type ReadClauses, readClauses, type SlotReader, wordsOf } from './phrase-patterns.ts'
 import { refused } from './phrase-refusal.ts'
 import type { Token } from './phrase-tokens.ts'
-import { type Rank, readDayPart, readDuration, readMonthDays, readWeekday, type Span } from './phrase-words.ts'
+import { type MonthDay, type Nth, readDayPart, readDuration, readMonth, readMonthDays, readNths, readWeekday, type Span } from './phrase-words.ts'
 
 /** What the clauses of a point in time say. Each may be said once. */
 export interface MomentParts {
@@ -16,6 +16,8 @@ export interface MomentParts {
   /** All that a date can mean. */
   dates: WrittenDate[]
   dayOfMonth: number
+  /** A day of this month, of the next one, or of a named one. */
+  dayInMonth: { day: MonthDay | Nth; month: 'this' | 'next' | number }
   time: WrittenTime
   dayPart: DayPart | 'tonight'
   /** A period without a day in it: "next week". */
@@ -30,7 +32,10 @@ interface Slots {
   WEEKDAY: number
   NAMED: WrittenDate
   NUMERIC: WrittenDate[]
-  DAYS: Rank[]
+  DAYS: MonthDay[]
+  NTHS: Nth[]
+  MONTH: number
+  WHICH: 'this' | 'next'
   PERIOD: MomentParts['vague']
 }
 
@@ -51,6 +56,12 @@ const SLOTS: Record<keyof Slots, SlotReader> = {
     return token?.kind === 'date' ? { value: readNumericDate(token), next: position + 1 } : null
   },
   DAYS: readMonthDays,
+  NTHS: readNths,
+  MONTH: readMonth,
+  WHICH: (tokens, position) => {
+    const text = tokens[position]?.text
+    return text === 'this' || text === 'next' ? { value: text, next: position + 1 } : null
+  },
   PERIOD: (tokens, position) => {
     const value = PERIODS.find((period) => period === tokens[position]?.text)
     return value === undefined ? null : { value, next: position + 1 }
@@ -80,9 +91,30 @@ const TABLE: Clause<Slots, Partial<MomentParts>>[] = [
   { pattern: 'next PERIOD', part: ({ PERIOD }) => ({ vague: PERIOD }) },
   { pattern: 'on? the? NAMED', part: ({ NAMED }) => ({ dates: [NAMED] }) },
   { pattern: 'on? NUMERIC', part: ({ NUMERIC }) => ({ dates: NUMERIC }) },
-  { pattern: 'on? the DAYS', part: ({ DAYS }) => (DAYS.length === 1 && DAYS[0] !== 'last' ? { dayOfMonth: Number(DAYS[0]) } : null) },
+  { pattern: 'on? the DAYS', part: ({ DAYS }) => (DAYS.length === 1 && typeof DAYS[0] === 'number' ? { dayOfMonth: DAYS[0] } : null) },
+  { pattern: 'on? the? NTHS of|in WHICH month', part: ({ NTHS, WHICH }) => dayInMonth(NTHS, WHICH) },
+  { pattern: 'on? the? DAYS of|in WHICH month', part: ({ DAYS, WHICH }) => dayInMonth(DAYS, WHICH) },
+  { pattern: 'on? the? NTHS of|in MONTH', part: ({ NTHS, MONTH }) => dayInMonth(NTHS, MONTH) },
+  { pattern: 'on? the? DAYS of|in MONTH', part: ({ DAYS, MONTH }) => (typeof DAYS[0] === 'string' ? dayInMonth(DAYS, MONTH) : null) },
+  { pattern: 'at|on? the? end of the? month', part: () => dayInMonth(['last'], 'this') },
+  { pattern: 'at|on? the? end of WHICH month', part: ({ WHICH }) => dayInMonth(['last'], WHICH) },
+  { pattern: 'at|on? the? end of MONTH', part: ({ MONTH }) => dayInMonth(['last'], MONTH) },
+  { pattern: 'on? the? end of the? year', part: () => dayInMonth(['last'], 12) },
 ]
+
+function dayInMonth(days: (MonthDay | Nth)[], month: MomentParts['dayInMonth']['month']): Partial<MomentParts> | null {
+  const [day, another] = days
+  return day === undefined || another !== undefined ? null : { dayInMonth: { day, month } }
+}
+
 const CLAUSES = compileClauses(TABLE)
+export const CLAUSE_WORDS = wordsOf(CLAUSES)
+
+/** The clause at a place that names a day and nothing else: "next monday", "december 1". */
+export function readDayClause(tokens: Token[], position: number): Read<Partial<MomentParts>> | null {
+  const clause = longestClause(CLAUSES, { slots: SLOTS, tokens, reach: { furthest: 0 } }, position)
+  return clause && daysNamed(clause.value).length === Object.keys(clause.value).length ? clause : null
+}
 
 /** What a phrase says of a point in time, or the token that is not understood. */
 export function readMomentParts(tokens: Token[]): ReadClauses<MomentParts> {
@@ -94,7 +126,7 @@ export function readMomentParts(tokens: Token[]): ReadClauses<MomentParts> {
 }
 
 function daysNamed(parts: Partial<MomentParts>): string[] {
-  return (['spans', 'days', 'weekday', 'dates', 'dayOfMonth', 'vague'] as const).filter((name) => name in parts)
+  return (['spans', 'days', 'weekday', 'dates', 'dayOfMonth', 'dayInMonth', 'vague'] as const).filter((name) => name in parts)
 }
 
 /** Whether it names a point in time that comes once, which weekdays and times alone do not. */

@@ -34,6 +34,11 @@ function toElement(written: string): Element {
   return { words: isSlot ? [] : name.split('|'), slot: isSlot ? name : null, isOptional }
 }
 
+/** All words that stand in patterns. */
+export function wordsOf(clauses: { elements: Element[] }[]): string[] {
+  return clauses.flatMap(({ elements }) => elements.flatMap(({ words }) => words))
+}
+
 /** What all clauses of a row of tokens say, or the token that is not understood: null when the tokens end where more is needed. */
 export type ReadClauses<Parts> = { parts: Partial<Parts> } | { parts: null; stuckAt: Token | null }
 
@@ -66,7 +71,9 @@ export function readClauses<Slots extends object, Parts extends object>(
 /** The last place that was looked at, or a number that looks like a time and is none, or null for the end. */
 function stuckToken(tokens: Token[], position: number, furthest: number): Token | null {
   const token = tokens[position]
-  return tokens[Math.max(position, furthest)] ?? (token?.kind === 'number' ? token : null)
+  const last = tokens.at(-1)
+  const hour = last?.kind === 'number' && tokens.at(-2)?.text === 'at' ? last : null
+  return tokens[Math.max(position, furthest)] ?? (token?.kind === 'number' ? token : hour)
 }
 
 interface Row {
@@ -76,7 +83,8 @@ interface Row {
   reach: { furthest: number }
 }
 
-function longestClause<Slots extends object, Part>(clauses: CompiledClause<Slots, Part>[], row: Row, position: number): Read<Part> | null {
+/** The clause that covers most of the tokens from a place on, the first of the table among equals. */
+export function longestClause<Slots extends object, Part>(clauses: CompiledClause<Slots, Part>[], row: Row, position: number): Read<Part> | null {
   let longest: Read<Part> | null = null
   for (const clause of clauses) {
     const match = matchElements(clause.elements, row, position)

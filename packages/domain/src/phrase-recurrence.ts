@@ -1,10 +1,12 @@
-import { type CalendarSpan, calendarRule, openQuarter, openRank, type Parts, withoutPeriod } from './phrase-calendar.ts'
-import { type DayPart, type Read, readTimes, type WrittenTime } from './phrase-clock.ts'
-import { type Clause, compileClauses, readClauses, type SlotReader } from './phrase-patterns.ts'
+import { readWrittenDay, type WrittenBounds, type WrittenDay } from './phrase-bounds.ts'
+import { type CalendarSpan, calendarRule, openQuarter, openRank, type Parts, QUARTER_WARNING, quarterMonths, withoutPeriod } from './phrase-calendar.ts'
+import { type DayPart, type Read, readList, readTime, readTimes, type TimeOfDay, type WrittenTime } from './phrase-clock.ts'
+import { type Clause, compileClauses, readClauses, type SlotReader, wordsOf } from './phrase-patterns.ts'
 import { Ambiguous, refused } from './phrase-refusal.ts'
 import type { CalendarRule } from './phrase-rule.ts'
 import type { Token } from './phrase-tokens.ts'
 import {
+  type MonthDay,
   type Nth,
   type Rank,
   readAdverb,
@@ -19,6 +21,7 @@ import {
   readRank,
   readRate,
   readUnit,
+  readWeekdaySpan,
   readWeekdays,
   type Span,
   UNIT_SECONDS,
@@ -35,12 +38,18 @@ interface Slots {
   ADVERB: Span
   RANK: Rank
   WEEKDAYS: number[]
-  DAYS: Rank[]
+  RANGE: number[]
+  DAYS: MonthDay[]
   NTHS: Nth[]
-  DATES: Rank[]
+  DATES: MonthDay[]
   NUMBER: number
   MONTHS: number[]
   RATE: number
+  FROM: WrittenTime
+  TO: WrittenTime
+  MINUTES: number[]
+  HALF: number
+  DATE: WrittenDay
 }
 
 /** Without `at` a time has to look like one. */
@@ -59,14 +68,30 @@ const SLOTS: Record<keyof Slots, SlotReader> = {
   ADVERB: readAdverb,
   RANK: readRank,
   WEEKDAYS: readWeekdays,
+  RANGE: readWeekdaySpan,
   DAYS: readMonthDays,
   NTHS: readNths,
   DATES: readDates,
   NUMBER: readDayNumber,
   MONTHS: readMonths,
   RATE: readRate,
+  FROM: readTime,
+  TO: readTime,
+  MINUTES: (tokens, position) => readList(tokens, position, readMinute),
+  HALF: (tokens, position) => {
+    const minute = { quarter: 15, half: 30 }[tokens[position]?.text ?? '']
+    return minute === undefined ? null : { value: minute, next: position + 1 }
+  },
+  DATE: readWrittenDay,
 }
 
+/** ":15". */
+function readMinute(tokens: Token[], position: number): Read<number> | null {
+  const token = tokens[position]
+  return token?.kind === 'minute' && token.value < 60 ? { value: token.value, next: position + 1 } : null
+}
+
+const HOURLY: Span[] = [{ count: 1, unit: 'hour', isImplied: true }]
 const DAILY: Span[] = [{ count: 1, unit: 'day', isImplied: true }]
 const YEARLY: Span[] = [{ count: 1, unit: 'year', isImplied: true }]
 const MONTHLY: Span[] = [{ count: 1, unit: 'month', isImplied: true }]
@@ -81,23 +106,42 @@ const TABLE: Clause<Slots, Partial<Parts>>[] = [
   { pattern: 'PART', part: ({ PART }) => ({ dayPart: PART }) },
   { pattern: 'every|each PART', part: ({ PART }) => ({ spans: DAILY, dayPart: PART }) },
 
-  { pattern: 'DURATION', part: ({ DURATION }) => ({ spans: DURATION }) },
-  { pattern: 'every|each COUNTED', part: ({ COUNTED }) => ({ spans: COUNTED }) },
-  { pattern: 'every|each UNIT', part: ({ UNIT }) => ({ spans: [UNIT] }) },
-  { pattern: 'every|each UNIT and a half', part: ({ UNIT }) => ({ spans: [{ ...UNIT, count: UNIT.count + 0.5, isImplied: false }] }) },
-  { pattern: 'every|each other UNIT', part: ({ UNIT }) => ({ spans: [{ ...UNIT, count: UNIT.count * 2 }] }) },
-  { pattern: 'every|each RANK UNIT', part: ({ RANK, UNIT }) => (RANK === 'last' || RANK < 2 ? null : { spans: [{ ...UNIT, count: UNIT.count * RANK }] }) },
-  { pattern: 'ADVERB', part: ({ ADVERB }) => ({ spans: [ADVERB] }) },
+  { pattern: 'DURATION', part: ({ DURATION }) => howOften(DURATION) },
+  { pattern: 'every|each COUNTED', part: ({ COUNTED }) => howOften(COUNTED) },
+  { pattern: 'every|each UNIT', part: ({ UNIT }) => howOften([UNIT]) },
+  { pattern: 'every|each UNIT and a half', part: ({ UNIT }) => howOften([{ ...UNIT, count: UNIT.count + 0.5, isImplied: false }]) },
+  { pattern: 'every|each other UNIT', part: ({ UNIT }) => howOften([{ ...UNIT, count: UNIT.count * 2 }]) },
+  { pattern: 'every|each RANK UNIT', part: ({ RANK, UNIT }) => (RANK === 'last' || RANK < 2 ? null : howOften([{ ...UNIT, count: UNIT.count * RANK }])) },
+  { pattern: 'ADVERB', part: ({ ADVERB }) => howOften([ADVERB]) },
+  { pattern: 'nightly', part: () => ({ spans: DAILY, dayPart: 'night' }) },
   { pattern: 'quarterly', part: () => ({ quarterly: true }) },
   { pattern: 'every|each quarter', part: () => ({ quarterly: true }) },
-  { pattern: 'RATE a|an|per|each|every UNIT', part: ({ RATE, UNIT }) => ({ spans: [UNIT], rate: { count: RATE, unit: UNIT.unit } }) },
-  { pattern: 'RATE ADVERB', part: ({ RATE, ADVERB }) => ({ spans: [ADVERB], rate: { count: RATE, unit: ADVERB.unit } }) },
+  { pattern: 'of|in the|every|each quarter', part: () => ({ quarterly: true }) },
+  { pattern: 'at|on? the? end of the|every|each quarter', part: () => ({ quarterly: true, monthDays: ['last'] }) },
+  { pattern: 'at|on? the? beginning|start of the|every|each quarter', part: () => ({ quarterly: true, monthDays: [1] }) },
+
+  { pattern: 'between FROM and|to|- TO', part: ({ FROM, TO }) => ({ window: { from: FROM, to: TO } }) },
+  { pattern: 'from FROM to|until|till|through|- TO', part: ({ FROM, TO }) => ({ window: { from: FROM, to: TO } }) },
+  { pattern: 'FROM to|- TO', part: ({ FROM, TO }) => ({ window: { from: FROM, to: TO } }) },
+  { pattern: 'at|on? MINUTES', part: ({ MINUTES }) => ({ minutes: MINUTES }) },
+  { pattern: 'at? NUMBER minutes|mins|min? past|after the hour', part: ({ NUMBER }) => pastTheHour(NUMBER) },
+  { pattern: 'at? NUMBER minutes|mins|min? past|after every|each hour', part: ({ NUMBER }) => pastTheHour(NUMBER, HOURLY) },
+  { pattern: 'at? a? HALF past|after the hour', part: ({ HALF }) => pastTheHour(HALF) },
+  { pattern: 'at? a? HALF past|after every|each hour', part: ({ HALF }) => pastTheHour(HALF, HOURLY) },
+  { pattern: 'at? a? quarter to the hour', part: () => pastTheHour(45) },
+  { pattern: 'at? a? quarter to every|each hour', part: () => pastTheHour(45, HOURLY) },
+  { pattern: 'on the hour', part: () => pastTheHour(0) },
+  { pattern: 'on the half hour', part: () => pastTheHour(30) },
+  { pattern: 'RATE a|an|per|each|every UNIT', part: ({ RATE, UNIT }) => ({ ...howOften([UNIT]), rate: { count: RATE, unit: UNIT.unit } }) },
+  { pattern: 'RATE ADVERB', part: ({ RATE, ADVERB }) => ({ ...howOften([ADVERB]), rate: { count: RATE, unit: ADVERB.unit } }) },
 
   { pattern: 'on? WEEKDAYS', part: ({ WEEKDAYS }) => ({ weekdays: WEEKDAYS }) },
+  { pattern: 'from RANGE', part: ({ RANGE }) => ({ weekdays: RANGE }) },
   { pattern: 'on? every|each WEEKDAYS', part: ({ WEEKDAYS }) => ({ weekdays: WEEKDAYS }) },
   { pattern: 'on? every|each other WEEKDAYS', part: ({ WEEKDAYS }) => ({ weekdays: WEEKDAYS, spans: FORTNIGHTLY }) },
   { pattern: 'on? every|each RANK WEEKDAYS', part: ({ RANK, WEEKDAYS }) => ({ open: { rank: RANK, weekdays: WEEKDAYS } }) },
 
+  { pattern: 'on? every|each NTHS', part: ({ NTHS }) => (new Set(NTHS.map(({ rank }) => rank)).size > 1 ? { nths: NTHS, ofMonth: true } : null) },
   { pattern: 'on? the? NTHS', part: ({ NTHS }) => ({ nths: NTHS }) },
   { pattern: 'on? every|each NTHS of|in the|a month', part: ({ NTHS }) => ({ nths: NTHS, ofMonth: true }) },
   { pattern: 'on? every|each NTHS of|in every|each month', part: ({ NTHS }) => ({ nths: NTHS, spans: MONTHLY }) },
@@ -109,6 +153,9 @@ const TABLE: Clause<Slots, Partial<Parts>>[] = [
   { pattern: 'day NUMBER of|in the|a month', part: ({ NUMBER }) => ({ monthDays: [NUMBER], ofMonth: true }) },
   { pattern: 'day NUMBER of|in every|each month', part: ({ NUMBER }) => ({ monthDays: [NUMBER], spans: MONTHLY }) },
   { pattern: 'of|in the|a month', part: () => ({ ofMonth: true }) },
+  { pattern: 'at|on? the? end of the|every|each? month', part: () => ({ monthDays: ['last'], ofMonth: true }) },
+  { pattern: 'at|on? month end', part: () => ({ monthDays: ['last'], ofMonth: true }) },
+  { pattern: 'at|on? the? beginning|start of the|every|each? month', part: () => ({ monthDays: [1], ofMonth: true }) },
   { pattern: 'of|in every|each month', part: () => ({ spans: MONTHLY }) },
   { pattern: 'of|in every|each COUNTED', part: ({ COUNTED }) => (COUNTED[0]?.unit === 'month' ? { spans: COUNTED } : null) },
 
@@ -116,22 +163,46 @@ const TABLE: Clause<Slots, Partial<Parts>>[] = [
   { pattern: 'on? MONTHS the? DATES', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS }) },
   { pattern: 'on? every|each DATES of? MONTHS', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS, spans: YEARLY }) },
   { pattern: 'on? every|each MONTHS the? DATES', part: ({ DATES, MONTHS }) => ({ monthDays: DATES, months: MONTHS, spans: YEARLY }) },
+  { pattern: 'except|excluding|but not? for|on? WEEKDAYS', part: ({ WEEKDAYS }) => ({ except: { weekdays: WEEKDAYS } }) },
+  { pattern: 'except|excluding|but not? for|in? MONTHS', part: ({ MONTHS }) => ({ except: { months: MONTHS } }) },
+  { pattern: 'starting|beginning|commencing from|on? DATE', part: ({ DATE }) => ({ starting: DATE }) },
+  { pattern: 'until|till DATE', part: ({ DATE }) => ({ ending: { ...DATE, isIncluded: true, isSaid: false } }) },
+  { pattern: 'through|thru DATE', part: ({ DATE }) => ({ ending: { ...DATE, isIncluded: true, isSaid: true } }) },
+  { pattern: 'ending on? DATE', part: ({ DATE }) => ({ ending: { ...DATE, isIncluded: true, isSaid: true } }) },
+  { pattern: 'before DATE', part: ({ DATE }) => ({ ending: { ...DATE, isIncluded: false, isSaid: true } }) },
+
   { pattern: 'in|during|of MONTHS', part: ({ MONTHS }) => ({ months: MONTHS }) },
   { pattern: 'in|of? every|each MONTHS', part: ({ MONTHS }) => ({ months: MONTHS, spans: YEARLY }) },
 ]
 const CLAUSES = compileClauses(TABLE)
+export const CLAUSE_WORDS = wordsOf(CLAUSES)
 
-/** What a recurrence was read as. */
-export type Recurrence = { kind: 'interval'; seconds: number; phrase: string } | { kind: 'calendar'; rule: CalendarRule; warnings: ScheduleWarning[] }
+/** An interval shorter than a day is counted within it, one of days or more through them. */
+function howOften(spans: Span[]): Partial<Parts> {
+  return spans.every(({ unit }) => ['second', 'minute', 'hour'].includes(unit)) ? { step: spans } : { spans }
+}
+
+function pastTheHour(minute: number, step?: Span[]): Partial<Parts> | null {
+  return minute < 60 ? { minutes: [minute], ...(step ? { step } : {}) } : null
+}
+
+/** What a recurrence was read as, within the days that it begins and ends on. */
+export type Recurrence = { written: WrittenBounds } & (
+  | { kind: 'interval'; seconds: number; phrase: string; startsAt: TimeOfDay | null }
+  | { kind: 'calendar'; rule: CalendarRule; warnings: ScheduleWarning[] }
+)
 
 /** Null: the tokens are none, and `stuckAt` is not understood. */
 export type RecurrenceAttempt = { recurrence: Recurrence } | { recurrence: null; stuckAt: Token | null }
 
-/** @throws DomainError and Ambiguous for what is understood and contradicts itself, or says too little */
-export function readRecurrence(tokens: Token[]): RecurrenceAttempt {
+/**
+ * @param boundsPhrase where the rule begins and ends, as candidates have it behind them
+ * @throws DomainError and Ambiguous for what is understood and contradicts itself, or says too little
+ */
+export function readRecurrence(tokens: Token[], boundsPhrase: (written: WrittenBounds) => string): RecurrenceAttempt {
   const refuseDouble = (name: keyof Parts): Error => refused(`The phrase ${SAID_TWICE[name]}. Say it once, or make two schedules.`)
   const read = readClauses<Slots, Parts>(CLAUSES, SLOTS, tokens, refuseDouble)
-  return read.parts ? { recurrence: combine(read.parts) } : { recurrence: null, stuckAt: read.stuckAt }
+  return read.parts ? { recurrence: combined(read.parts, boundsPhrase) } : { recurrence: null, stuckAt: read.stuckAt }
 }
 
 const SAID_TWICE: Record<keyof Parts, string> = {
@@ -145,22 +216,66 @@ const SAID_TWICE: Record<keyof Parts, string> = {
   rate: 'says twice how often',
   ofMonth: 'names the month twice',
   quarterly: 'says twice how often',
+  step: 'says twice how often',
+  window: 'names hours of the day in two places',
+  minutes: 'names minutes of the hour in two places',
+  except: 'names exceptions in two places',
+  starting: 'says twice when it begins',
+  ending: 'says twice when it ends',
   open: 'names weekdays in two places',
 }
 
-function combine(parts: Partial<Parts>): Recurrence {
+function combined({ starting, ending, ...parts }: Partial<Parts>, boundsPhrase: (written: WrittenBounds) => string): Recurrence {
+  const written: WrittenBounds = { ...(starting ? { starting } : {}), ...(ending ? { ending } : {}) }
+  try {
+    return combine(parts, written)
+  } catch (error) {
+    if (!(error instanceof Ambiguous)) throw error
+    const behind = boundsPhrase(written)
+    const phrases = error.phrases.map((phrase) => `${phrase}${behind}`)
+    throw new Ambiguous(error.message, phrases, error)
+  }
+}
+
+/** What may stand beside "every second friday", which is open itself. */
+const BESIDE_OPEN = new Set(['open', 'times', 'dayPart', 'months'])
+
+function combine(parts: Partial<Parts>, written: WrittenBounds): Recurrence {
+  if (parts.open && Object.keys(parts).some((name) => !BESIDE_OPEN.has(name)))
+    throw refused('The phrase says twice on which days. Say it once, or make two schedules.')
   if (parts.open) throw openRank(parts.open, parts)
-  if (parts.quarterly) throw openQuarter(parts)
+  const interval = intervalOf(parts, written.starting !== undefined)
+  if (interval) return { ...interval, written }
+  if (parts.quarterly) {
+    if (parts.spans || parts.ofMonth || parts.rate) throw refused('The phrase says twice how often. Say it once, or make two schedules.')
+    if (!parts.monthDays && !parts.nths) throw openQuarter(parts)
+    const { rule, warnings } = calendarRule(YEARLY[0] as CalendarSpan, { ...parts, months: quarterMonths(parts) })
+    return { kind: 'calendar', rule, warnings: [...warnings, QUARTER_WARNING], written }
+  }
   const spans = parts.spans ?? impliedSpans(parts)
   const [span, ...others] = spans
   if (!span) throw withoutPeriod(parts)
   if (spans.some(({ count }) => !(count > 0))) throw refused('An interval has to be longer than nothing.')
-  const isShort = ['second', 'minute', 'hour'].includes(span.unit)
-  const hasMore = Object.keys(parts).some((name) => name !== 'spans')
-  if (!hasMore && (isShort || !span.isImplied) && spans.every(({ unit }) => UNIT_SECONDS[unit] !== undefined)) return intervalOf(spans)
-  if (others.length > 0 || isShort || !Number.isInteger(span.count)) throw notOfTheCalendar()
+  if (others.length > 0 || UNIT_SECONDS[span.unit] === 1 || !Number.isInteger(span.count)) throw notOfTheCalendar()
   if (span.count > (PERIODS_MAX[span.unit] ?? 0)) throw tooLong()
-  return { kind: 'calendar', ...calendarRule(span as CalendarSpan, parts) }
+  return { kind: 'calendar', ...calendarRule(span as CalendarSpan, parts), written }
+}
+
+/** A length of time and nothing else counts real time; it may begin at a time of day. Null: it is a rule of the calendar. */
+function intervalOf(parts: Partial<Parts>, isStarted: boolean): Omit<Recurrence & { kind: 'interval' }, 'written'> | null {
+  const { step, spans, times, ...others } = parts
+  const [time, another] = times ?? []
+  const length = step ?? spans
+  if (!length || (step && spans) || Object.keys(others).length > 0 || another) return null
+  if (length.some(({ count }) => !(count > 0))) throw refused('An interval has to be longer than nothing.')
+  if (spans && (times || spans.some(({ unit, isImplied }) => isImplied || UNIT_SECONDS[unit] === undefined))) return null
+  if (step && time && !isStarted) throw notOfTheCalendar()
+  if (isStarted && !time) {
+    if (spans) return null
+    throw refused('An interval that begins on a day needs the time of its first firing, as in "every 2 hours starting tomorrow at 9:00".')
+  }
+  const startsAt = time ? { hour: time.hour, minute: time.minute, second: time.second } : null
+  return { kind: 'interval', ...lengthOf(length), startsAt }
 }
 
 /** Ten years of each. */
@@ -172,24 +287,26 @@ function tooLong(): Error {
 
 function notOfTheCalendar(): Error {
   return refused(
-    'Intervals shorter than a day, or of several units, count real time and take no days or times. ' +
-      'Send a cron expression for hours of the day, as in "*/15 9-16 * * 1-5".',
+    'Intervals shorter than a day, or of several units, count real time and take no times of day. ' +
+      'Say between which hours, as in "every 2 hours from 9:00 to 17:00", or when they begin, as in "every 2 hours starting tomorrow at 9:00".',
   )
 }
 
 /** Without "every": weekdays come every week, days of the month every month, those of a named month every year. */
-function impliedSpans({ weekdays, monthDays, nths, ofMonth, months }: Partial<Parts>): Span[] {
+function impliedSpans({ weekdays, monthDays, nths, ofMonth, months, step, minutes, window, except }: Partial<Parts>): Span[] {
   if (weekdays) return [{ count: 1, unit: 'week', isImplied: true }]
   if ((monthDays || nths) && ofMonth) return [{ count: 1, unit: 'month', isImplied: true }]
   if ((monthDays || nths) && months && months.length > 1) return YEARLY
+  if (except) return DAILY
+  if (step || minutes || window) return monthDays || nths || ofMonth ? (months ? YEARLY : MONTHLY) : DAILY
   return []
 }
 
-function intervalOf(spans: Span[]): Recurrence {
+function lengthOf(spans: Span[]): { seconds: number; phrase: string } {
   const seconds = spans.reduce((sum, { count, unit }) => sum + count * (UNIT_SECONDS[unit] ?? 0), 0)
   if (seconds > 10 * 366 * 86_400) throw tooLong()
   if (!Number.isInteger(seconds)) throw refused('An interval has to be a whole number of seconds.')
-  return { kind: 'interval', seconds, phrase: `every ${lengthWords(seconds)}` }
+  return { seconds, phrase: `every ${lengthWords(seconds)}` }
 }
 
 /** Whole seconds in the largest unit that says them exactly: "90 minutes", "hour". A day is 24 hours, as it is counted. */
@@ -206,7 +323,7 @@ function lengthWords(seconds: number): string {
 
 /** Words that say that something comes again. */
 const AGAIN = new Set([
-  ...['every', 'each', 'daily', 'everyday', 'hourly', 'weekly', 'fortnightly', 'monthly', 'quarterly', 'yearly', 'annually', 'twice', 'thrice'],
+  ...['every', 'each', 'daily', 'everyday', 'hourly', 'weekly', 'fortnightly', 'monthly', 'quarterly', 'yearly', 'annually', 'nightly', 'twice', 'thrice'],
   ...['weekdays', 'workdays', 'weekends', 'mornings', 'afternoons', 'evenings', 'nights'],
 ])
 
@@ -214,7 +331,10 @@ const AGAIN = new Set([
 export function comesAgain(tokens: Token[]): boolean {
   const isPlural = ({ text }: Token): boolean => /^[a-z]+days$/.test(text) && text !== 'days'
   const isOfMonth = (index: number): boolean =>
-    ['of', 'in'].includes(tokens[index]?.text ?? '') && tokens[index + 1]?.text === 'the' && tokens[index + 2]?.text === 'month'
+    ['of', 'in'].includes(tokens[index]?.text ?? '') &&
+    tokens[index - 1]?.text !== 'end' &&
+    tokens[index + 1]?.text === 'the' &&
+    tokens[index + 2]?.text === 'month'
   return tokens.some((token, index) => AGAIN.has(token.text) || isPlural(token) || isOfMonth(index))
 }
 
@@ -236,5 +356,5 @@ export function requireClearWords(tokens: Token[], text: string): void {
   const senses = token && !another ? TWO_SENSES.get(token.text) : undefined
   if (!token || !senses) return
   const candidates = senses.map((sense) => text.slice(0, token.start) + sense + text.slice(token.end))
-  throw new Ambiguous(`"${token.text}" may mean ${senses.join(' or ')}.`, candidates)
+  throw new Ambiguous(`"${token.text}" may mean ${senses.join(' or ')}.`, candidates, { isComplete: true })
 }

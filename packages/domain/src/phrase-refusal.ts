@@ -25,9 +25,12 @@ export function refused(problem: string): DomainError {
  */
 export class Ambiguous extends Error {
   readonly phrases: string[]
+  /** Whether the phrases are all that is possible. Then one that is left alone is what is meant; else they are suggestions for what the phrase leaves out. */
+  readonly isComplete: boolean
 
-  constructor(message: string, phrases: string[]) {
+  constructor(message: string, phrases: string[], { isComplete = false } = {}) {
     super(message)
+    this.isComplete = isComplete
     this.name = 'Ambiguous'
     this.phrases = phrases
   }
@@ -35,24 +38,30 @@ export class Ambiguous extends Error {
 
 /** Words that people write in a schedule, and what is there instead of them. */
 const HINTS: [words: string[], hint: string][] = [
-  [['until', 'till', 'ending', 'times'], 'To end a schedule after some firings, set `max_fires`.'],
-  [['starting', 'beginning', 'after', 'since'], 'A schedule begins when it is created; pause it, or create it later.'],
-  [['between', 'from'], 'For hours of the day, send a cron expression, as in "*/15 9-16 * * 1-5".'],
-  [['except', 'unless', 'but', 'excluding', 'holiday', 'holidays', 'not'], 'Exceptions are not supported; list the days instead.'],
+  [['until', 'till', 'ending', 'times'], 'A schedule ends on a date, as in "until 2026-12-01"; to end it after some firings, set `max_fires`.'],
+  [['starting', 'beginning', 'after', 'since'], 'A schedule begins on a date, as in "starting 2026-03-10", or when it is created.'],
+  [['between', 'from'], 'Say hours of the day as in "every 15 minutes from 9:00 to 17:00".'],
+  [
+    ['except', 'unless', 'but', 'excluding', 'holiday', 'holidays', 'not'],
+    'Exceptions are weekdays or months, as in "every day except sunday"; holidays are not known.',
+  ],
   [['few', 'couple', 'several', 'some', 'around', 'about', 'approximately', 'roughly'], 'Give an exact number or time.'],
   [['biweekly', 'semiweekly', 'bimonthly', 'semimonthly'], 'Say "every 2 weeks" or "twice a week".'],
   [['and', '&', 'or', 'then'], 'Lists join times, weekdays or days of the month; for two rules make two schedules.'],
-  [['now', 'immediately', 'asap'], 'For work that starts at once, create a subtask instead of a schedule.'],
+  [['now', 'immediately', 'asap', 'soon'], 'For work that starts at once, create a subtask instead of a schedule.'],
 ]
 
+/** Words that have a hint of their own, and are no misspellings. */
+export const HINTED_WORDS = HINTS.flatMap(([words]) => words)
+
 /** Names the part of a phrase that is not understood, and says what to write in its place where that is known. */
-export function notUnderstood(kind: PhraseKind, token: Token | null, text: string): DomainError {
-  if (!token) return unparseable(kind, `"${text}" ends where more is needed.`)
+export function notUnderstood(token: Token | null, text: string): string {
+  if (!token) return `"${text}" ends where more is needed.`
   const written = text.slice(token.start).split(' ')[0] || token.text
   const hint = timeHint(token.text) ?? HINTS.find(([words]) => words.includes(token.text))?.[1]
   const isLetters = /^[A-Z]{2,5}$/.test(written) && text.endsWith(written)
   const zone = isLetters ? `If "${written}" is to be a time zone, write its IANA name, such as Europe/Berlin.` : null
-  return unparseable(kind, [`"${written}" is not understood here.`, hint ?? zone].filter((part) => part != null).join(' '))
+  return [`"${written}" is not understood here.`, hint ?? zone].filter((part) => part != null).join(' ')
 }
 
 function timeHint(text: string): string | null {

@@ -1,5 +1,5 @@
 import { afterMidnightWarning, clockText, halvesOfDay, isAfterMidnight, OFFERED_TIMES, type TimeOfDay, timesInDayPart } from './phrase-clock.ts'
-import { addDays, addMonths, isBefore, isDate, type WrittenDate } from './phrase-dates.ts'
+import { addDays, addMonths, dayOfRule, isBefore, isDate, type WrittenDate } from './phrase-dates.ts'
 import type { MomentParts } from './phrase-moment.ts'
 import { capital, dateWords, isoDate, type WallDate, weekdayOf } from './phrase-reading.ts'
 import { Ambiguous, refused } from './phrase-refusal.ts'
@@ -18,6 +18,8 @@ export interface Moment {
 interface Open<T> {
   values: T[]
   reason: string | null
+  /** Whether the values are all that is possible, and not suggestions for what the phrase leaves out. */
+  isComplete?: boolean
   warnings: ScheduleWarning[]
 }
 
@@ -27,6 +29,8 @@ type DayAt = (time: TimeOfDay) => WallDate
 /** How long each unit is at most. */
 const DAYS: Record<Span['unit'], number> = { second: 1, minute: 1, hour: 1, day: 1, week: 7, month: 31, year: 365 }
 const YEARS_LOOKED_AT = 12
+/** A time that has passed so lately may still be the one that is meant. */
+const JUST_PASSED_MS = 3_600_000
 /** A hundred years. */
 const FAR_MS = 36_525 * 86_400_000
 
@@ -40,10 +44,10 @@ export function resolveMoment(parts: Partial<MomentParts>, zone: PhraseZone, at:
   const reason = days.reason ?? times.reason
   if (reason !== null) {
     const walls = days.values.flatMap((dayAt) => times.values.map((time) => wallOf(dayAt, time)))
-    throw new Ambiguous(
-      reason,
-      walls.map((wall) => `${isoDate(wall)} ${clockText(wall)}`),
-    )
+    const isComplete = [days, times].every((open) => open.reason === null || open.isComplete === true)
+    const hasJustPassed = walls.some((wall) => isWithin(at.now.getTime() - toInstant(wall, zone.name).getTime(), JUST_PASSED_MS))
+    const phrases = walls.map((wall) => `${isoDate(wall)} ${clockText(wall)}`)
+    throw new Ambiguous(reason, phrases, { isComplete: isComplete && !hasJustPassed })
   }
   const [dayAt] = days.values
   const [time] = times.values
@@ -51,6 +55,10 @@ export function resolveMoment(parts: Partial<MomentParts>, zone: PhraseZone, at:
   const moment = atWall(wallOf(dayAt, time), zone)
   if (moment.at.getTime() - at.now.getTime() > FAR_MS) throw tooFar()
   return { at: moment.at, warnings: [...days.warnings, ...times.warnings, ...moment.warnings] }
+}
+
+function isWithin(passed: number, most: number): boolean {
+  return passed >= 0 && passed < most
 }
 
 /** Hours from 24 on are those of the day after. */
@@ -103,6 +111,7 @@ function openDays(parts: Partial<MomentParts>, now: WallTime, zone: PhraseZone, 
     return { values: parts.dates.map((date) => dayOfDate(date, now, isToCome)), reason, warnings: [] }
   }
   if (parts.dayOfMonth !== undefined) return { values: [nextDayOfMonth(parts.dayOfMonth, now, isToCome)], reason: null, warnings: [] }
+  if (parts.dayInMonth) return one(dateInMonth(parts.dayInMonth, now, isToCome))
   const nextDay: DayAt = (time) => (isToCome({ ...now, ...time }) ? now : addDays(now, 1))
   return { values: [nextDay], reason: null, warnings: [] }
 }
@@ -137,7 +146,7 @@ function openWeekday({ weekday, which }: MomentParts['weekday'], now: WallTime):
   }
   if (which === 'any') {
     if (ahead > 0) return { values: [after(ahead)], reason: null, warnings: [] }
-    return { values: [after(0), after(7)], reason: `Today is a ${name}: it is open whether today or the next one is meant.`, warnings: [] }
+    return { values: [after(0), after(7)], reason: `Today is a ${name}: it is open whether today or the next one is meant.`, isComplete: true, warnings: [] }
   }
   const days = ahead === 0 ? 7 : ahead
   const message = `"next ${name}" is read as the first ${name} after today, ${dateWords(addDays(now, days))}.`
@@ -163,6 +172,27 @@ function dayOfDate({ year, month, day, weekday }: WrittenDate, now: WallTime, is
     return date
   }
 }
+
+/** "First monday of next month", "last day of june": of a named month the next one to come. */
+function dateInMonth({ day, month }: MomentParts['dayInMonth'], now: WallTime, isToCome: (wall: WallTime) => boolean): WallDate {
+  const first = { year: now.year, month: now.month, day: 1 }
+  const ahead = month === 'this' ? [0] : month === 'next' ? [1] : [month - now.month, month - now.month + 12, month - now.month + 24]
+  const dates = ahead.map((months) => dayOfRule(addMonths(first, months) ?? first, day))
+  const date = dates.find((each) => each !== null && (typeof month === 'string' || isToCome({ ...each, ...LAST_SECOND })))
+  if (!date) throw refused('That month has no such day.')
+  return date
+}
+
+/** The day that a rule begins or ends with. Today counts as to come until the time, and a day that can be two is refused. */
+export function firstDayMeant(parts: Partial<MomentParts>, zone: PhraseZone, at: PhraseContext, time: TimeOfDay = LAST_SECOND): WallDate {
+  const now = toWallTime(at.now, zone.name)
+  const days = openDays(parts, now, zone, at)
+  const [dayAt] = days.values
+  if (!dayAt || (days.reason !== null && !parts.vague)) throw refused(`${days.reason} Write the date as in 2026-12-01.`)
+  return dayAt(time)
+}
+
+const LAST_SECOND: TimeOfDay = { hour: 23, minute: 59, second: 59 }
 
 function nextDayOfMonth(day: number, now: WallTime, isToCome: (wall: WallTime) => boolean): DayAt {
   return (time) => {
@@ -194,7 +224,12 @@ function openTimes({ time, dayPart, days, vague, ...parts }: Partial<MomentParts
     // Before dawn a night that is named by today may be the one that is passing.
     const isOpen = days === 0 && now.hour < 6
     const reason = isOpen ? `It is open whether ${clockText({ hour, minute, second })} is of the night that is passing, or of the next one.` : null
-    return { values: isOpen ? [{ hour, minute, second }, next] : [next], reason, warnings: [afterMidnightWarning([{ hour, minute, second }])] }
+    return {
+      values: isOpen ? [{ hour, minute, second }, next] : [next],
+      reason,
+      isComplete: true,
+      warnings: [afterMidnightWarning([{ hour, minute, second }])],
+    }
   }
   if (time.style === 'midnight' && hasDay) {
     return {
@@ -203,6 +238,7 @@ function openTimes({ time, dayPart, days, vague, ...parts }: Partial<MomentParts
         { hour: 24, minute: 0, second: 0 },
       ],
       reason: 'Midnight may be the beginning of that day, or its end.',
+      isComplete: true,
       warnings: [],
     }
   }
@@ -211,5 +247,5 @@ function openTimes({ time, dayPart, days, vague, ...parts }: Partial<MomentParts
     return { values: [{ hour, minute, second }], reason: null, warnings: [{ code: 'bare_hour', message }] }
   }
   if (meant.style !== 'open') return { values: [{ hour, minute, second }], reason: null, warnings: [] }
-  return { values: halvesOfDay(meant), reason: `It is open whether ${time.written} is in the morning or in the afternoon.`, warnings: [] }
+  return { values: halvesOfDay(meant), reason: `It is open whether ${time.written} is in the morning or in the afternoon.`, isComplete: true, warnings: [] }
 }

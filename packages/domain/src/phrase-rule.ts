@@ -1,21 +1,26 @@
 import { clockText, type TimeOfDay } from './phrase-clock.ts'
-import { inWords, MONTHS, type Nth, ordinal, type Rank, WEEKDAYS } from './phrase-words.ts'
+import { inWords, MONTHS, type MonthDay, type Nth, ordinal, WEEKDAYS } from './phrase-words.ts'
 
 /** What a recurrence of the wall clock means, however it was put. Lists that do not apply are empty. */
 export interface CalendarRule {
   every: { count: number; unit: 'day' | 'week' | 'month' | 'year' }
   weekdays: number[]
-  monthDays: Rank[]
+  monthDays: MonthDay[]
   nths: Nth[]
   months: number[]
   /** Sorted, none twice. */
   times: TimeOfDay[]
+  /** What the times are called when they are counted: "every 15 minutes from 09:00 to 17:00". Null: they are listed. */
+  series: string | null
 }
 
 /** The rule as a phrase that reads back to it, but for the zone. `Cased` gives names their capitals, for people. */
 export function phraseOfRule(rule: CalendarRule, style: 'plain' | 'cased' = 'plain'): string {
-  const phrase = [daysOf(rule), timesOf(rule.times)].filter((part) => part !== '').join(' at ')
-  return style === 'plain' ? phrase : phrase.replace(NAMES, (name) => `${name[0]?.toUpperCase()}${name.slice(1)}`).replace(/^e/, 'E')
+  const days = daysOf(rule)
+  const phrase = rule.series ? `${rule.series} ${days}` : [days, timesOf(rule.times)].filter((part) => part !== '').join(' at ')
+  if (style === 'plain') return phrase
+  const cased = phrase.replace(NAMES, (name) => `${name[0]?.toUpperCase()}${name.slice(1)}`).replace(/^e/, 'E')
+  return cased.replace(/(?:first|last) business day/g, (day) => `${day} (Monday to Friday; holidays are not known)`)
 }
 
 const NAMES = new RegExp(`\\b(?:${[...WEEKDAYS, ...MONTHS].join('|')})\\b`, 'g')
@@ -45,9 +50,20 @@ function weeksOf(period: string, count: number, weekdays: number[]): string {
   return `every ${names}`
 }
 
-function monthDaysOf(days: Rank[]): string {
-  return days.length === 0 ? '' : `the ${inWords(days.map((day) => (day === 'last' ? 'last day' : ordinal(day))))}`
+function monthDaysOf(days: MonthDay[]): string {
+  return days.length === 0 ? '' : `the ${inWords(days.map((day) => DAY_NAMES.get(day) ?? ordinal(Number(day))))}`
 }
+
+const DAY_NAMES = new Map<MonthDay, string>([
+  ['last', 'last day'],
+  ['first workday', 'first business day'],
+  ['last workday', 'last business day'],
+])
+const CRON_DAYS = new Map<MonthDay, string>([
+  ['last', 'L'],
+  ['first workday', '1W'],
+  ['last workday', 'LW'],
+])
 
 const RANKS = ['', 'first', 'second', 'third', 'fourth', 'fifth']
 
@@ -66,9 +82,23 @@ export function cronsOfRule({ weekdays, monthDays, nths, months, times }: Calend
     nths.length > 0
       ? nths.map(({ rank, weekday }) => `* ${month} ${rank === 'last' ? `${weekday}L` : `${weekday}#${rank}`}`)
       : monthDays.length > 0
-        ? monthDays.map((day) => `${day === 'last' ? 'L' : day} ${month} *`)
+        ? monthDays.map((day) => `${CRON_DAYS.get(day) ?? day} ${month} *`)
         : [`* ${month} ${weekdays.length === 0 ? '*' : weekdays.join(',')}`]
-  const clocks = new Map<string, number[]>()
-  for (const { hour, minute, second } of times) clocks.set(`${second} ${minute}`, [...(clocks.get(`${second} ${minute}`) ?? []), hour])
-  return [...clocks].flatMap(([minutes, hours]) => days.map((day) => `${minutes} ${hours.join(',')} ${day}`))
+  return clocksOf(times).flatMap((clock) => days.map((day) => `${clock} ${day}`))
+}
+
+/** Second, minute and hour fields that multiply to the times: hours with the same minutes share one. */
+function clocksOf(times: TimeOfDay[]): string[] {
+  const minutesOfHour = new Map<string, number[]>()
+  for (const { hour, minute, second } of times) {
+    const key = `${second} ${hour}`
+    minutesOfHour.set(key, [...(minutesOfHour.get(key) ?? []), minute])
+  }
+  const hoursOf = new Map<string, number[]>()
+  for (const [key, minutes] of minutesOfHour) {
+    const [second, hour] = key.split(' ').map(Number)
+    const fields = `${second} ${minutes.join(',')}`
+    hoursOf.set(fields, [...(hoursOf.get(fields) ?? []), hour ?? 0])
+  }
+  return [...hoursOf].map(([fields, hours]) => `${fields} ${hours.join(',')}`)
 }

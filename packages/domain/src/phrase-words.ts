@@ -15,6 +15,9 @@ export interface Span {
 /** Of the months of the calendar, which have lengths of their own, none can be given. */
 export const UNIT_SECONDS: Partial<Record<Unit, number>> = { second: 1, minute: 60, hour: 3_600, day: 86_400, week: 604_800 }
 
+/** All words of the tables below. */
+export const TABLE_WORDS = new Set<string>()
+
 const UNIT_WORDS = words<{ unit: Unit; times: number }>([
   [{ unit: 'second', times: 1 }, 'second seconds sec secs s'],
   [{ unit: 'minute', times: 1 }, 'minute minutes min mins m'],
@@ -62,7 +65,9 @@ const RATES = words<number>([
 ])
 
 function words<T>(entries: [T, string][]): Map<string, T> {
-  return new Map(entries.flatMap(([value, names]) => names.split(' ').map((name) => [name, value] as const)))
+  const table = new Map(entries.flatMap(([value, names]) => names.split(' ').map((name) => [name, value] as const)))
+  for (const name of table.keys()) TABLE_WORDS.add(name)
+  return table
 }
 
 function reader<T>(table: Map<string, T>): (tokens: Token[], position: number) => Read<T> | null {
@@ -97,26 +102,77 @@ export function readMonths(tokens: Token[], position: number): Read<number[]> | 
   return readList(tokens, position, readMonth)
 }
 
-/** Weekdays in a list, with ranges and groups: "mon-fri", "monday and thursday", "weekdays and saturday". */
+/** Weekdays in a list, with ranges and groups: "mon-fri", "monday and thursday", "mon wed fri", "weekdays and saturday", "m/w/f". */
 export function readWeekdays(tokens: Token[], position: number): Read<number[]> | null {
-  const list = readList(tokens, position, readWeekdayRange)
-  return list && { value: list.value.flat(), next: list.next }
+  const list = readInitials(tokens, position) ?? readList(tokens, position, readWeekdayRange)
+  if (!list) return null
+  const more = readWeekday(tokens, list.next) ? readWeekdays(tokens, list.next) : null
+  return { value: [...list.value.flat(), ...(more?.value ?? [])], next: more?.next ?? list.next }
+}
+
+const INITIALS = words<number>([
+  [0, 'su'],
+  [1, 'm mo'],
+  [2, 't tu'],
+  [3, 'w we'],
+  [4, 'th'],
+  [5, 'f fr'],
+  [6, 'sa'],
+])
+const readInitial = reader(INITIALS)
+const INITIAL_WORDS = words<number[]>([
+  [[1, 3, 5], 'mwf'],
+  [[2, 4], 'tth tuth'],
+])
+
+/** "m/w/f", "m-f", "tu th", "mwf": two at least. A `t` is Tuesday, and only beside a neighbour of Tuesday's: elsewhere it may be Thursday. */
+function readInitials(tokens: Token[], position: number): Read<number[]> | null {
+  const word = INITIAL_WORDS.get(tokens[position]?.text ?? '')
+  if (word) return { value: word, next: position + 1 }
+  const first = readInitial(tokens, position)
+  if (!first) return null
+  const last = tokens[first.next]?.text === '-' ? readInitial(tokens, first.next + 1) : null
+  if (last) {
+    const isClear = [position, first.next + 1].every((index) => tokens[index]?.text !== 't')
+    return isClear ? { value: daysFromTo(first.value, last.value), next: last.next } : null
+  }
+  const values = [first.value]
+  let next = first.next
+  for (;;) {
+    const item = readInitial(tokens, [',', '/', '&', 'and'].includes(tokens[next]?.text ?? '') ? next + 1 : next)
+    if (!item) break
+    values.push(item.value)
+    next = item.next
+  }
+  const isClear = tokens.slice(position, next).every(({ text }) => text !== 't') || values.some((day) => day === 1 || day === 3 || day === 4)
+  return values.length > 1 && isClear ? { value: values, next } : null
+}
+
+function daysFromTo(first: number, last: number): number[] {
+  return Array.from({ length: ((last - first + 7) % 7) + 1 }, (_, index) => (first + index) % 7)
 }
 
 function readWeekdayRange(tokens: Token[], position: number): Read<number[]> | null {
   const group = readWeekdayGroup(tokens, position)
   if (group) return group
+  const isWorking = ['business', 'working'].includes(tokens[position]?.text ?? '') && ['day', 'days'].includes(tokens[position + 1]?.text ?? '')
+  if (isWorking) return { value: [1, 2, 3, 4, 5], next: position + 2 }
   const first = readWeekday(tokens, position)
-  if (!first) return null
-  const isRange = ['-', 'to', 'through', 'thru'].includes(tokens[first.next]?.text ?? '')
+  return readWeekdaySpan(tokens, position) ?? (first && { value: [first.value], next: first.next })
+}
+
+/** "monday to friday", and nothing less than a range. */
+export function readWeekdaySpan(tokens: Token[], position: number): Read<number[]> | null {
+  const first = readWeekday(tokens, position)
+  const isRange = first && ['-', 'to', 'through', 'thru'].includes(tokens[first.next]?.text ?? '')
   const last = isRange ? readWeekday(tokens, first.next + 1) : null
-  if (!last) return { value: [first.value], next: first.next }
-  const length = ((last.value - first.value + 7) % 7) + 1
-  return { value: Array.from({ length }, (_, index) => (first.value + index) % 7), next: last.next }
+  return first && last && { value: daysFromTo(first.value, last.value), next: last.next }
 }
 
 /** "1st", "third", "last". */
 export type Rank = number | 'last'
+/** A day of a month. A workday is none of a weekend; holidays are not known. */
+export type MonthDay = Rank | 'first workday' | 'last workday'
 
 export function readRank(tokens: Token[], position: number): Read<Rank> | null {
   const token = tokens[position]
@@ -125,19 +181,31 @@ export function readRank(tokens: Token[], position: number): Read<Rank> | null {
 }
 
 /** Days of a month: "1st and 15th", "the last day". */
-export function readMonthDays(tokens: Token[], position: number): Read<Rank[]> | null {
+export function readMonthDays(tokens: Token[], position: number): Read<MonthDay[]> | null {
   return readList(tokens, position, readMonthDay)
 }
 
-function readMonthDay(tokens: Token[], position: number): Read<Rank> | null {
+function readMonthDay(tokens: Token[], position: number): Read<MonthDay> | null {
   const start = tokens[position]?.text === 'the' ? position + 1 : position
   const rank = readRank(tokens, start)
+  const workday = rank && workdayEnd(tokens, rank.next)
+  if (rank && workday !== null) {
+    if (rank.value !== 1 && rank.value !== 'last') throw noWorkingDays()
+    return { value: rank.value === 1 ? 'first workday' : 'last workday', next: workday }
+  }
   return rank && { value: rank.value, next: tokens[rank.next]?.text === 'day' ? rank.next + 1 : rank.next }
 }
 
+/** Where a business day ends that begins here, or null. */
+function workdayEnd(tokens: Token[], position: number): number | null {
+  const [word, another] = [tokens[position]?.text ?? '', tokens[position + 1]?.text]
+  if (['weekday', 'workday'].includes(word)) return position + 1
+  return ['business', 'working'].includes(word) && another === 'day' ? position + 2 : null
+}
+
 /** Days beside the name of a month, where a number needs no ending: "10", "10th", "1st and 15th", "last day". */
-export function readDates(tokens: Token[], position: number): Read<Rank[]> | null {
-  return readList(tokens, position, (_, from) => {
+export function readDates(tokens: Token[], position: number): Read<MonthDay[]> | null {
+  return readList<MonthDay>(tokens, position, (_, from) => {
     const token = tokens[from]
     return token?.kind === 'number' ? readDayNumber(tokens, from) : readMonthDay(tokens, from)
   })
@@ -160,7 +228,7 @@ export interface Nth {
 export function readNths(tokens: Token[], position: number): Read<Nth[]> | null {
   const list = readList(tokens, position, (_, from) => {
     const ranks = readList(tokens, from, readRank)
-    if (ranks && readWeekdayGroup(tokens, ranks.next)) throw noWorkingDays()
+    if (ranks && workdayEnd(tokens, ranks.next) === null && readWeekdayGroup(tokens, ranks.next)) throw noWorkingDays()
     const weekday = ranks && readWeekday(tokens, ranks.next)
     return weekday && { value: ranks.value.map((rank) => ({ rank, weekday: weekday.value })), next: weekday.next }
   })
@@ -168,7 +236,7 @@ export function readNths(tokens: Token[], position: number): Read<Nth[]> | null 
 }
 
 function noWorkingDays(): Error {
-  return refused('Working days and weekends of a month cannot be counted. Name a weekday, as in "first monday of the month at 9".')
+  return refused('Of the working days of a month only the first and the last can be named, and no weekend. Say "first business day", or "first monday".')
 }
 
 /** A duration that begins with its number, or with `half`. */

@@ -1,5 +1,6 @@
 import { DomainError } from './errors.ts'
 import { Ambiguous, refused } from './phrase-refusal.ts'
+import { PLACE_WORDS_MAX, ZONES_OF_PLACES } from './phrase-zone-names.ts'
 import type { ScheduleWarning } from './schedule.ts'
 import { isTimeZone, toWallTime } from './wall-clock.ts'
 
@@ -34,6 +35,18 @@ const LETTERS = new Map<string, Letters>(
     ...america('America/Los_Angeles', 'p', -480),
     ...america('America/Anchorage', 'ak', -540),
     hst: { zone: 'Pacific/Honolulu', minutes: -600 },
+    cet: { zone: 'Europe/Berlin', minutes: 60 },
+    cest: { zone: 'Europe/Berlin', minutes: 120 },
+    wet: { zone: 'Europe/Lisbon', minutes: 0 },
+    west: { zone: 'Europe/Lisbon', minutes: 60 },
+    msk: { zone: 'Europe/Moscow', minutes: 180 },
+    sgt: { zone: 'Asia/Singapore', minutes: 480 },
+    hkt: { zone: 'Asia/Hong_Kong', minutes: 480 },
+    kst: { zone: 'Asia/Seoul', minutes: 540 },
+    nzst: { zone: 'Pacific/Auckland', minutes: 720 },
+    nzdt: { zone: 'Pacific/Auckland', minutes: 780 },
+    aedt: { zone: 'Australia/Sydney', minutes: 660 },
+    sast: { zone: 'Africa/Johannesburg', minutes: 120 },
     jst: { zone: 'Asia/Tokyo', minutes: 540 },
     utc: { zone: 'UTC', minutes: null },
     gmt: { zone: 'UTC', minutes: null },
@@ -47,6 +60,7 @@ const SHARED_LETTERS = new Map<string, string[]>(
     ist: ['Asia/Kolkata', 'Europe/Dublin', 'Asia/Jerusalem'],
     bst: ['Europe/London', 'Asia/Dhaka'],
     ast: ['America/Halifax', 'America/Puerto_Rico', 'Asia/Riyadh'],
+    eet: ['Europe/Athens', 'Africa/Cairo'],
     aest: ['Australia/Sydney', 'Australia/Brisbane'],
     acst: ['Australia/Adelaide', 'Australia/Darwin'],
   }),
@@ -55,10 +69,19 @@ const CHINA_OR_CHICAGO = ['America/Chicago', 'Asia/Shanghai', 'America/Havana']
 
 /** An offset instead of a zone: +02:00, UTC+2, GMT-5. */
 const OFFSET = /^(?:utc|gmt)?[+-]\d{1,2}(?::?\d{2})?$/i
+/** Whole hours from UTC, which have zones of their own. */
+const FIXED_OFFSET = /^(?:utc|gmt)([+-])(\d{1,2})(?::?00)?$/i
+/** Regions of North America whose names Australia uses too. */
+const REGIONS = new Map<string, { letters: string; others: string[] }>([
+  ['eastern', { letters: 'ET', others: ['Australia/Sydney', 'Australia/Brisbane'] }],
+  ['central', { letters: 'CT', others: ['Australia/Adelaide', 'Australia/Darwin'] }],
+  ['mountain', { letters: 'MT', others: [] }],
+  ['pacific', { letters: 'PT', others: [] }],
+])
 /** What can be the name of an IANA zone: those without a slash that are not letters of a region are few, and all old. */
 const ZONE_NAME = /^[A-Za-z]+(?:\/[A-Za-z0-9_+-]+){1,2}$/
 
-const WEEKDAY_LIST = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\//i
+const WEEKDAY_LIST = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|m|t|w|f|mo|tu|we|th|fr|sa|su)\//i
 /** How a word ends that a time of day ends with. */
 const TIME_END = /(?:\dh?|[ap]\.?m\.?|noon|midday|midnight|clock),?$/i
 
@@ -74,6 +97,18 @@ type ZoneWord = { kind: 'zone'; name: string; letters: string | null } | { kind:
 /** Null: the word has nothing to do with zones. */
 function readZoneWord(word: string, at: PhraseContext): ZoneWord | null {
   const lower = word.toLowerCase()
+  const own = at.timezone ?? at.projectTimezone
+  const region = REGIONS.get(lower)
+  if (region && own?.startsWith('Australia/') && region.others.length > 0)
+    return { kind: 'shared', names: [LETTERS.get(region.letters.toLowerCase())?.zone ?? '', ...region.others] }
+  if (region) return { kind: 'zone', name: LETTERS.get(region.letters.toLowerCase())?.zone ?? '', letters: null }
+  const place = ZONES_OF_PLACES.get(lower.replaceAll('_', ' '))
+  if (place) return { kind: 'zone', name: place, letters: null }
+  const ownOfLetters = own === null ? undefined : sharedNames(lower)?.find((name) => isSameZone(name, own))
+  if (ownOfLetters) return { kind: 'zone', name: own ?? ownOfLetters, letters: null }
+  if ((lower === 'cet' || lower === 'cest') && own !== null && isCentralEuropean(own, at.now)) return { kind: 'zone', name: own, letters: word.toUpperCase() }
+  const fixed = fixedZone(word)
+  if (fixed) return { kind: 'zone', name: fixed, letters: word.toUpperCase() }
   if (lower === 'cst' && !AMERICAN.test(at.timezone ?? at.projectTimezone ?? 'UTC')) return { kind: 'shared', names: CHINA_OR_CHICAGO }
   const letters = LETTERS.get(lower)
   if (letters) return { kind: 'zone', name: letters.zone, letters: letters.zone === 'UTC' ? null : word.toUpperCase() }
@@ -83,6 +118,31 @@ function readZoneWord(word: string, at: PhraseContext): ZoneWord | null {
   if (!ZONE_NAME.test(word) || WEEKDAY_LIST.test(word)) return null
   const name = zoneNamed(word)
   return name === null ? { kind: 'unknown' } : { kind: 'zone', name, letters: null }
+}
+
+/** All zones that letters stand for, where they are several. */
+function sharedNames(lower: string): string[] | undefined {
+  return lower === 'cst' ? CHINA_OR_CHICAGO : SHARED_LETTERS.get(lower)
+}
+
+/** Whether two names are of one zone: Asia/Calcutta is Asia/Kolkata. */
+function isSameZone(name: string, other: string): boolean {
+  const resolved = [name, other].map((timeZone) => new Intl.DateTimeFormat('en-US', { timeZone }).resolvedOptions().timeZone)
+  return resolved[0] === resolved[1]
+}
+
+/** Whether the clock of a zone is the one of Berlin, summer and winter. */
+function isCentralEuropean(zone: string, now: Date): boolean {
+  const seasons = [0, 91, 182, 273].map((days) => new Date(now.getTime() + days * 86_400_000))
+  return seasons.every((instant) => offsetMinutes(instant, zone) === offsetMinutes(instant, 'Europe/Berlin'))
+}
+
+/** UTC+2 is `Etc/GMT-2`: the signs of these names are reversed. Null: no whole number of hours that has a zone. */
+function fixedZone(word: string): string | null {
+  const [, sign, digits] = FIXED_OFFSET.exec(word) ?? []
+  const hours = Number(digits)
+  if (sign === undefined || hours > (sign === '+' ? 14 : 12)) return null
+  return hours === 0 ? 'UTC' : `Etc/GMT${sign === '+' ? '-' : '+'}${hours}`
 }
 
 const NAMES = new Map(Intl.supportedValuesOf('timeZone').map((name) => [name.toLowerCase(), name]))
@@ -105,10 +165,10 @@ export interface ZonedPhrase {
  * Throws for zones that do not exist, letters that several countries use, offsets, and two zones.
  */
 export function takeZone(text: string, at: PhraseContext): ZonedPhrase {
-  const words = spellOut(text).split(' ')
+  const words = joinPlaces(spellOut(text).split(' '))
   const found = words.flatMap((written, index) => {
     const read = canBeZone(words, index) ? readZoneWord(bare(written), at) : null
-    return read ? [{ read, index }] : []
+    return read && !isWordOfPlaceAlone(words, index) ? [{ read, index }] : []
   })
   const [first, second] = found
   if (!first) return { text: words.join(' '), zone: zoneWithout(at) }
@@ -140,9 +200,32 @@ function zoneWithout(at: PhraseContext): PhraseZone {
 
 /** "Eastern Standard Time" and its like, as letters. */
 function spellOut(text: string): string {
-  return text.replace(/\b(eastern|central|mountain|pacific) (standard |daylight )?time\b/gi, (_, region: string, season: string | undefined) => {
+  const spelled = text.replace(/\bcentral european (summer )?time\b/gi, (_, season: string | undefined) => (season ? 'CEST' : 'CET'))
+  return spelled.replace(/\b(eastern|central|mountain|pacific) (standard |daylight )?time\b/gi, (_, region: string, season: string | undefined) => {
     return `${region[0]}${season?.[0] ?? ''}T`.toUpperCase()
   })
+}
+
+/** Names of places of several words as one word, "new_york", where `in` is before them or `time` behind. */
+function joinPlaces(words: string[]): string[] {
+  for (let length = PLACE_WORDS_MAX; length > 1; length -= 1) {
+    for (let index = 1; index + length <= words.length; index += 1) {
+      const name = bare(words.slice(index, index + length).join(' ')).toLowerCase()
+      if (!ZONES_OF_PLACES.has(name)) continue
+      const end = words.slice(index, index + length).join('_')
+      return words.toSpliced(index, length, end)
+    }
+  }
+  return words
+}
+
+/** A place is a zone only as "in london" and "london time": alone it may be anything. */
+function isWordOfPlaceAlone(words: string[], index: number): boolean {
+  const name = bare(words[index] ?? '')
+    .toLowerCase()
+    .replaceAll('_', ' ')
+  if (!ZONES_OF_PLACES.has(name)) return false
+  return words[index - 1]?.toLowerCase() !== 'in' && bare(words[index + 1] ?? '').toLowerCase() !== 'time'
 }
 
 function bare(word: string): string {
@@ -173,6 +256,8 @@ export function requireZoneField(timezone: string | null): void {
   })
 }
 
+const CENTRAL_EUROPEAN = /^CES?T$/
+
 /** What to say of the zone of a phrase that is due at `next`. */
 export function zoneWarnings(zone: PhraseZone, at: PhraseContext, next: Date): ScheduleWarning[] {
   const warnings: ScheduleWarning[] = []
@@ -180,6 +265,13 @@ export function zoneWarnings(zone: PhraseZone, at: PhraseContext, next: Date): S
   if (minutes !== null && minutes !== offsetMinutes(next, zone.name)) {
     const message = `${zone.letters} is read as the wall clock of ${zone.name}, which is at ${offsetText(next, zone.name)} on ${dateText(next, zone.name)}.`
     warnings.push({ code: 'zone_season', message })
+  }
+  if (zone.letters !== null && zone.name !== 'UTC' && fixedZone(zone.letters) === zone.name) {
+    const message = `${zone.letters} is a fixed offset without daylight saving, stored as ${zone.name} (the sign in these names is reversed). Name a region such as Europe/Berlin if its clock is meant.`
+    warnings.push({ code: 'fixed_offset', message })
+  }
+  if (zone.letters !== null && CENTRAL_EUROPEAN.test(zone.letters) && warnings.length === 0) {
+    warnings.push({ code: 'zone_region', message: `${zone.letters} is read as the wall clock of ${zone.name}, which changes between CET and CEST.` })
   }
   if (zone.source === 'phrase' && at.timezone !== null && at.timezone !== zone.name) {
     warnings.push({ code: 'zone_conflict', message: `The phrase names ${zone.name}, so the \`timezone\` field, ${at.timezone}, is not used.` })

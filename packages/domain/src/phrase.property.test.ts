@@ -53,14 +53,15 @@ const UNKNOWN = [
 /** Words that only join others, and words that can say again what a phrase says already: "9 am" of the morning, "tomorrow" of the next 9am. */
 const NOISE = new Set(
   `, on at in of the and a an every each day o'clock h am pm morning evening night noon once twice daily weekly monthly yearly week month year
-    today tonight tomorrow this next monday mondays fri sunday january march UTC EST Europe/Berlin`.split(/\s+/),
+    from today tonight tomorrow this next monday mondays fri sunday january march UTC EST Europe/Berlin`.split(/\s+/),
 )
 
 /** All that can be left out of one of the phrases: what it says is said by the others too, or it only makes a sentence of them. */
-const NEEDLESS = `1 2026 2028 a.m. an and at daily day each every friday gmt in morning next o'clock of on once sat standard the this thrice time today
-  tomorrow tonight tue tuesday twice utc weekly z`
-  .split(/\s+/)
-  .join(' ')
+const NEEDLESS =
+  `1 2026 2028 @ a.m. an and at business daily day each every friday from gmt gmt+0 in ist minutes monday monthly morning next o'clock of on once sat
+  standard the this thrice time today tomorrow tonight tue tuesday twice utc weekly z`
+    .split(/\s+/)
+    .join(' ')
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 

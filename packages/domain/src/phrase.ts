@@ -1,14 +1,17 @@
 import type { CalendarTiming } from './cron-times.ts'
 import { DomainError } from './errors.ts'
+import { type ReadBounds, resolveBounds } from './phrase-bounds.ts'
+import { clockText } from './phrase-clock.ts'
 import { looksLikeCron, readCron } from './phrase-cron.ts'
 import { readIso } from './phrase-iso.ts'
 import { isMoment, readMomentParts } from './phrase-moment.ts'
 import { capital, isoDate, isoText, momentWords, zoneWords } from './phrase-reading.ts'
-import { comesAgain, isInterval, readRecurrence, requireClearWords } from './phrase-recurrence.ts'
+import { comesAgain, isInterval, type Recurrence, readRecurrence, requireClearWords } from './phrase-recurrence.ts'
 import { Ambiguous, notUnderstood, refused, unparseable } from './phrase-refusal.ts'
-import { type Moment, resolveMoment } from './phrase-resolve.ts'
+import { atWall, firstDayMeant, type Moment, resolveMoment } from './phrase-resolve.ts'
 import { type CalendarRule, cronsOfRule, phraseOfRule } from './phrase-rule.ts'
-import { tokenize } from './phrase-tokens.ts'
+import { type Token, tokenize } from './phrase-tokens.ts'
+import { correctedPhrases } from './phrase-typos.ts'
 import { type PhraseContext, type PhraseZone, requireZoneField, takeZone, zoneWarnings } from './phrase-zone.ts'
 import type { PhraseKind, ScheduleWarning } from './schedule.ts'
 import { codePointLength } from './text.ts'
@@ -61,14 +64,29 @@ function readAtDepth(phrase: Phrase, at: PhraseContext, depth: number): PhraseRe
     return read(phrase, at)
   } catch (error) {
     if (!(error instanceof Ambiguous)) throw error
-    throw depth < DEPTH_MAX ? withCandidates(error, phrase.kind, at, depth) : unparseable(phrase.kind, error.message)
+    if (depth >= DEPTH_MAX) throw unparseable(phrase.kind, error.message)
+    return onlyReading(error, phrase.kind, at, depth)
   }
+}
+
+/** Of what can be read in several ways: the only way that is accepted, with a warning. Throws candidates where there are several, or none. */
+function onlyReading(error: Ambiguous, kind: PhraseKind, at: PhraseContext, depth: number): PhraseReading {
+  const refusal = withCandidates(error, kind, at, depth)
+  const candidates = (refusal.details.candidates ?? []) as PhraseCandidate[]
+  const [only, another] = candidates
+  if (!error.isComplete || !only || another) throw refusal
+  const reading = readAtDepth({ kind, text: only.phrase }, at, depth + 1)
+  const message = `${error.message} Only one of the readings is possible: "${only.phrase}".`
+  return { ...reading, warnings: [...reading.warnings, { code: 'single_reading', message }] }
 }
 
 function cleaned({ kind, text }: Phrase): string {
   const isLong = text.length > PHRASE_LENGTH_MAX * 2 || codePointLength(text) > PHRASE_LENGTH_MAX
   if (isLong) throw refused(`A phrase may have ${PHRASE_LENGTH_MAX} characters at most.`)
-  const clean = text.replace(/\s+/g, ' ').trim()
+  const clean = text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/ ?[.!]+$/, '')
   if (clean === '') throw unparseable(kind, 'The phrase is empty.')
   return clean
 }
@@ -110,7 +128,7 @@ function read(phrase: Phrase, at: PhraseContext): PhraseReading {
   } catch (error) {
     if (!(error instanceof Ambiguous) || zone.source !== 'phrase') throw error
     const candidates = error.phrases.map((candidate) => `${candidate} ${zone.name}`)
-    throw new Ambiguous(error.message, candidates)
+    throw new Ambiguous(error.message, candidates, error)
   }
 }
 
@@ -132,25 +150,50 @@ function recurrenceReading(text: string, zone: PhraseZone, at: PhraseContext): P
   const tokens = tokenize(text)
   try {
     requireClearWords(tokens, text)
-    const attempt = readRecurrence(tokens)
-    if (!attempt.recurrence) throw notUnderstood('every', attempt.stuckAt, text)
-    return attempt.recurrence.kind === 'interval' ? intervalReading(attempt.recurrence, zone, at) : calendarReading(attempt.recurrence, zone, at)
+    const attempt = readRecurrence(tokens, (written) => resolveBounds(written, zone, at).phrase)
+    if (!attempt.recurrence) throw misspelt(tokens, notUnderstood(attempt.stuckAt, text), text)
+    return recurrenceOf(attempt.recurrence, zone, at)
   } catch (error) {
     if (comesAgain(tokens) || !(isMoment(tokens) || readIso(text, zone))) throw error
     throw unparseable('every', 'That is a single point in time: send it as `when`.')
   }
 }
 
-function intervalReading({ seconds, phrase }: { seconds: number; phrase: string }, zone: PhraseZone, at: PhraseContext): PhraseReading {
-  if (zone.source === 'phrase') throw refused('An interval counts real time and has no time zone. Leave the zone out.')
-  const timing: Timing = { kind: 'interval', seconds, anchorAt: at.now.toISOString() }
-  return checked({ timing, timezone: zone.name, canonical: phrase, reading: capital(phrase), warnings: [] }, zone, at)
+function recurrenceOf(recurrence: Recurrence, zone: PhraseZone, at: PhraseContext): PhraseReading {
+  const bounds = resolveBounds(recurrence.written, zone, at)
+  return recurrence.kind === 'interval' ? intervalReading(recurrence, bounds, zone, at) : calendarReading(recurrence, bounds, zone, at)
 }
 
-function calendarReading({ rule, warnings }: { rule: CalendarRule; warnings: ScheduleWarning[] }, zone: PhraseZone, at: PhraseContext): PhraseReading {
-  const timing = countedFromFirst({ kind: 'calendar', crons: cronsOfRule(rule), every: null }, rule.every, zone, at)
-  const canonical = `${phraseOfRule(rule)} ${zone.name}`
-  return checked({ timing, timezone: zone.name, canonical, reading: `${phraseOfRule(rule, 'cased')}, ${zoneWords(zone)}`, warnings }, zone, at)
+/** What is not understood, with the phrase in its right spelling where that is known. */
+function misspelt(tokens: Token[], problem: string, text: string): Ambiguous {
+  return new Ambiguous(problem, correctedPhrases(tokens, text))
+}
+
+function intervalReading(recurrence: Recurrence & { kind: 'interval' }, { bounds, ...read }: ReadBounds, zone: PhraseZone, at: PhraseContext): PhraseReading {
+  const { seconds, phrase, startsAt, written } = recurrence
+  const isOfZone = startsAt !== null || bounds.until !== null
+  if (zone.source === 'phrase' && !isOfZone) throw refused('An interval counts real time and has no time zone. Leave the zone out.')
+  const first = startsAt ? atWall({ ...firstDayMeant(written.starting?.parts ?? {}, zone, at, startsAt), ...startsAt }, zone) : null
+  if (first && first.at <= at.now) throw refused(`The first firing, ${momentWords(first.at, zone.name)}, has passed.`)
+  const anchorAt = first ? new Date(first.at.getTime() - seconds * 1_000) : at.now
+  const timing: Timing = { kind: 'interval', seconds, anchorAt: anchorAt.toISOString(), ...(bounds.until ? { until: bounds.until } : {}) }
+  const wall = first ? toWallTime(first.at, zone.name) : null
+  const start = wall ? ` starting ${isoDate(wall)} at ${clockText(wall)}` : ''
+  const end = bounds.until ? ` through ${bounds.until}` : ''
+  const canonical = `${phrase}${start}${end}${isOfZone ? ` ${zone.name}` : ''}`
+  const starting = first ? `, starting on ${momentWords(first.at, zone.name)}` : ''
+  const reading = `${capital(phrase)}${starting}${read.ending}${isOfZone ? `, ${zoneWords(zone)}` : ''}`
+  return checked({ timing, timezone: zone.name, canonical, reading, warnings: [...(first?.warnings ?? []), ...read.warnings] }, zone, at)
+}
+
+function calendarReading(recurrence: Recurrence & { kind: 'calendar' }, read: ReadBounds, zone: PhraseZone, at: PhraseContext): PhraseReading {
+  const { rule, warnings } = recurrence
+  const { from, until } = read.bounds
+  const bounded: CalendarTiming = { kind: 'calendar', crons: cronsOfRule(rule), every: null, ...(from ? { from } : {}), ...(until ? { until } : {}) }
+  const timing = countedFromFirst(bounded, rule.every, zone, at)
+  const canonical = `${phraseOfRule(rule)}${read.phrase} ${zone.name}`
+  const reading = `${phraseOfRule(rule, 'cased')}${read.starting}${read.ending}, ${zoneWords(zone)}`
+  return checked({ timing, timezone: zone.name, canonical, reading, warnings: [...warnings, ...read.warnings] }, zone, at)
 }
 
 /** Every so many periods are counted from the first one that the rule is due in. */
@@ -172,7 +215,7 @@ function momentReading(text: string, zone: PhraseZone, at: PhraseContext): Phras
   if (comesAgain(tokens)) throw unparseable('when', 'That comes again, and `when` takes a single point in time: send it as `every`.')
   const attempt = readMomentParts(tokens)
   if (!attempt.parts && isInterval(tokens)) throw unparseable('when', `That is an interval: send "in ${text}", or send it as \`every\`.`)
-  if (!attempt.parts) throw notUnderstood('when', attempt.stuckAt, text)
+  if (!attempt.parts) throw misspelt(tokens, notUnderstood(attempt.stuckAt, text), text)
   return onceReading(resolveMoment(attempt.parts, zone, at), zone, at)
 }
 

@@ -1,5 +1,5 @@
 import { type CalendarTiming, nextWall, readCron } from './cron-times.ts'
-import { instantOfWall, latestWallUpTo } from './wall-clock.ts'
+import { instantOfWall, latestWallUpTo, toWallTime } from './wall-clock.ts'
 
 /**
  * When a schedule is due, as it is stored. Wall-clock times are those of the schedule's time zone, which stands beside it. Instants are RFC 3339
@@ -17,6 +17,8 @@ export interface IntervalTiming {
   kind: 'interval'
   seconds: number
   anchorAt: string
+  /** The last date that it is due on, by the clock of the schedule's zone. Absent: it never ends. */
+  until?: string
 }
 
 const SAMPLE = 100
@@ -37,10 +39,16 @@ export function nextFiring(timing: Timing, timezone: string, after: Date): Date 
   if (timing.kind === 'interval') {
     const anchor = Date.parse(timing.anchorAt)
     const length = timing.seconds * 1_000
-    return new Date(anchor + Math.max(1, Math.floor((after.getTime() - anchor) / length) + 1) * length)
+    const next = new Date(anchor + Math.max(1, Math.floor((after.getTime() - anchor) / length) + 1) * length)
+    return timing.until !== undefined && wallDateOf(next, timezone) > timing.until ? null : next
   }
   const wall = nextWall(timing, latestWallUpTo(after.getTime(), timezone))
   return wall === null ? null : new Date(instantOfWall(wall, timezone))
+}
+
+function wallDateOf(instant: Date, timezone: string): string {
+  const { year, month, day } = toWallTime(instant, timezone)
+  return [String(year).padStart(4, '0'), ...[month, day].map((part) => String(part).padStart(2, '0'))].join('-')
 }
 
 /** At most `most` firings strictly after `after`, in order. */

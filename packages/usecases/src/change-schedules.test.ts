@@ -274,6 +274,15 @@ describe('a new zone alone', () => {
   })
 })
 
+describe('a rule that ends on a date', () => {
+  it('is finished with its last firing', async () => {
+    const id = await storeOne({ timing: { kind: 'interval', seconds: 10, anchorAt: '', until: '2000-01-01' } })
+    await fire()
+    expect(await getSchedule(harness.ctx, id)).toMatchObject({ state: 'finished', fireCount: 1, nextFireAt: null })
+    expect((await eventsOf(id)).at(-1)).toBe('schedule.finished')
+  })
+})
+
 describe('a change of how often a schedule may fire', () => {
   it('finishes it when it has fired so often, and is shown as what it has fired', async () => {
     const id = await storeOne({ timing: { kind: 'interval', seconds: 10, anchorAt: '' }, overlap: 'allow' })
