@@ -87,8 +87,9 @@ function withMeridiem(tokens: Token[], position: number, [hour = 0, minute = 0, 
     return { value: { ...clock, style: 'exact', isBare: false, written: `${text}${behind}` }, next: position + 2 }
   }
   if (isHourOnly && behind === 'h') return { value: { hour, minute, second, style: 'exact', isBare: false, written: `${text}h` }, next: position + 2 }
-  const value: WrittenTime = { hour, minute, second, style: styleOf(hour, text, isHourOnly), isBare: !text.includes(':'), written: text }
-  return { value, next: isHourOnly && behind === "o'clock" ? position + 2 : position + 1 }
+  const isOfClock = isHourOnly && behind === "o'clock"
+  const value: WrittenTime = { hour, minute, second, style: styleOf(hour, text, isHourOnly), isBare: !text.includes(':') && !isOfClock, written: text }
+  return { value, next: isOfClock ? position + 2 : position + 1 }
 }
 
 function styleOf(hour: number, text: string, isHourOnly: boolean): WrittenTime['style'] {
