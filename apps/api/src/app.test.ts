@@ -79,6 +79,15 @@ describe('an open server', () => {
   })
   afterAll(() => api.close())
 
+  it('names the sender of an update by the session that a caller without a key names, where it can be one', async () => {
+    const created = await api.call('POST', '/subtasks', { headers: LOCAL, body: { task: 'Count the files.', runner: 'external' } })
+    const note = async (headers: Record<string, string>) =>
+      (await api.call('POST', `/subtasks/${created.body.id}/updates`, { headers: { ...LOCAL, ...headers }, body: { content: 'Only src/.' } })).body.sender
+    expect(await note({ 'muster-session-id': 'chat-1' })).toEqual({ kind: 'open', id: 'open', name: 'chat-1' })
+    expect(await note({ 'muster-session-id': 'x'.repeat(129) })).toEqual({ kind: 'open', id: 'open', name: null })
+    expect(await note({})).toEqual({ kind: 'open', id: 'open', name: null })
+  })
+
   it.each([
     ['localhost', LOCAL],
     ['127.0.0.1', { host: '127.0.0.1:7300' }],
