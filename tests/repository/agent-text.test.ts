@@ -62,6 +62,7 @@ const EXAMPLES: Record<string, string> = {
       truncated: false,
     },
     FENCE,
+    32_768,
   ),
   guide: renderTsgNotice({ tsgId: 'port-taken', title: 'The port is taken', pattern: 'EADDRINUSE' }),
   prompt: renderBrief(

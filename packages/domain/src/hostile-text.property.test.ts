@@ -157,7 +157,7 @@ describe('hostile text in every field', () => {
   it('leaves a result of a subtask and a notice of a guide one message each', () => {
     check((said) => {
       const item = { inboxId: 'i1', subtaskId: 's1', taskId: 't1', status: 'completed', finalOutcome: 'completed', truncated: false }
-      const inbox = renderInboxItem({ ...item, task: said('task'), result: said('result'), summary: said('summary'), error: said('error') }, FENCE)
+      const inbox = renderInboxItem({ ...item, task: said('task'), result: said('result'), summary: said('summary'), error: said('error') }, FENCE, 1_000_000)
       expect(headersOf(inbox)).toEqual(['[Inbox'])
       expect(read(inbox)[1]?.content).toHaveLength(1)
       // Data of another agent contains nothing that looks like a header, even in its block.

@@ -1,5 +1,5 @@
 import { fenced, neutralised, oneLine, quotedName } from './fenced-text.ts'
-import { cutToCodePoints } from './text.ts'
+import { cutToBytes, cutToCodePoints } from './text.ts'
 
 /** A guide that fits a failure which was just seen. Guides have authors of their own, so title and pattern stay on their lines. */
 export function renderTsgNotice(notice: { tsgId: string; title: string; pattern: string }): string {
@@ -30,19 +30,31 @@ export interface InboxText {
 
 const TASK_LENGTH_MAX = 200
 
-/** The result of another agent, labelled as what it is: data, in a block that it cannot end. */
-export function renderInboxItem(item: InboxText, fence: string): string {
+/** After the results of an injection, where others did not fit. */
+export const MORE_RESULTS = 'More results wait. They come with your next requests.'
+
+/**
+ * The result of another agent, labelled as what it is: data, in a block that it cannot end.
+ *
+ * @param bytesMax how much of it is shown; for more, a line says where all of it is
+ */
+export function renderInboxItem(item: InboxText, fence: string, bytesMax: number): string {
   const parts = [
     `Task: ${cutToCodePoints(oneLine(item.task), TASK_LENGTH_MAX)}`,
     item.summary === null ? null : `Summary: ${item.summary}`,
     item.error === null ? null : `Error: ${item.error}`,
     item.result === null ? null : `Result${item.truncated ? ' (cut, it was longer)' : ''}:\n${item.result}`,
   ]
-  const path = item.subtaskId === null ? `/tasks/${item.taskId}/payload` : `/subtasks/${item.subtaskId}/payload`
+  const path = item.subtaskId === null ? `/tasks/${item.taskId}` : `/subtasks/${item.subtaskId}`
+  const data = parts.filter((part) => part !== null).join('\n')
+  const shown = cutToBytes(data, bytesMax)
   return [
     `[Inbox: ${inboxHeadline(item)}]`,
-    ...(item.recommendation === 'request_revision' ? [`Its result is poor. This is a summary; all of it is at GET ${path}.`] : []),
-    renderData(parts.filter((part) => part !== null).join('\n'), fence),
+    ...(item.recommendation === 'request_revision' ? [`Its result is poor. This is a summary; all of it is at GET ${path}/payload.`] : []),
+    ...(shown.truncated
+      ? [`It is long: the block has the first ${Buffer.byteLength(shown.text)} of ${Buffer.byteLength(data)} bytes. Read all of it with GET ${path}.`]
+      : []),
+    renderData(shown.text, fence),
   ].join('\n')
 }
 

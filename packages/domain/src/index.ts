@@ -91,7 +91,7 @@ export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, 
 export { fenceOf, neutralised } from './fenced-text.ts'
 export { type HookCall, type HookEvent, hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './hook.ts'
 export { isUuid, subtaskSessionId } from './ids.ts'
-export { type InboxText, renderInboxItem, renderTsgNotice } from './inbox-text.ts'
+export { type InboxText, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './inbox-text.ts'
 export {
   JUDGED_LENGTH_MAX,
   type Judge,

@@ -51,6 +51,21 @@ describe('an inbox', () => {
     expect((await take(session)).items[0]?.result).toHaveLength(50_000)
   })
 
+  it('hands over at most 2 MiB of results at a time, says that there is more, and none twice', async () => {
+    const session = await sessionWith(0)
+    for (let place = 0; place < 5; place += 1) {
+      await spawn(harness.ctx, { parentSessionId: session, task: `Task ${place}.` })
+      await settleOne(harness.ctx, await claimOne(harness.ctx), completed(`${place} ${'x'.repeat(900_000)}`))
+    }
+    const pages = [await take(session), await take(session), await take(session), await take(session)]
+    expect(pages.map(({ items, hasMore }) => [items.map(({ task }) => task), hasMore])).toEqual([
+      [['Task 0.', 'Task 1.'], true],
+      [['Task 2.', 'Task 3.'], true],
+      [['Task 4.'], false],
+      [[], false],
+    ])
+  })
+
   it('goes by the latest evaluation of a result: a poor one comes as what is wrong with it', async () => {
     const session = await sessionWith(0)
     const { projectId } = harness.ctx.actor
@@ -128,7 +143,7 @@ describe('a claim with manual acknowledgement', () => {
   })
 
   it('has no id to acknowledge when there was nothing', async () => {
-    expect(await take(await sessionWith(0), 'manual')).toEqual({ claimId: null, items: [] })
+    expect(await take(await sessionWith(0), 'manual')).toEqual({ claimId: null, items: [], hasMore: false })
   })
 
   it('can be acknowledged by its own session and project alone', async () => {

@@ -4,30 +4,29 @@ import type { Ctx } from './ctx.ts'
 import { inProject } from './in-project.ts'
 
 const MANUAL_LEASE_SECONDS = 60
+/** Text of one answer. A single result may have half of it. */
+const PAGE_BYTES_MAX = 2_097_152
 
 /**
  * Hands a session the results that wait for it, oldest first, each once. With `manual` they come again after a minute unless
  * acknowledged.
+ *
+ * @returns `hasMore` when more wait than one answer carries: at most 2 MiB of text, but for a first item that is larger
  */
 export async function claimInbox(
   ctx: Ctx,
   sessionId: string,
   request: { limit: number; ack: 'auto' | 'manual' },
-): Promise<{ claimId: string | null; items: InboxItem[] }> {
+): Promise<{ claimId: string | null; items: InboxItem[]; hasMore: boolean }> {
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)
   const claimId = ctx.newId()
-  const items = await inProject(ctx, (tx) =>
-    inbox
-      .claimInboxItems(tx, ctx.actor.projectId, {
-        sessionId,
-        claimId,
-        limit: request.limit,
-        leaseSeconds: request.ack === 'manual' ? MANUAL_LEASE_SECONDS : null,
-      })
-      .then((claimed) => ({ claimId: claimed.length > 0 && request.ack === 'manual' ? claimId : null, items: claimed })),
-  )
-  return items
+  const leaseSeconds = request.ack === 'manual' ? MANUAL_LEASE_SECONDS : null
+  return await inProject(ctx, async (tx) => {
+    const claim = { sessionId, claimId, limit: request.limit, bytesMax: PAGE_BYTES_MAX, leaseSeconds }
+    const { items, hasMore } = await inbox.claimInboxItems(tx, ctx.actor.projectId, claim)
+    return { claimId: items.length > 0 && request.ack === 'manual' ? claimId : null, items, hasMore }
+  })
 }
 
 /**

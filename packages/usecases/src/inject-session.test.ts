@@ -425,6 +425,31 @@ describe('results and guides', () => {
     expect((await claimInbox(harness.ctx, session, { limit: 10, ack: 'auto' })).items).toEqual([])
   })
 
+  it('come with at most 32 KiB of what other agents wrote: a longer result is cut, and says where all of it is', async () => {
+    const session = newSession()
+    const { id } = await spawn(harness.ctx, { parentSessionId: session })
+    await settleOne(harness.ctx, await claimOne(harness.ctx), completed('x'.repeat(1_000_000)))
+    const injection = await inject(session, 'auto')
+    expect(Buffer.byteLength(injection.text)).toBeLessThan(34_000)
+    expect(injection.text).toMatch(new RegExp(`It is long: the block has the first 32768 of 1000\\d{3} bytes\\. Read all of it with GET /subtasks/${id}\\.`))
+  })
+
+  it('come a few at a time where they are long together, each once', async () => {
+    const session = newSession()
+    for (let place = 0; place < 5; place += 1) {
+      await spawn(harness.ctx, { parentSessionId: session })
+      await settleOne(harness.ctx, await claimOne(harness.ctx), completed(`${place}${'x'.repeat(12_000)}`))
+    }
+    const injections = [await inject(session, 'auto'), await inject(session, 'auto'), await inject(session, 'auto'), await inject(session, 'auto')]
+    expect(injections.map(({ items, text }) => [items.length, text.endsWith('More results wait. They come with your next requests.')])).toEqual([
+      [2, true],
+      [2, true],
+      [1, false],
+      [0, false],
+    ])
+    expect(Math.max(...injections.map(({ text }) => Buffer.byteLength(text)))).toBeLessThan(34_000)
+  })
+
   it('come again with a manual one that lapsed', async () => {
     const session = newSession()
     await createTsg(harness.ctx, { tsgId: `disk-${sessions}`, title: 'Disk full', content: 'Make room.', patterns: ['ENOSPC'] } as never)

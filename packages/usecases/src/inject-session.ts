@@ -1,5 +1,5 @@
-import { type InboxItem, inbox, injections, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
-import { DomainError, fenceOf, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
+import { inbox, injections, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
+import { DomainError, fenceOf, MORE_RESULTS, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
 import { type Ctx, reading } from './ctx.ts'
 import { inProject } from './in-project.ts'
 import { matchTsgsAt } from './match-tsgs.ts'
@@ -40,6 +40,9 @@ export interface InjectionRequest {
 
 const MANUAL_LEASE_SECONDS = 60
 const INBOX_ITEMS_MAX = 50
+/** Text of other agents that one injection puts into a model's context. */
+const INBOX_BYTES_MAX = 32_768
+const NO_RESULTS: Results = { items: [], hasMore: false }
 const NOTHING: Injection = { claimId: null, text: '', items: [], leaseExpiresAt: null }
 
 /**
@@ -102,7 +105,7 @@ async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly Task
   tx.withCommit(recordTaskNews(ctx, tx, projectId, sessionId, news, ctx.actor))
   const [notices, results] = await Promise.all([
     hasNotices(seen) ? tsgNotices.takeTsgNotices(tx, projectId, sessionId) : [],
-    seen.results ? claimResults(tx, projectId, sessionId, ctx.newId(), null) : [],
+    seen.results ? claimResults(tx, projectId, sessionId, ctx.newId(), null) : NO_RESULTS,
   ])
   return compose(news, notices, results, fence)
 }
@@ -112,14 +115,14 @@ async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews
   const id = ctx.newId()
   const [notices, results] = await Promise.all([
     hasNotices(seen) ? tsgNotices.listTsgNotices(tx, projectId, sessionId) : [],
-    seen.results ? claimResults(tx, projectId, sessionId, id, MANUAL_LEASE_SECONDS) : [],
+    seen.results ? claimResults(tx, projectId, sessionId, id, MANUAL_LEASE_SECONDS) : NO_RESULTS,
   ])
   const injection = compose(news, notices, results, fence)
   if (injection.items.length === 0) return injection
   const held = {
     tasks: news.map(({ taskId, turn, seq, revision }) => ({ taskId, turn, seq, revision })),
     tsgIds: notices.map((notice) => notice.tsgId),
-    inboxClaimId: results.length > 0 ? id : null,
+    inboxClaimId: results.items.length > 0 ? id : null,
   }
   const leaseExpiresAt = await injections.insertClaim(tx, projectId, { id, sessionId, held, leaseSeconds: MANUAL_LEASE_SECONDS })
   return { ...injection, claimId: id, leaseExpiresAt }
@@ -128,11 +131,13 @@ async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews
 /** The guides that were found by what was said have left notices since the look. */
 const hasNotices = (seen: Seen) => seen.tsgNotices || seen.hits.length > 0
 
-function claimResults(tx: Tx, projectId: string, sessionId: string, claimId: string, leaseSeconds: number | null): Promise<InboxItem[]> {
-  return inbox.claimInboxItems(tx, projectId, { sessionId, claimId, limit: INBOX_ITEMS_MAX, leaseSeconds })
+function claimResults(tx: Tx, projectId: string, sessionId: string, claimId: string, leaseSeconds: number | null): Promise<Results> {
+  return inbox.claimInboxItems(tx, projectId, { sessionId, claimId, limit: INBOX_ITEMS_MAX, bytesMax: INBOX_BYTES_MAX, leaseSeconds })
 }
 
-function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNotice[], results: readonly InboxItem[], fence: string): Injection {
+type Results = Awaited<ReturnType<typeof inbox.claimInboxItems>>
+
+function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNotice[], results: Results, fence: string): Injection {
   const items: InjectionItem[] = [
     ...news.flatMap((each) =>
       each.items.map((item) => ({
@@ -152,16 +157,17 @@ function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNoti
       revision: null,
       text: renderTsgNotice({ tsgId: notice.tsgId, title: notice.title, pattern: notice.matchedPattern }),
     })),
-    ...results.map((result) => ({
+    ...results.items.map((result) => ({
       kind: 'inbox' as const,
       id: result.inboxId,
       updateId: null,
       taskId: result.taskId,
       revision: null,
-      text: renderInboxItem(result, fence),
+      text: renderInboxItem(result, fence, INBOX_BYTES_MAX),
     })),
   ]
-  return { ...NOTHING, text: items.map((item) => item.text).join('\n\n'), items }
+  const texts = items.map((item) => item.text)
+  return { ...NOTHING, text: [...texts, ...(results.hasMore ? [MORE_RESULTS] : [])].join('\n\n'), items }
 }
 
 /**

@@ -80,12 +80,13 @@ export const claimedInboxSchema = component(
   'ClaimedInbox',
   z.object({
     claim_id: z.uuid().nullable().describe('To acknowledge with; null when nothing was waiting or nothing is to be acknowledged.'),
-    items: z.array(inboxItemSchema).describe('Oldest first; each result is handed over exactly once.'),
+    items: z.array(inboxItemSchema).describe('Oldest first; each result is handed over exactly once. At most 2 MiB of text, but for a single larger item.'),
+    has_more: z.boolean().describe('Whether more wait: claim again.'),
   }),
 )
 
-export function presentClaimedInbox(claim: { claimId: string | null; items: InboxItem[] }): z.output<typeof claimedInboxSchema> {
-  return { claim_id: claim.claimId, items: claim.items.map(presentItem) }
+export function presentClaimedInbox(claim: { claimId: string | null; items: InboxItem[]; hasMore: boolean }): z.output<typeof claimedInboxSchema> {
+  return { claim_id: claim.claimId, items: claim.items.map(presentItem), has_more: claim.hasMore }
 }
 
 function presentItem(item: InboxItem): z.output<typeof inboxItemSchema> {

@@ -33,15 +33,23 @@ export interface InboxItem {
   completedAt: Date
 }
 
+export interface InboxClaim {
+  sessionId: string
+  claimId: string
+  /** Items at most. */
+  limit: number
+  /** Bytes of text at most, but for the first item, which comes whatever its size. */
+  bytesMax: number
+  leaseSeconds: number | null
+}
+
 /**
  * Hands over what waits for a session, oldest first. With `leaseSeconds` the items come again after that time unless
  * acknowledged; without, this is their delivery. Two claims at once take different items, each once.
+ *
+ * @returns `hasMore` when the limit or the bytes left items behind
  */
-export async function claimInboxItems(
-  tx: Tx,
-  projectId: string,
-  claim: { sessionId: string; claimId: string; limit: number; leaseSeconds: number | null },
-): Promise<InboxItem[]> {
+export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxClaim): Promise<{ items: InboxItem[]; hasMore: boolean }> {
   const rows = await tx.sql<
     {
       inbox_id: string
@@ -59,13 +67,23 @@ export async function claimInboxItems(
       error: string | null
       result_truncated: boolean
       completed_at: string
+      has_more: boolean
     }[]
   >`
-    with waiting as (
-      select id from inbox
+    with candidates as (
+      select id, subtask_id, task_id from inbox
       where project_id = ${projectId} and session_id = ${claim.sessionId} and delivered_at is null
         and (lease_expires_at is null or lease_expires_at < muster_now())
-      order by id limit ${claim.limit} for update skip locked
+      order by id limit ${claim.limit + 1} for update skip locked
+    ),
+    sized as (
+      select c.id, row_number() over (order by c.id) as place,
+        sum(coalesce(octet_length(b.bytes), octet_length(s.result), octet_length(k.completion_outputs::text), 0)
+          + coalesce(octet_length(k.title), octet_length(s.task), 0) + coalesce(octet_length(s.summary), 0)) over (order by c.id) as bytes
+      from candidates c left join subtasks s on s.id = c.subtask_id left join bodies b on b.id = s.result_body_id left join tasks k on k.id = c.task_id
+    ),
+    waiting as (
+      select id from sized where place <= ${claim.limit} and (place = 1 or bytes <= ${claim.bytesMax}::int)
     ),
     taken as (
       update inbox i set claim_id = ${claim.claimId},
@@ -80,7 +98,8 @@ export async function claimInboxItems(
       case when t.task_status in ('in_review', 'completed') and not coalesce(e.is_poor, false) then k.completion_outputs end as completion_outputs,
       case when e.is_poor then e.summary when t.task_status in ('in_review', 'completed') then k.summary else s.summary end as summary,
       case when t.task_status in ('failed', 'cancelled') then k.last_error else s.error end as error,
-      coalesce(s.result_truncated, false) as result_truncated, coalesce(s.completed_at, case when t.task_status <> 'in_review' then k.completed_at end, t.created_at) as completed_at
+      coalesce(s.result_truncated, false) as result_truncated, coalesce(s.completed_at, case when t.task_status <> 'in_review' then k.completed_at end, t.created_at) as completed_at,
+      (select count(*) from candidates) > (select count(*) from waiting) as has_more
     from taken t left join subtasks s on s.id = t.subtask_id left join tasks k on k.id = t.task_id
     left join lateral (
       select l.score, l.recommendation, l.summary, l.recommendation = 'request_revision' as is_poor from (
@@ -98,7 +117,7 @@ export async function claimInboxItems(
     tx,
     rows.flatMap((row) => row.result_body_id ?? []),
   )
-  return rows.map((row) => {
+  const items = rows.map((row) => {
     const outputs = handedIn(row.completion_outputs)
     return {
       inboxId: row.inbox_id,
@@ -116,6 +135,7 @@ export async function claimInboxItems(
       completedAt: new Date(row.completed_at),
     }
   })
+  return { items, hasMore: rows[0]?.has_more ?? false }
 }
 
 /** The outputs that a task was completed with, as the text of a result. Null where there are none. */
