@@ -14,9 +14,12 @@ export const AGENTS = 500
 /** The API's program, for figures that speak HTTP. */
 const NOOP_RUNNER = JSON.stringify({ noop: { argv: [process.execPath, '--version'] } })
 
+/** Measurements use many agents of one project, and put no limit on all of them together. */
+const NO_PROJECT_LIMITS = { SUBTASK_PROJECT_MAX_CONCURRENT: '0', SUBTASK_PROJECT_MAX_PENDING: '0' }
+
 /** What our processes are given in a measurement, the flags of `npm start` included; everything else is as shipped. */
 export function musterSettings(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): ProcessSettings {
-  return { env: { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, ...raised }, nodeFlags: LEAN }
+  return { env: { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, ...NO_PROJECT_LIMITS, ...raised }, nodeFlags: LEAN }
 }
 
 export function startMusterWorker(

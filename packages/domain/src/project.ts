@@ -11,6 +11,8 @@ export const projectSettingsSchema = z.strictObject({
     .strictObject({
       pending_per_agent: limit.optional(),
       running_per_agent: limit.optional(),
+      pending: limit.describe('Of all agents together; SUBTASK_PROJECT_MAX_PENDING of the server where it is absent').optional(),
+      running: limit.describe('Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent').optional(),
       agents: z.record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional() })).optional(),
     })
     .optional(),

@@ -188,6 +188,16 @@ export const settingsSchema = z.object({
   SUBTASK_MAX_TIMEOUT: count(1, 86_400).default(600).describe('Most seconds a subtask may ask for.'),
   SUBTASK_MAX_CONCURRENT: count(1, 1_000_000).default(3).describe('Subtasks of one agent that run at once, where its project sets no limit of its own.'),
   SUBTASK_MAX_PENDING: count(1, 10_000_000).default(5).describe('Subtasks of one agent that may wait, where its project sets no limit of its own.'),
+  SUBTASK_PROJECT_MAX_CONCURRENT: count(0, 10_000_000)
+    .optional()
+    .describe(
+      'Subtasks of all agents of a project that run at once, where the project sets no limit of its own. 0: no limit. Absent: 20 times SUBTASK_MAX_CONCURRENT.',
+    ),
+  SUBTASK_PROJECT_MAX_PENDING: count(0, 10_000_000)
+    .optional()
+    .describe(
+      'Subtasks of all agents of a project that may wait, where the project sets no limit of its own. 0: no limit. Absent: 20 times SUBTASK_MAX_PENDING.',
+    ),
   SUBTASK_LEASE_SECONDS: count(2, 3600).default(30).describe('Seconds without a sign of life after which a worker has lost its subtasks for certain.'),
   SUBTASK_AGEING_SECONDS: count(1, 86_400).default(60).describe('Seconds of waiting that are worth one step of priority.'),
   SCHEDULE_ENABLED: flag.default(true).describe('false: creating schedules answers 503, and no schedule fires; reads go on.'),

@@ -15,6 +15,9 @@ export const TEST_RUNNERS = ['own', 'other', 'external'] as const
 /** Both follow definitions, so that tests may give them sub-agents. Nothing starts them. */
 const TEST_PROGRAMS = JSON.stringify(Object.fromEntries(['own', 'other'].map((name) => [name, { argv: [name], follows_definitions: true }])))
 
+/** Tests fill many lanes at once. Those about the limits of a project set them. */
+const NO_PROJECT_LIMITS = { SUBTASK_PROJECT_MAX_CONCURRENT: '0', SUBTASK_PROJECT_MAX_PENDING: '0' }
+
 export interface HarnessOptions {
   /** As in the environment. */
   settings?: Record<string, string>
@@ -72,7 +75,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     judgeJobs: createJudgeJobs(boss),
     bell: createBell(db, onError),
     writes: new WriteWatch(undefined, Number.NEGATIVE_INFINITY),
-    settings: parseSettings({ DATA_DIR: dataDir, COMMAND_RUNNERS: TEST_PROGRAMS, ...options.settings }),
+    settings: parseSettings({ DATA_DIR: dataDir, COMMAND_RUNNERS: TEST_PROGRAMS, ...NO_PROJECT_LIMITS, ...options.settings }),
     newId: v7,
     log,
   }

@@ -14,7 +14,9 @@ import type { Ctx, Deps } from './ctx.ts'
 import { engageSubagent, resolveRunner } from './engage-subagent.ts'
 import { subtaskEvent } from './event-data.ts'
 import { Gather } from './gather.ts'
+import { grantProjectSlotsSoon } from './grant-missed-slots.ts'
 import { inProject } from './in-project.ts'
+import { laneDefaults } from './lane-defaults.ts'
 
 export interface NewSubtask {
   task: string
@@ -150,10 +152,11 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
   }))
   // Statements in one packet: they run one after the other, and each sees what the one before it has waited for, or done.
   const [, inserted] = await Promise.all([
-    lanes.lockLanes(
+    lanes.lockProjectLanes(
       tx,
       projectId,
       prepared.map(({ row }) => row.agentId),
+      defaults,
     ),
     subtasks.insertSubtasks(tx, projectId, wanted, defaults, deps.settings.SUBTASK_AGEING_SECONDS),
     deps.runJobs.insertForRows(
@@ -167,7 +170,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
   for (const { row } of prepared) {
     const accepted = inserted.get(row.id)
     if (accepted === undefined) {
-      const error = refusals.get(row.agentId) ?? (await laneIsFull(tx, projectId, row.agentId, defaults.pending))
+      const error = refusals.get(row.agentId) ?? (await isFull(tx, projectId, row.agentId, defaults))
       refusals.set(row.agentId, error)
       spawned.push({ error })
       continue
@@ -184,18 +187,17 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
     }
     spawned.push({ answer: newSubtask(row, accepted.createdAt) })
   }
+  if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectSlotsSoon(deps, projectId))
   if (hasSlots) tx.afterCommit(() => deps.bell.ring('run'))
   if (inserted.size > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
   return spawned
 }
 
-async function laneIsFull(tx: Tx, projectId: string, agentId: string, fallback: number): Promise<DomainError> {
-  const limit = await subtasks.pendingLimit(tx, projectId, agentId, fallback)
-  return new DomainError(
-    'pending_limit_reached',
-    `Agent ${agentId} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`,
-    { retryAfterSeconds: 1, limit, agent_id: agentId },
-  )
+async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lanes.LaneDefaults): Promise<DomainError> {
+  const { limit, limitedBy } = await subtasks.findPendingLimit(tx, projectId, agentId, defaults)
+  const whose = limitedBy === 'agent' ? `Agent ${agentId}` : 'This project, over all of its agents,'
+  const message = `${whose} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`
+  return new DomainError('pending_limit_reached', message, { retryAfterSeconds: 1, limit, limited_by: limitedBy, agent_id: agentId })
 }
 
 /** Enough that they do not wait for one another's disk writes, few enough that under load many go together. */
@@ -215,11 +217,6 @@ function lotsOf(ctx: Ctx): Gather<Prepared, Subtask> {
   )
   ofProcess.set(projectId, gather)
   return gather
-}
-
-/** The limits of this server, for projects that set none of their own. */
-export function laneDefaults({ settings }: Pick<Ctx, 'settings'>): { running: number; pending: number } {
-  return { running: settings.SUBTASK_MAX_CONCURRENT, pending: settings.SUBTASK_MAX_PENDING }
 }
 
 /** What was just inserted, without reading it back. */

@@ -11,9 +11,10 @@ import {
   transaction,
 } from '@muster/db'
 import { DomainError, type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
-import { insertPrepared, laneDefaults, type Spawned } from './create-subtask.ts'
+import { insertPrepared, type Spawned } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { slotEvent } from './event-data.ts'
+import { laneDefaults } from './lane-defaults.ts'
 import { stateEvent } from './open-schedule.ts'
 import { type Engagement, engageForSchedules, scheduledSubtask } from './scheduled-subtask.ts'
 import { dueOf } from './settle-slots.ts'

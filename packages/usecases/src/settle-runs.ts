@@ -18,12 +18,13 @@ import { decideEnd, type EndDecision, isTerminalTask, type NewEvent, subtaskSess
 import { runQueue } from '@muster/jobs'
 import { saidOfTask, takeCheckIn } from './check-in.ts'
 import { completeTaskInTransaction } from './complete-task.ts'
-import { laneDefaults } from './create-subtask.ts'
 import type { Deps } from './ctx.ts'
 import { evaluateEnd, type MadeEvaluation, readYardsticks, storeEvaluations } from './evaluate-ends.ts'
 import { evaluationEvent } from './evaluate-output.ts'
 import { subtaskEvent, updateEvent } from './event-data.ts'
 import { lockForCompletion } from './finish-task.ts'
+import { grantProjectSlotsSoon } from './grant-missed-slots.ts'
+import { laneDefaults } from './lane-defaults.ts'
 import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
 import { returnTaskToPending } from './return-task.ts'
 import { isSentBack, type StartedRound, startRevision } from './start-revision.ts'
@@ -33,6 +34,7 @@ import { leaveEndedRun } from './take-away-task.ts'
 /** `settled`: this end counts. `fenced`: somebody else has taken the subtask since, and nothing was written. */
 export type Settlement = 'settled' | 'fenced'
 
+const NOTHING_GRANTED: lanes.Granted = { count: 0, isLeftToProject: false }
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0 }
 
 /**
@@ -159,7 +161,7 @@ export async function settleInTransaction(
   }
 
   const expired = await expireUpdates(tx, projectId, rows, terminal)
-  let granted = 0
+  let granted = NOTHING_GRANTED
   // A judge is asked by several statements, one after the other.
   const end = evaluated.some(({ judge }) => judge !== null) ? (last: Promise<unknown>) => last : conclude
   // One packet: the statements run in this order, and none needs the answer of another.
@@ -174,7 +176,8 @@ export async function settleInTransaction(
     ]),
   )
   tx.afterCommit(() => {
-    if (granted + returned.length > 0) deps.bell.ring('run')
+    if (granted.isLeftToProject) grantProjectSlotsSoon(deps, projectId)
+    if (granted.count + returned.length > 0) deps.bell.ring('run')
     deps.bell.ring('outbox')
   })
   return settlements
@@ -251,7 +254,7 @@ async function writeAndGrant(
   projectId: string,
   rows: readonly EndingRow[],
   { terminal, returned, rounds }: { terminal: readonly TerminalRow[]; returned: readonly ReturnRow[]; rounds: readonly StartedRound[] },
-): Promise<number> {
+): Promise<lanes.Granted> {
   const ended = new Set(terminal.map((row) => row.id))
   const agentIds = [...new Set(rows.filter((row) => ended.has(row.id)).map((row) => row.agentId))]
   const [, , , , granted] = await Promise.all([
@@ -265,7 +268,7 @@ async function writeAndGrant(
         )
       : null,
     agentIds.length > 0 ? lanes.lockLanes(tx, projectId, agentIds) : null,
-    agentIds.length > 0 ? lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx)) : 0,
+    agentIds.length > 0 ? lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx)) : NOTHING_GRANTED,
     returned.length > 0
       ? deps.runJobs.insertForRows(
           tx,

@@ -4,6 +4,16 @@ import type { Tx } from '../client.ts'
 export interface LaneDefaults {
   running: number
   pending: number
+  /** Of all agents of a project together; null for no limit. */
+  projectRunning: number | null
+  projectPending: number | null
+}
+
+/** How many slots a statement gave. */
+export interface Granted {
+  count: number
+  /** The project limits what runs, and something waits: `grantProjectSlots` has to follow the commit. */
+  isLeftToProject: boolean
 }
 
 /**
@@ -21,6 +31,22 @@ export async function lockLanes(tx: Tx, projectId: string, agentIds: readonly st
   await tx.sql`
     select pg_advisory_xact_lock(key) from (
       select distinct hashtextextended(${projectId} || '/' || agent_id, 0) as key from unnest(${agentIds as string[]}::text[]) as agent_id order by key
+    ) as sorted`
+}
+
+/**
+ * Locks the project's limits, where it has any, and then these lanes, in one statement. While it is held, no other transaction adds pending rows or
+ * gives slots in the project; ends of runs go on, and only free slots. Locks of rows come before.
+ */
+export async function lockProjectLanes(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults): Promise<void> {
+  await tx.sql`
+    select pg_advisory_xact_lock(key) from (
+      select 0 as place, hashtextextended(${projectId}, 1) as key from projects p where p.id = ${projectId} and (
+        coalesce((p.settings #>> '{limits,running}')::int, ${defaults.projectRunning}::int) is not null
+        or coalesce((p.settings #>> '{limits,pending}')::int, ${defaults.projectPending}::int) is not null)
+      union all
+      select distinct 1, hashtextextended(${projectId} || '/' || agent_id, 0) from unnest(${agentIds as string[]}::text[]) as agent_id
+      order by place, key
     ) as sorted`
 }
 
@@ -63,12 +89,22 @@ export async function findUnderusedLanes(tx: Tx, projectId: string, defaults: La
 }
 
 /**
- * Gives every free slot of these lanes to the best waiting rows, with their jobs. The lanes must be locked. Answers how many were given.
+ * Gives every free slot of these lanes to the best waiting rows, with their jobs. The lanes must be locked. Where the project limits what runs, it gives
+ * nothing unless the project's limits are locked as well, and then no more than there is room for: a transaction that counts under that lock must know
+ * that all others only free slots.
  *
  * @param jobs of `RunJobs.inserting`
+ * @param isProjectLocked whether `lockProjectLanes` came before
  */
-export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults, jobs: InsertingJobs): Promise<number> {
-  const [row] = await tx.sql<{ granted: number }[]>`
+export async function grantSlots(
+  tx: Tx,
+  projectId: string,
+  agentIds: readonly string[],
+  defaults: LaneDefaults,
+  jobs: InsertingJobs,
+  isProjectLocked = false,
+): Promise<Granted> {
+  const [row] = await tx.sql<{ granted: number; is_left: boolean }[]>`
     with moment as materialized (select muster_now() as now),
     lane as (
       select agent_id, coalesce(
@@ -77,6 +113,17 @@ export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly s
       from (select distinct unnest(${agentIds as string[]}::text[]) as agent_id) as a
       left join projects p on p.id = ${projectId}
     ),
+    whole as materialized (
+      select coalesce((p.settings #>> '{limits,running}')::int, ${defaults.projectRunning}::int) as running_max from projects p where p.id = ${projectId}
+    ),
+    room as materialized (
+      select case
+        when w.running_max is null then null
+        when not ${isProjectLocked}::boolean then 0
+        else greatest(0, w.running_max - (select count(*) from subtasks s where s.project_id = ${projectId} and s.slot))
+      end as places
+      from whole w
+    ),
     free as (
       select l.agent_id, l.running_max - (
         select count(*) from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
@@ -84,20 +131,25 @@ export async function grantSlots(tx: Tx, projectId: string, agentIds: readonly s
       from lane l
     ),
     best as (
-      select w.id from free f cross join lateral (
-        select id from subtasks
+      select w.id, w.rank_at from free f cross join lateral (
+        select id, rank_at from subtasks
         where project_id = ${projectId} and agent_id = f.agent_id and status = 'pending' and not slot
-        order by rank_at, id limit greatest(f.slots, 0) for update skip locked
+        order by rank_at, id limit least(greatest(f.slots, 0), (select places from room)) for update skip locked
       ) as w
+    ),
+    chosen as (
+      select b.id from best b order by b.rank_at, b.id limit (select places from room)
     ),
     granted as (
       update subtasks s set slot = true, slot_at = moment.now, job_id = gen_random_uuid()
-      from best, moment where s.id = best.id
+      from chosen, moment where s.id = chosen.id
       returning s.project_id, s.id, s.job_id, s.runner, s.rank_at
     ),
     ${jobs}
-    select count(*)::int as granted from granted`
-  return row?.granted ?? 0
+    select (select count(*)::int from granted) as granted,
+      not ${isProjectLocked}::boolean and exists (select from whole where running_max is not null)
+        and exists (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' and not s.slot) as is_left`
+  return { count: row?.granted ?? 0, isLeftToProject: row?.is_left ?? false }
 }
 
 /**

@@ -46,11 +46,13 @@ export interface InsertedSubtask {
   rankAt: Date
   /** Whether a holder of a slot that nobody has claimed yet ranks after this row. */
   outranksHolder: boolean
+  /** Its lane has a free slot, but not its project: `grantProjectSlots` has to follow the commit. */
+  isLeftToProject: boolean
 }
 
 /**
- * Inserts the subtasks that their lanes may still hold, in their order, with slots as far as there are free ones; those that are missing
- * in the answer found their lane full. The lanes must be locked by an earlier statement. Pending rows are counted up to the limit only.
+ * Inserts the subtasks that their lanes and their project may still hold, in their order, with slots as far as there are free ones; those that are
+ * missing in the answer found one of them full. `lockProjectLanes` must come before, as a statement of its own. Pending rows are counted up to the limit only.
  * Their events go out with them, in the same statement.
  */
 export async function insertSubtasks(
@@ -90,7 +92,7 @@ export async function insertSubtasks(
     actor_kind: created.actor.kind,
     actor_id: created.actor.id,
   }))
-  const inserted = await tx.sql<{ id: string; slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean }[]>`
+  const inserted = await tx.sql<{ id: string; slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean; is_left: boolean }[]>`
     with moment as materialized (select muster_now() as now),
     wanted as materialized (
       select *, row_number() over (partition by agent_id order by place) - 1 as before
@@ -121,6 +123,34 @@ export async function insertSubtasks(
         from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
       ) as held
     ),
+    whole as materialized (
+      select coalesce((p.settings #>> '{limits,running}')::int, ${defaults.projectRunning}::int) as running_max,
+        coalesce((p.settings #>> '{limits,pending}')::int, ${defaults.projectPending}::int) as pending_max
+      from projects p where p.id = ${projectId}
+    ),
+    project as materialized (
+      select p.running_max, p.pending_max,
+        case when p.pending_max is not null then (
+          select count(*) from (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' limit p.pending_max) as waiting
+        ) end as pending,
+        case when p.running_max is not null then (
+          select count(*) from (select from subtasks s where s.project_id = ${projectId} and s.slot limit p.running_max) as held
+        ) end as slots,
+        -- What waits already may wait for the project. It comes first: slots are given by rank then, after this commit.
+        p.running_max is not null and exists (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' and not s.slot) as has_queue
+      from whole p
+    ),
+    admitted as materialized (
+      select l.*, l.has_lane_slot and (p.running_max is null or not p.has_queue and p.slots + l.slots_before < p.running_max) as slot
+      from (
+        select w.*, u.slots + w.before < u.running_max as has_lane_slot,
+          row_number() over (order by w.place) - 1 as rows_before,
+          count(*) filter (where u.slots + w.before < u.running_max) over (order by w.place rows between unbounded preceding and 1 preceding) as slots_before
+        from wanted w join used u on u.agent_id = w.agent_id
+        where u.pending + w.before < u.pending_max
+      ) as l cross join project p
+      where p.pending_max is null or p.pending + l.rows_before < p.pending_max
+    ),
     inserted as (
       insert into subtasks (
         id, project_id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority,
@@ -131,11 +161,8 @@ export async function insertSubtasks(
         w.subagent_name, w.subagent_version, w.resume_of, w.background, w.priority, w.runner, w.model, w.timeout_seconds, w.max_attempts,
         w.budget_max_steps, w.budget_max_tokens, w.budget_max_cost_micros, w.notify, w.required_outputs, w.metadata, w.max_revisions,
         moment.now, moment.now + w.rank_seconds * interval '1 second',
-        u.slots + w.before < u.running_max,
-        case when u.slots + w.before < u.running_max then moment.now end,
-        case when u.slots + w.before < u.running_max then w.job_id end
-      from wanted w join used u on u.agent_id = w.agent_id cross join moment
-      where u.pending + w.before < u.pending_max
+        w.slot, case when w.slot then moment.now end, case when w.slot then w.job_id end
+      from admitted w cross join moment
       order by w.place
       returning id, agent_id, slot, created_at, rank_at
     ),
@@ -146,22 +173,31 @@ export async function insertSubtasks(
     )
     select i.id, i.slot, i.created_at, i.rank_at,
       not i.slot and (u.last_rank_at > i.rank_at or exists (
-        select from inserted later where later.agent_id = i.agent_id and later.slot and later.rank_at > i.rank_at)) is true as outranks_holder
-    from inserted i join used u on u.agent_id = i.agent_id`
+        select from inserted later where later.agent_id = i.agent_id and later.slot and later.rank_at > i.rank_at)) is true as outranks_holder,
+      a.has_lane_slot and not i.slot as is_left
+    from inserted i join used u on u.agent_id = i.agent_id join admitted a on a.id = i.id`
   return new Map(
     inserted.map((row) => [
       row.id,
-      { slot: row.slot, createdAt: new Date(row.created_at), rankAt: new Date(row.rank_at), outranksHolder: row.outranks_holder },
+      { slot: row.slot, createdAt: new Date(row.created_at), rankAt: new Date(row.rank_at), outranksHolder: row.outranks_holder, isLeftToProject: row.is_left },
     ]),
   )
 }
 
-/** What a full lane allows, for the refusal's words. */
-export async function pendingLimit(tx: Tx, projectId: string, agentId: string, fallback: number): Promise<number> {
-  const [row] = await tx.sql<{ pending_max: number }[]>`
-    select coalesce((settings #>> array['limits', 'agents', ${agentId}, 'pending'])::int, (settings #>> '{limits,pending_per_agent}')::int, ${fallback}) as pending_max
-    from projects where id = ${projectId}`
-  return row?.pending_max ?? fallback
+/** The limit that a new subtask of an agent meets: the agent's own where that is reached, else the project's. */
+export async function findPendingLimit(
+  tx: Tx,
+  projectId: string,
+  agentId: string,
+  defaults: LaneDefaults,
+): Promise<{ limit: number; limitedBy: 'agent' | 'project' }> {
+  const [row] = await tx.sql<{ pending: number; agent_max: number; project_max: number | null }[]>`
+    select (select count(*)::int from subtasks s where s.project_id = p.id and s.agent_id = ${agentId} and s.status = 'pending') as pending,
+      coalesce((p.settings #>> array['limits', 'agents', ${agentId}, 'pending'])::int, (p.settings #>> '{limits,pending_per_agent}')::int, ${defaults.pending}) as agent_max,
+      coalesce((p.settings #>> '{limits,pending}')::int, ${defaults.projectPending}::int) as project_max
+    from projects p where p.id = ${projectId}`
+  if (row === undefined || row.project_max === null || row.pending >= row.agent_max) return { limit: row?.agent_max ?? defaults.pending, limitedBy: 'agent' }
+  return { limit: row.project_max, limitedBy: 'project' }
 }
 
 /** One subtask with its whole result, or null. */

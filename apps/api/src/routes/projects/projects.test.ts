@@ -31,8 +31,8 @@ describe('/projects/{id}', () => {
   })
 
   it('PATCH 400: refuses settings that it does not know', async () => {
-    const answer = await api.call('PATCH', path, { key, body: { settings: { limits: { pending: 3 } } } })
-    expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings/limits/pending' })])
+    const answer = await api.call('PATCH', path, { key, body: { settings: { limits: { waiting: 3 } } } })
+    expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings/limits/waiting' })])
   })
 
   it('PATCH 400: refuses a time zone that there is not', async () => {
