@@ -13,30 +13,80 @@ export type LocalCaller = 'subtask' | 'other' | 'unknown'
 /** Descriptors that are looked at before other work of this process gets its turn. */
 const LOOKS_PER_TURN = 2_000
 
-/** Looks for the process at the other end of an accepted loopback connection. Costs a few milliseconds: ask once per connection. */
-export async function findLocalCaller(socket: Socket): Promise<LocalCaller> {
-  if (lockLimitOf('self') === null) return 'other'
-  const end = findOtherEnd(socket)
-  // A client that has hung up holds no socket any more. It must not pass: a program could send a request and end at once.
-  if (end === null) return 'unknown'
-  const pid = await findHolder(end.inode)
-  // Descriptors of other users' processes cannot be read. Programs of a subtask run as the user of the worker.
-  if (pid === null) return end.uid === process.geteuid?.() ? 'unknown' : 'other'
-  const marked = isMarked(pid)
-  return marked === null ? 'unknown' : marked ? 'subtask' : 'other'
+/** Processes that have called before are looked at first: a client with many connections is found at once. */
+const RECENT_MAX = 16
+const recent: number[] = []
+
+interface Question {
+  socket: Socket
+  resolve(caller: LocalCaller): void
+  reject(error: unknown): void
 }
 
-/** The client's end of a connection, in the tables of the kernel. */
-function findOtherEnd({ localAddress, localPort, remoteAddress, remotePort }: Socket): { inode: string; uid: number } | null {
-  if (localAddress === undefined || localPort === undefined || remoteAddress === undefined || remotePort === undefined) return null
+const waiting: Question[] = []
+let isLooking = false
+
+/**
+ * Looks for the process at the other end of an accepted loopback connection. Ask once per connection: one look costs a few milliseconds. Connections that
+ * come while it goes on share the next one.
+ */
+export function findLocalCaller(socket: Socket): Promise<LocalCaller> {
+  return new Promise((resolve, reject) => {
+    waiting.push({ socket, resolve, reject })
+    if (!isLooking) void lookForAll()
+  })
+}
+
+async function lookForAll(): Promise<void> {
+  isLooking = true
+  // Those that come in one turn share the first look, too.
+  for (await nextTurn(); waiting.length > 0; ) {
+    const questions = waiting.splice(0)
+    try {
+      const callers = await judge(questions.map(({ socket }) => socket))
+      for (const [place, { resolve }] of questions.entries()) resolve(callers[place] as LocalCaller)
+    } catch (error) {
+      for (const { reject } of questions) reject(error)
+    }
+  }
+  isLooking = false
+}
+
+async function judge(sockets: readonly Socket[]): Promise<LocalCaller[]> {
+  if (lockLimitOf('self') === null) return sockets.map(() => 'other')
+  const connections = readConnections()
+  const ends = sockets.map((socket) => findOtherEnd(socket, connections))
+  const holders = await findHolders(new Set(ends.flatMap((end) => (end === null ? [] : [end.inode]))))
+  return ends.map((end) => {
+    // A client that has hung up holds no socket any more. It must not pass: a program could send a request and end at once.
+    if (end === null) return 'unknown'
+    const pid = holders.get(end.inode)
+    // Descriptors of other users' processes cannot be read. Programs of a subtask run as the user of the worker.
+    if (pid === undefined) return end.uid === process.geteuid?.() ? 'unknown' : 'other'
+    const marked = isMarked(pid)
+    return marked === null ? 'unknown' : marked ? 'subtask' : 'other'
+  })
+}
+
+type Connections = ReadonlyMap<string, { inode: string; uid: number }>
+
+/** The ends of TCP connections that a process holds, by their own and the other address. */
+function readConnections(): Connections {
+  const connections = new Map<string, { inode: string; uid: number }>()
   for (const table of ['tcp', 'tcp6'] as const) {
-    const client = endpoint(remoteAddress, remotePort, table)
-    const server = endpoint(localAddress, localPort, table)
-    if (client === null || server === null) continue
     for (const line of readTable(table)) {
       const [, local, remote, , , , , uid, , inode] = line.trim().split(/\s+/)
-      if (local === client && remote === server && inode !== undefined && inode !== '0') return { inode, uid: Number(uid) }
+      if (inode !== undefined && inode !== '0') connections.set(`${local} ${remote}`, { inode, uid: Number(uid) })
     }
+  }
+  return connections
+}
+
+function findOtherEnd({ localAddress, localPort, remoteAddress, remotePort }: Socket, connections: Connections): { inode: string; uid: number } | null {
+  if (localAddress === undefined || localPort === undefined || remoteAddress === undefined || remotePort === undefined) return null
+  for (const table of ['tcp', 'tcp6'] as const) {
+    const found = connections.get(`${endpoint(remoteAddress, remotePort, table)} ${endpoint(localAddress, localPort, table)}`)
+    if (found !== undefined) return found
   }
   return null
 }
@@ -70,23 +120,38 @@ function written(bytes: number[], port: number): string {
   return `${words.join('')}:${port.toString(16).padStart(4, '0')}`.toUpperCase()
 }
 
-/** The process that has a socket open: the newest first, since a client on the command line is often the newest of all. */
-async function findHolder(inode: string): Promise<number | null> {
-  const wanted = `socket:[${inode}]`
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .sort((one, other) => other - one)
+/** The processes that have these sockets open, by inode: those that called before, then the newest, since a client on the command line is often that. */
+async function findHolders(inodes: ReadonlySet<string>): Promise<Map<string, number>> {
+  const holders = new Map<string, number>()
   let looks = 0
-  for (const pid of pids) {
+  for (const pid of new Set([...recent, ...listPids()])) {
+    if (holders.size === inodes.size) break
     const descriptors = descriptorsOf(pid)
-    if (descriptors.some((descriptor) => targetOf(pid, descriptor) === wanted)) return pid
+    for (const descriptor of descriptors) {
+      const inode = /^socket:\[(\d+)\]$/.exec(targetOf(pid, descriptor) ?? '')?.[1]
+      if (inode === undefined || !inodes.has(inode) || holders.has(inode)) continue
+      holders.set(inode, pid)
+      remember(pid)
+    }
     looks += descriptors.length
     if (looks < LOOKS_PER_TURN) continue
     looks = 0
     await nextTurn()
   }
-  return null
+  return holders
+}
+
+function listPids(): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).sort((one, other) => other - one)
+}
+
+function remember(pid: number): void {
+  const place = recent.indexOf(pid)
+  if (place === 0) return
+  if (place > 0) recent.splice(place, 1)
+  recent.unshift(pid)
+  recent.length = Math.min(recent.length, RECENT_MAX)
 }
 
 function descriptorsOf(pid: number): string[] {
