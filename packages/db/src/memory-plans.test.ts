@@ -60,6 +60,12 @@ describe('a search of memory, as muster_app', () => {
     expect(read).toBeLessThanOrEqual(2_100)
   })
 
+  it('reads by the index of words a name of which one part is rare', async () => {
+    const { found, read } = await search('"everywhere 5002"')
+    expect(found).toHaveLength(2)
+    expect(read).toBeLessThanOrEqual(4)
+  })
+
   it('looks at no more than a few of each common word of a question', async () => {
     const { found, read } = await search('everywhere filling seldom missing', ['everywhere', 'filling', 'seldom', 'missing'])
     const having = await harness.admin<{ id: string }[]>`

@@ -107,13 +107,13 @@ export type { McpServerSettings } from './mcp-settings.ts'
 export {
   type Episode,
   type Fact,
-  type LooseQuery,
-  loosenQuery,
   MEMORY_KINDS,
   MEMORY_LIMITS,
   MEMORY_SHOWN,
   type Memory,
   type MemoryKind,
+  type MemoryQuestion,
+  readMemoryQuestion,
 } from './memory.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'
 export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'

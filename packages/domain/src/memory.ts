@@ -40,25 +40,44 @@ export const MEMORY_SHOWN = { content: 4_000, task: 1_000, summary: 1_000, resul
 /** Of a long question, the longest words say most. */
 const WORDS_MAX = 20
 
-/** What is to be found where nothing has every word that was asked for. */
-export interface LooseQuery {
-  /** Any of these. */
+/** A question of memory, as `websearch_to_tsquery` takes it: words, phrases between quotes, `or`, `-`, and no other punctuation. */
+export interface MemoryQuestion {
+  /** All of it. */
+  wanted: string
+  /** The same word by word, for where nothing has all of it. Several words in one entry follow each other. */
   words: string[]
-  /** But nothing that has one of these, as a web search takes them: `-draft -"first try"`. */
+  /** What is not wanted: `-draft -"first try"`. */
   without: string
 }
 
 /** A word, or several between quotes, with a `-` before what is not wanted. */
 const PART = /(-?)(?:"([^"]*)"?|(\S+))/g
 
-/** Reads a question word by word. Any text is one. */
-export function loosenQuery(text: string): LooseQuery {
-  const words = new Map<string, string>()
+/** What words are parted by besides blanks: as `muster_words` parts those of memory. */
+const ASCII_PUNCTUATION = /[!-/:-@[-`{-~\s]+/
+
+/** Reads a question. Any text is one; a name such as `src/parser/lexer.ts` asks for its parts, one after the other. */
+export function readMemoryQuestion(text: string): MemoryQuestion {
+  const wanted: string[] = []
   const without: string[] = []
-  for (const [part, minus, quoted, bare = ''] of text.matchAll(PART)) {
-    if (minus === '-') without.push(part)
-    else if (quoted !== undefined || bare.toLowerCase() !== 'or') words.set((quoted ?? bare).toLowerCase(), quoted ?? bare)
+  const words = new Map<string, string>()
+  for (const [, minus, quoted, bare = ''] of text.matchAll(PART)) {
+    const phrase = (quoted ?? bare)
+      .split(ASCII_PUNCTUATION)
+      .filter((word) => word !== '')
+      .join(' ')
+    if (phrase === '') continue
+    if (quoted === undefined && minus === '' && bare.toLowerCase() === 'or') {
+      wanted.push('or')
+      continue
+    }
+    // An option of a program, `--force`, is not meant as what is not wanted.
+    const isBarred = minus === '-' && !bare.startsWith('-')
+    const written = `${isBarred ? '-' : ''}"${phrase}"`
+    wanted.push(written)
+    if (isBarred) without.push(written)
+    else words.set(phrase.toLowerCase(), phrase)
   }
   const longestFirst = [...words.values()].sort((one, other) => other.length - one.length)
-  return { words: longestFirst.slice(0, WORDS_MAX), without: without.join(' ') }
+  return { wanted: wanted.join(' '), words: longestFirst.slice(0, WORDS_MAX), without: without.join(' ') }
 }

@@ -219,6 +219,30 @@ describe('a search', () => {
       expect(await search(q)).toBeInstanceOf(Array)
   })
 
+  it('finds a name by its parts, by parts that follow each other, and whole', async () => {
+    const { id } = await learn('See src/parser/lexer.ts and foo-bar.baz_qux; ask joe@example.com about https://wiki.test/a-b?c=d#e, 1.22.3 and `--dry-run`.')
+    const parts = ['lexer', 'parser', 'lexer.ts', 'parser/lexer', 'src/parser/lexer.ts', '"parser/lexer.ts"', 'bar', 'baz', 'qux', 'foo-bar', 'bar.baz_qux']
+    const others = ['example', 'joe', 'joe@example.com', 'wiki.test', 'a-b', '22', '1.22', '1.22.3', 'dry-run', '--dry-run', 'PARSER/Lexer']
+    for (const q of [...parts, ...others]) expect([q, await search(q)]).toEqual([q, [id]])
+    for (const q of ['lex', 'lexer/parser', 'lexer -src/parser/lexer.ts', '"lexer parser"']) expect([q, await search(q, { limit: 1 })]).not.toEqual([q, [id]])
+  })
+
+  it('finds an episode by the parts of its names, also one that was taken in when names were whole', async () => {
+    const old = await episode('Mend apps/web/hydrator.tsx.', 'Mended.')
+    const forgotten = await episode('Mend apps/web/dehydrator.tsx.', 'Mended.')
+    expect(await search('hydrator')).toEqual([old])
+    await forgetEpisode(ctx, forgotten)
+    await harness.admin`update episode_words set search = to_tsvector('simple', 'Mend apps/web/hydrator.tsx. Mended.') where subtask_id = ${old}`
+    await harness.admin`update muster_system.memory set is_renewed = false, renewed_project = null, renewed_subtask = null`
+    expect(await search('hydrator')).toEqual([])
+    await remember()
+    expect(await search('hydrator')).toEqual([old])
+    expect(await search('dehydrator')).toEqual([])
+    expect(await harness.admin`select is_renewed from muster_system.memory`).toEqual([{ is_renewed: true }])
+    const later = await episode('Mend apps/web/renderer.tsx.', 'Mended.')
+    expect(await search('renderer')).toEqual([later])
+  })
+
   it('finds words of any script, where blanks or commas part them', async () => {
     const { id } = await learn('Ключ лежит под ковриком, 鍵は玄関, Öl!')
     for (const q of ['ключ', 'КОВРИКОМ', '鍵は玄関', 'öl']) expect(await search(q)).toEqual([id])

@@ -4,11 +4,11 @@ import {
   cutToCodePoints,
   type Episode,
   type Fact,
-  loosenQuery,
   MEMORY_SHOWN,
   type Memory,
   type MemoryKind,
   notFound,
+  readMemoryQuestion,
   requireScope,
 } from '@muster/domain'
 import { type Ctx, reading } from './ctx.ts'
@@ -29,7 +29,7 @@ export async function searchMemory(ctx: Ctx, { q, kind, agentId, limit }: Memory
   const { actor } = ctx
   requireScope(actor, 'memory:read')
   const ownAgent = actor.lineage === null ? actor.agentId : null
-  const filter = { wanted: q, ...loosenQuery(q), kind: kind ?? null, agentId: ownAgent ?? agentId ?? null, limit }
+  const filter = { ...readMemoryQuestion(q), kind: kind ?? null, agentId: ownAgent ?? agentId ?? null, limit }
   return await reading(ctx, async (tx) => {
     const found = await memory.searchMemory(tx, filter)
     const idsOf = (wanted: MemoryKind) => found.filter((each) => each.kind === wanted).map(({ id }) => id)

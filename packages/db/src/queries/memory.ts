@@ -1,4 +1,4 @@
-import { type Episode, type Fact, type FinalOutcome, MEMORY_SHOWN, type MemoryKind, toWebSearch } from '@muster/domain'
+import { type Episode, type Fact, type FinalOutcome, MEMORY_SHOWN, type MemoryKind } from '@muster/domain'
 import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { facts } from '../schema/facts.ts'
@@ -67,7 +67,7 @@ export async function isForgotten(tx: Tx, projectId: string, subtaskId: string):
 }
 
 export interface MemoryFilter {
-  /** As a web search takes it. */
+  /** As `websearch_to_tsquery` takes it, its words parted at punctuation. */
   wanted: string
   /** Where nothing has all of it: any of these words, and nothing of what `without` bars. */
   words: readonly string[]
@@ -86,7 +86,7 @@ export interface FoundMemory {
 /** Best first. The function looks past row-level security, under which its indexes would stay unused, and in the transaction's project alone. */
 export async function searchMemory(tx: Tx, { wanted, words, without, kind, agentId, limit }: MemoryFilter): Promise<FoundMemory[]> {
   const rows = await tx.sql<FoundMemory[]>`
-    select kind, id, score from muster_search_memory(${toWebSearch(wanted)}, ${words as string[]}::text[], ${toWebSearch(without)}, ${kind}, ${agentId}, ${limit})`
+    select kind, id, score from muster_search_memory(${wanted}, ${words as string[]}::text[], ${without}, ${kind}, ${agentId}, ${limit})`
   return [...rows]
 }
 
