@@ -143,6 +143,7 @@ export {
   type RunnerQuestion,
   requireFollowsDefinitions,
 } from './runner-choice.ts'
+export { toolsOfRunner, toolWarnings } from './runner-tools.ts'
 export {
   MISSED_POLICIES,
   type MissedPolicy,

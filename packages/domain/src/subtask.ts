@@ -99,6 +99,8 @@ export interface Subtask {
   runner: string
   /** Why this runner. Not stored: only the answer that accepts a subtask has it. */
   runnerReason?: string
+  /** Tools that the definition lists and the run will not have, a sentence each. Not stored: only the answer that accepts a subtask has them. */
+  warnings?: string[]
   model: string | null
   usage: Usage
   /** The subtask before it in its chain, whose result was poor. */

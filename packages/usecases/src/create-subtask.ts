@@ -252,6 +252,7 @@ function newSubtask(row: subtasks.NewSubtaskRow, createdAt: Date): Subtask {
     notify: row.notify,
     runner: row.runner,
     ...(row.runnerReason === undefined ? {} : { runnerReason: row.runnerReason }),
+    ...(row.warnings === undefined ? {} : { warnings: row.warnings }),
     model: row.model,
     usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, steps: 0, toolCalls: 0 },
     revisionOf: null,

@@ -1,5 +1,5 @@
 import { subagents, type subtasks, type Tx } from '@muster/db'
-import { decideSpawn, type RunnerChooser, requireFollowsDefinitions, type SpawnDecision } from '@muster/domain'
+import { decideSpawn, type RunnerChooser, requireFollowsDefinitions, type SpawnDecision, toolWarnings } from '@muster/domain'
 import type { Ctx } from './ctx.ts'
 import { findSubagent, isSameVersion, type Subagent } from './find-subagent.ts'
 
@@ -31,7 +31,10 @@ export async function engageSubagent(ctx: Ctx, tx: Tx, row: Unassigned, choice: 
     const version = await pin(tx, row.projectId, found)
     if (version === null) continue
     const { background, model } = decision
-    return { ...row, subagentName: choice.name, subagentVersion: version, background, model, ...runner }
+    // By what the definition lists, with what the policy has removed from it.
+    const definition = found.reading.definition ?? decision.definition
+    const warnings = toolWarnings(definition, { runner: runner.runner, background, settings: ctx.settings })
+    return { ...row, subagentName: choice.name, subagentVersion: version, background, model, ...runner, warnings }
   }
   throw new Error(`the definition of ${choice.name} changes all the time`)
 }

@@ -78,7 +78,16 @@ const EXAMPLE = { ...EXAMPLE_SUMMARY, instructions: 'Answer from what is remembe
 
 const subagentSummarySchema = component('SubagentSummary', z.object(summary), EXAMPLE_SUMMARY)
 
-export const subagentSchema = component('Subagent', z.object({ ...summary, instructions: z.string() }), EXAMPLE)
+export const subagentSchema = component(
+  'Subagent',
+  z.object({
+    ...summary,
+    instructions: z.string(),
+    runner: z.string().nullable().describe('The runner that a run gets where it names none; null where there is none for sub-agents.'),
+    warnings: z.array(z.string()).describe('Tools that the definition lists and a run in the foreground by that runner will not have, a sentence each.'),
+  }),
+  { ...EXAMPLE, runner: 'ai', warnings: [] },
+)
 
 export const putSubagentSchema = component(
   'PutSubagent',
@@ -135,6 +144,7 @@ export const spawnResultSchema = component(
     subtask_id: z.uuid().describe('The subtask that it is: follow, steer or cancel it there.'),
     runner: z.string().describe('The runner that it was given to.'),
     runner_reason: z.string().optional().describe('Why this runner, in one sentence.'),
+    warnings: z.array(z.string()).describe('Tools that the definition lists and this run will not have, a sentence each.'),
   }),
   {
     success: true,
@@ -146,6 +156,7 @@ export const spawnResultSchema = component(
     subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
     runner: 'ai',
     runner_reason: 'A model provider is set.',
+    warnings: [],
   },
 )
 
@@ -168,12 +179,12 @@ export const toolAnswerSchema = component(
   { allowed: false, reason: 'No MCP tool works in the background, but mcp__muster__get_task.', always_allowed: ['Read', 'Grep', 'Glob'] },
 )
 
-export function presentSubagent(definition: SubagentDefinition): z.output<typeof subagentSchema> {
-  return { ...presentSubagentSummary(definition), instructions: definition.instructions }
+export function presentSubagent(definition: SubagentDefinition, runner: string | null, warnings: string[]): z.output<typeof subagentSchema> {
+  return { ...presentSubagentSummary(definition), instructions: definition.instructions, runner, warnings }
 }
 
 export function presentPut({ definition, warnings }: PutSubagent): z.output<typeof putSubagentSchema> {
-  return { ...presentSubagent(definition), warnings: warnings.map(presentProblem) }
+  return { ...presentSubagentSummary(definition), instructions: definition.instructions, warnings: warnings.map(presentProblem) }
 }
 
 export function presentSubagentList({ items, nextCursor, broken }: SubagentList): z.output<typeof subagentListSchema> {
@@ -222,6 +233,7 @@ export function presentSpawn(subtask: Subtask): z.output<typeof spawnResultSchem
     subtask_id: subtask.id,
     runner: subtask.runner,
     ...(subtask.runnerReason === undefined ? {} : { runner_reason: subtask.runnerReason }),
+    warnings: subtask.warnings ?? [],
   }
 }
 

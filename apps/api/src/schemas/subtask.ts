@@ -84,6 +84,10 @@ export const subtaskSchema = component(
     notify: z.boolean().describe('Whether the result waits in the inbox of the parent session.'),
     runner: z.string(),
     runner_reason: z.string().optional().describe('Why this runner, in one sentence. Only in the answer that accepts the subtask.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('Tools that the definition lists and this run will not have, a sentence each. Only in the answer that accepts the subtask.'),
     model: z.string().nullable(),
     usage: usageSchema,
     resume_of: z.uuid().nullable().describe('The ended subtask of the same sub-agent that it goes on from.'),
@@ -176,6 +180,7 @@ export function presentSubtask(subtask: Subtask): z.output<typeof subtaskSchema>
     notify: subtask.notify,
     runner: subtask.runner,
     ...(subtask.runnerReason === undefined ? {} : { runner_reason: subtask.runnerReason }),
+    ...(subtask.warnings === undefined ? {} : { warnings: subtask.warnings }),
     model: subtask.model,
     usage: {
       input_tokens: subtask.usage.inputTokens,

@@ -26,6 +26,8 @@ export interface NewSubtaskRow {
   runner: string
   /** Not stored: only the answer that accepts the subtask has it. */
   runnerReason?: string
+  /** Not stored, either. */
+  warnings?: string[]
   model: string | null
   timeoutSeconds: number
   maxAttempts: number

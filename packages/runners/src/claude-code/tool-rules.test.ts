@@ -1,4 +1,4 @@
-import { BUILTIN_SUBAGENTS, SUBAGENT_MCP_TOOLS, type SubagentDefinition } from '@muster/domain'
+import { BUILTIN_SUBAGENTS, parseSettings, SUBAGENT_MCP_TOOLS, type SubagentDefinition, toolsOfRunner } from '@muster/domain'
 import { describe, expect, it } from 'vitest'
 import { toolRulesOf } from './tool-rules.ts'
 
@@ -9,6 +9,11 @@ const FILE_TOOLS = ['Read', 'Grep', 'Glob', 'Write', 'Edit', 'NotebookEdit', 'We
 describe('the tools of a run', () => {
   it('without a definition are those that stay in the workspace, and what Muster has for sub-agents', () => {
     expect(toolRulesOf({}, false)).toEqual({ tools: FILE_TOOLS, allow: [...FILE_TOOLS, ...SUBAGENT_MCP_TOOLS], deny: ['Task', 'Agent'] })
+  })
+
+  it.each([false, true])('are those that the warnings of a spawn go by, with commands %s', (hasCommands) => {
+    const settings = parseSettings({ ENABLE_BASH_TOOL: String(hasCommands) })
+    expect(toolRulesOf({}, hasCommands).tools).toEqual(toolsOfRunner(settings, 'claude-code'))
   })
 
   it('include commands and fetching only where the operator lets models run commands', () => {

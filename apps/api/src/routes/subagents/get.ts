@@ -1,4 +1,4 @@
-import { renderSubagentMarkdown } from '@muster/domain'
+import { defaultRunner, renderSubagentMarkdown, toolWarnings } from '@muster/domain'
 import { getSubagent } from '@muster/usecases'
 import { endpoint } from '../../endpoint.ts'
 import { presentSubagent, subagentMarkdownSchema, subagentParams, subagentSchema } from '../../schemas/subagent.ts'
@@ -9,12 +9,18 @@ export const getSubagentEndpoint = endpoint({
   path: '/subagents/{name}',
   tag: 'Sub-agents',
   summary: 'Read a sub-agent',
-  description: 'The definition that counts under this name. With `Accept: text/markdown` it comes as front matter and instructions, as `PUT` takes it.',
+  description:
+    'The definition that counts under this name, the runner that a run of it gets, and the tools that this runner lacks. With `Accept: text/markdown` it comes as front matter and instructions, as `PUT` takes it.',
   access: 'subagents:read',
   params: subagentParams,
   answers: { 200: { description: 'The definition.', schema: subagentSchema, markdown: subagentMarkdownSchema } },
   errors: ['subagent_not_found', 'subagent_invalid'],
-  handle: ({ ctx, params }) => getSubagent(ctx, params.name),
-  answer: (definition) => ({ status: 200, body: presentSubagent(definition) }),
-  answerMarkdown: renderSubagentMarkdown,
+  async handle({ ctx, deps, params }) {
+    const definition = await getSubagent(ctx, params.name)
+    const runner = defaultRunner(deps.runners(), { subagent: true, configured: deps.settings.DEFAULT_RUNNER })?.runner.name ?? null
+    const warnings = runner === null ? [] : toolWarnings(definition, { runner, background: definition.background, settings: deps.settings })
+    return { definition, runner, warnings }
+  },
+  answer: ({ definition, runner, warnings }) => ({ status: 200, body: presentSubagent(definition, runner, warnings) }),
+  answerMarkdown: ({ definition }) => renderSubagentMarkdown(definition),
 })

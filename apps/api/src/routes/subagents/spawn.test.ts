@@ -50,6 +50,7 @@ describe('POST /subagents/{name}/spawn', () => {
       subtask_id: claimed.subtask.id,
       runner: 'external',
       runner_reason: 'DEFAULT_RUNNER names it.',
+      warnings: [],
     })
     expect(await subtask(claimed.subtask.id)).toMatchObject({
       subagent: { name: 'reader', version: 1 },
@@ -217,6 +218,30 @@ describe('POST /subagents/{name}/spawn', () => {
     const off = await startSubagentsApi(await testDatabase(), { SUBTASK_ENABLED: 'false' })
     expect((await off.post('/subagents/Explore/spawn', { prompt: 'x', description: 'x' })).body).toMatchObject({ status: 503, code: 'subtasks_disabled' })
     await off.close()
+  })
+})
+
+describe('tools that a definition lists and its runner lacks', () => {
+  it('202: are warnings of whatever starts a run, also when it is repeated, and of the sub-agent itself', async () => {
+    const api = await startSubagentsApi(await testDatabase(), { ANTHROPIC_API_KEY: 'sk-ant-of-a-test', DEFAULT_RUNNER: 'ai', BACKGROUND_MCP: 'strip' })
+    await api.put('builder', definition('x', 'tools: Read, Edit, Bash, TodoWrite, mcp__github__x'))
+    const warnings = [
+      'The definition lists Bash, and the runner ai does not have it. ENABLE_BASH_TOOL=true switches it on.',
+      'The definition lists TodoWrite, and the runner ai does not have it.',
+    ]
+    const background = [...warnings, 'The definition lists mcp__github__x: no MCP server is reached in the background. Spawn it with run_in_background: false.']
+    const ask = (body: object, options: CallOptions = {}) =>
+      api.post('/subagents/builder/spawn', { prompt: 'x', description: 'x', wait_seconds: 0, ...body }, options)
+    const repeated = { headers: { 'idempotency-key': 'twice' } }
+    for (let round = 0; round < 2; round += 1)
+      expect(await ask({ run_in_background: true }, repeated)).toMatchObject({ status: 202, body: { runner: 'ai', warnings: background } })
+    expect((await ask({})).body.warnings).toEqual([...warnings, 'The definition lists mcp__github__x: MCP_SERVERS of this server has no github.'])
+    expect((await ask({ runner: 'external' })).body.warnings).toEqual([])
+    expect((await api.post('/subtasks', { task: 'x', subagent: 'builder' })).body.warnings).toEqual(background)
+    const { body: task } = await api.post('/tasks', { title: 'Count', instructions: 'Count the files.' })
+    expect((await api.post(`/tasks/${task.id}/dispatch`, { subagent: 'builder' })).body.warnings).toEqual(background)
+    expect((await api.get('/subagents/builder')).body).toMatchObject({ runner: 'ai', warnings: expect.arrayContaining(warnings) })
+    await api.close()
   })
 })
 

@@ -11,6 +11,17 @@ const toAnswer = (subtask: Subtask): Answer => ({
   body: presentSpawn(subtask),
 })
 
+/** What is known of a subtask only while it is accepted. */
+function onlyAccepted({
+  runnerReason,
+  warnings,
+}: {
+  runnerReason?: string | undefined
+  warnings?: string[] | undefined
+}): Pick<Subtask, 'runnerReason' | 'warnings'> {
+  return { ...(runnerReason === undefined ? {} : { runnerReason }), ...(warnings === undefined ? {} : { warnings }) }
+}
+
 const LOCATION = { Location: 'Where its subtask can be read.' }
 
 export const spawnSubagentEndpoint = endpoint({
@@ -48,7 +59,7 @@ export const spawnSubagentEndpoint = endpoint({
       if (waitMs === 0 || isTerminal(subtask.status)) return subtask
       const look = () => inTimeForLook(getSpawned(ctx, subtask.id))
       const ended = await waitForEnd(deps, subtask, lookAgain(look, authorizeAgain), waitMs, gone())
-      return { ...ended, ...(subtask.runnerReason === undefined ? {} : { runnerReason: subtask.runnerReason }) }
+      return { ...ended, ...onlyAccepted(subtask) }
     }
     requireTimeout(deps, body.timeout_seconds)
     try {
@@ -66,14 +77,9 @@ export const spawnSubagentEndpoint = endpoint({
       return await wait(await inTimeForLook(spawning, elapsedMs()))
     } catch (error) {
       if (!(error instanceof Replay)) throw error
-      const { subtask_id, runner_reason } = error.answer.body as { subtask_id: string; runner_reason?: string }
-      const {
-        status,
-        headers = {},
-        body: replayed,
-      } = toAnswer(
-        await wait({ ...(await inTimeForLook(getSpawned(ctx, subtask_id))), ...(runner_reason === undefined ? {} : { runnerReason: runner_reason }) }),
-      )
+      const { subtask_id, runner_reason, warnings } = error.answer.body as { subtask_id: string; runner_reason?: string; warnings?: string[] }
+      const accepted = onlyAccepted({ runnerReason: runner_reason, warnings })
+      const { status, headers = {}, body: replayed } = toAnswer(await wait({ ...(await inTimeForLook(getSpawned(ctx, subtask_id))), ...accepted }))
       throw new Replay({ status, headers, body: replayed })
     }
   },

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseSubagentMarkdown, requireDefinition } from '@muster/domain'
+import { parseSettings, parseSubagentMarkdown, requireDefinition, toolsOfRunner } from '@muster/domain'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from '../../command/guard.ts'
 import { createTestRun, SILENT_LOG } from '../../command/testing.ts'
@@ -65,4 +65,9 @@ it('asks about the host of a page, whatever its case and with its last dot', asy
   const { refusal } = await toolsOf('tools: WebFetch\ndisallowedTools: WebFetch(domain:Evil.test)')
   for (const url of ['http://evil.test/', 'https://EVIL.test./x']) expect(refusal('WebFetch', { url })).toContain('is denied')
   expect(refusal('WebFetch', { url: 'http://good.test/' })).toBeNull()
+})
+
+it('offers the tools that the warnings of a spawn go by', async () => {
+  const { tools } = await toolsOf("tools: '*'")
+  expect([...tools.keys()].toSorted()).toEqual(toolsOfRunner(parseSettings({}), 'ai')?.toSorted())
 })
