@@ -1,5 +1,4 @@
-import { maintenance } from '@muster/db'
-import type { Deps } from './ctx.ts'
+import { type Database, maintenance } from '@muster/db'
 
 /** For how long the database has taken every write that this process tried. */
 export class WriteWatch {
@@ -32,7 +31,7 @@ export class WriteWatch {
  *
  * @throws what the database answers
  */
-export async function checkWrites(deps: Pick<Deps, 'dispatchDb' | 'writes'>): Promise<void> {
+export async function checkWrites(deps: { dispatchDb: Database; writes: WriteWatch }): Promise<void> {
   try {
     await maintenance.checkWrites(deps.dispatchDb.sql)
     deps.writes.succeeded()
