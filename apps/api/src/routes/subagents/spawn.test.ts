@@ -94,6 +94,7 @@ describe('POST /subagents/{name}/spawn', () => {
       subtask_id: expect.any(String),
       runner: 'external',
       runner_reason: 'DEFAULT_RUNNER names it.',
+      warnings: [],
     })
     await finishAll()
   })
