@@ -15,7 +15,7 @@ export async function grantMissedSlots(deps: Deps): Promise<number> {
 }
 
 /** Gives the free slots of a project to what waits, the best first, whichever agent it is of. Returns how many it gave. */
-export async function grantProjectSlots(deps: Deps, projectId: string): Promise<number> {
+async function grantProjectSlots(deps: Deps, projectId: string): Promise<number> {
   const defaults = laneDefaults(deps)
   return await transaction(deps.db, projectId, async (tx) => {
     // The project's lock comes before those of its lanes, wherever both are taken. What waits is looked for behind it.

@@ -34,7 +34,7 @@ describe('POST /subagents/{name}/spawn', () => {
   it('200: waits for the end, and tells the summary and how long it took', async () => {
     const spawned = spawn('reader', { wait_seconds: 30 })
     const claimed = await claim()
-    expect(claimed.brief.text).toContain('You are the sub-agent reader. Role: A test\n\nInstructions:\nRead it.')
+    expect(claimed.brief.text).toMatch(/You are the sub-agent reader\. Role: A test\s+Instructions:\s+Read it\./)
     expect(claimed.brief.subagent).toMatchObject({ name: 'reader', version: 1, tools: ['Read'], disallowed_tools: [], max_turns: null })
     await complete(claimed, { summary: 'Three.' })
     const answer = await spawned
