@@ -6,7 +6,8 @@ const NOT_MIGRATED = 'The database has not been migrated to this version: run `n
 const NO_SUCH_ROLE = '22023'
 
 /**
- * Why the schema of the database is not the one of this version, in a sentence with what to do; null when it is.
+ * What the schema of the database lacks for this version, in a sentence with what to do; null when nothing is missing. A newer version may have migrated it
+ * while this process runs: each version also runs on the schema of the next one. Only a start is refused then (`requireUsableDatabase`).
  *
  * @throws the error of a database that cannot be asked
  */
@@ -21,10 +22,7 @@ export async function missingFromDatabase({ sql }: Pick<Database, 'sql'>): Promi
     const applied = (await sql<{ name: string }[]>`select name from muster_migrations.applied`).map((row) => row.name)
     const known = await knownMigrations()
     const missing = known.find((name) => !applied.includes(name))
-    if (missing !== undefined) return `The database has not been migrated to this version, it lacks ${missing}: run \`npm run migrate\`.`
-    const newer = applied.filter((name) => !known.includes(name)).sort()
-    if (newer.length > 0) return `The database was migrated by a newer version of Muster (${newer.at(-1)}): start that version or a newer one.`
-    return null
+    return missing === undefined ? null : `The database has not been migrated to this version, it lacks ${missing}: run \`npm run migrate\`.`
   } catch (error) {
     if ((error as { code?: unknown }).code === NO_SUCH_ROLE) return NOT_MIGRATED
     throw error
