@@ -90,7 +90,8 @@ describe('a credential that ends while a request waits', () => {
       duplex: 'half',
     } as RequestInit)
     await writer.write(Buffer.from('{"task": "Count '))
-    await delay(SLOW_BODY_MS)
+    // Counted by the server from the moment at which it has read the headers.
+    await delay(2 * SLOW_BODY_MS)
     await end.revoked()
     await writer.write(Buffer.from('the files."}'))
     await writer.close()

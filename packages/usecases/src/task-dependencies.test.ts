@@ -58,7 +58,7 @@ describe('a task that waits for others', () => {
     await cancelTask(harness.ctx, two.id, 'x')
     expect(await getTask(harness.ctx, waiting.id)).toMatchObject({ status: 'blocked', blockedBy: [one.id, two.id] })
     expect((await waitFor(waiting)).task).toMatchObject({ status: 'pending', dependsOn: [] })
-    expect(await eventsOf(waiting)).toEqual(['task.created', 'task.blocked', 'task.unblocked', 'task.revised', 'update.superseded'])
+    expect(await eventsOf(waiting)).toEqual(['task.created', 'task.blocked', 'task.unblocked', 'task.revised'])
   })
 
   it('begins to wait by a change of its brief, as long as nobody has it', async () => {
