@@ -243,6 +243,17 @@ describe('a search', () => {
     expect(await search('renderer')).toEqual([later])
   })
 
+  it('finds old episodes by the parts of their names also while new ones keep ending', async () => {
+    const old = await episode('Mend apps/web/prefetcher.tsx.', 'Mended.')
+    await harness.admin`update episode_words set search = to_tsvector('simple', 'Mend apps/web/prefetcher.tsx. Mended.') where subtask_id = ${old}`
+    await harness.admin`update muster_system.memory set is_renewed = false, renewed_project = null, renewed_subtask = null`
+    expect(await search('prefetcher')).toEqual([])
+    // There is something in the log at every look.
+    const later = await episode('Mend apps/web/postfetcher.tsx.', 'Mended.')
+    expect(await search('postfetcher')).toEqual([later])
+    expect(await search('prefetcher')).toEqual([old])
+  })
+
   it('finds words of any script, where blanks or commas part them', async () => {
     const { id } = await learn('Ключ лежит под ковриком, 鍵は玄関, Öl!')
     for (const q of ['ключ', 'КОВРИКОМ', '鍵は玄関', 'öl']) expect(await search(q)).toEqual([id])
