@@ -450,6 +450,17 @@ describe('results and guides', () => {
     expect(Math.max(...injections.map(({ text }) => Buffer.byteLength(text)))).toBeLessThan(34_000)
   })
 
+  it('come a few at a time where their errors are long together', async () => {
+    const session = newSession()
+    for (let place = 0; place < 5; place += 1) {
+      await spawn(harness.ctx, { parentSessionId: session })
+      await settleOne(harness.ctx, await claimOne(harness.ctx), { kind: 'blocked', reason: 'x'.repeat(12_000), partialResult: null })
+    }
+    const injections = [await inject(session, 'auto'), await inject(session, 'auto'), await inject(session, 'auto')]
+    expect(injections.map(({ items }) => items.length)).toEqual([2, 2, 1])
+    expect(Math.max(...injections.map(({ text }) => Buffer.byteLength(text)))).toBeLessThan(34_000)
+  })
+
   it('come again with a manual one that lapsed', async () => {
     const session = newSession()
     await createTsg(harness.ctx, { tsgId: `disk-${sessions}`, title: 'Disk full', content: 'Make room.', patterns: ['ENOSPC'] } as never)

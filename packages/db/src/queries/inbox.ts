@@ -79,7 +79,8 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     sized as (
       select c.id, row_number() over (order by c.id) as place,
         sum(coalesce(octet_length(b.bytes), octet_length(s.result), octet_length(k.completion_outputs::text), 0)
-          + coalesce(octet_length(k.title), octet_length(s.task), 0) + coalesce(octet_length(s.summary), 0)) over (order by c.id) as bytes
+          + coalesce(octet_length(k.title), octet_length(s.task), 0) + coalesce(octet_length(k.summary), octet_length(s.summary), 0)
+          + coalesce(octet_length(k.last_error), octet_length(s.error), 0)) over (order by c.id) as bytes
       from candidates c left join subtasks s on s.id = c.subtask_id left join bodies b on b.id = s.result_body_id left join tasks k on k.id = c.task_id
     ),
     waiting as (
