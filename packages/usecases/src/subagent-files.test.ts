@@ -186,6 +186,20 @@ describe('a collection', () => {
     await writeFile(join(first, 'b', 'three.md'), definition('Added'))
     expect([described(await read('two')), described(await read('three'))]).toEqual(['Renamed', 'Added'])
   })
+
+  it('is not read whole again at once for a name that it does not have, but is a second later', async () => {
+    const path = join(first, 'one.md')
+    await writeFile(path, definition('There'))
+    let nowMs = performance.now() + 60_000
+    vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+    expect(await read('two')).toBeNull()
+    // In place, so that the folder does not change.
+    await writeFile(path, '---\nname: two\ndescription: Renamed\n---\n\nx')
+    expect(await Promise.all([read('two'), read('two')])).toEqual([null, null])
+    nowMs += 1_001
+    expect((await Promise.all([read('two'), read('two')])).map(described)).toEqual(['Renamed', 'Renamed'])
+    expect(await read('one')).toBeNull()
+  })
 })
 
 describe('listSubagentFiles', () => {

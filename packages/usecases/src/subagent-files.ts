@@ -31,6 +31,8 @@ const FILES_MAX = 2_000
 const DEPTH_MAX = 8
 /** A file that changed so little ago may change once more without its times telling. */
 const RECENT_MS = 2_000
+/** A name that a scan did not find is taken for absent this long, unless a folder changes. Only a file that is given the name in place is seen so late. */
+const ABSENT_MS = 1_000
 const ENDING = '.md'
 /** Folders that hold something else: in a collection, commands and skills lie beside the agents. Hidden ones are left out too. */
 const FOREIGN_FOLDERS = new Set(['commands', 'skills', 'node_modules'])
@@ -43,6 +45,8 @@ interface Known {
   files: Map<string, { stamp: string; file: SubagentFile | null }>
   /** Which file has a name, by folder of the settings. */
   folders: Map<string, FolderIndex>
+  /** Looks under way, by folder of the settings. */
+  scans: Map<string, Promise<Scan>>
   missing: Set<string>
 }
 
@@ -50,6 +54,14 @@ interface FolderIndex {
   /** The folders that were looked at, with what told their state. */
   stamps: Map<string, string>
   byName: Map<string, string>
+  /** By `performance.now()`. */
+  scannedAtMs: number
+}
+
+interface Scan {
+  files: Map<string, SubagentFile>
+  /** Files whose name another file of the same folder has. */
+  shadowed: SubagentFile[]
 }
 
 const knownBySettings = new WeakMap<Deps['settings'], Known>()
@@ -64,8 +76,8 @@ const knownBySettings = new WeakMap<Deps['settings'], Known>()
 export async function readSubagentFile(deps: FileDeps, name: string): Promise<SubagentFile | null> {
   if (!isSubagentName(name)) return null
   for (const folder of deps.settings.SUBAGENTS_DIRS) {
-    const file = (await readIndexed(deps, folder, name)) ?? (await scan(deps, folder)).files.get(name)
-    if (file !== undefined) return file
+    const file = await readInFolder(deps, folder, name)
+    if (file !== null) return file
   }
   return null
 }
@@ -86,18 +98,36 @@ export async function listSubagentFiles(deps: FileDeps): Promise<{ files: Subage
   return { files: [...files.values()], shadowed }
 }
 
-/** The file that had this name at the last scan, if no folder has changed since and the file still has it. */
-async function readIndexed(deps: FileDeps, folder: string, name: string): Promise<SubagentFile | undefined> {
+/** The file of this name, or null. Every file is looked at only where the last scan does not answer, and by one caller at a time: the others wait for it. */
+async function readInFolder(deps: FileDeps, folder: string, name: string): Promise<SubagentFile | null> {
+  const { scans } = knownOf(deps)
+  for (;;) {
+    const indexed = await readIndexed(deps, folder, name)
+    if (indexed !== undefined) return indexed
+    const underWay = scans.get(folder)
+    if (underWay === undefined) break
+    // It began before this call, and so may have missed a change: the index tells.
+    await underWay.catch(() => undefined)
+  }
+  const scanning = scan(deps, folder).finally(() => scans.delete(folder))
+  scans.set(folder, scanning)
+  return (await scanning).files.get(name) ?? null
+}
+
+/** The file that had this name at the last scan, null if none had, undefined where that scan does not tell any more. */
+async function readIndexed(deps: FileDeps, folder: string, name: string): Promise<SubagentFile | null | undefined> {
   const index = knownOf(deps).folders.get(folder)
-  const path = index?.byName.get(name)
-  if (index === undefined || path === undefined) return undefined
+  if (index === undefined) return undefined
+  const path = index.byName.get(name)
+  if (path === undefined && performance.now() - index.scannedAtMs > ABSENT_MS) return undefined
   const areSame = await Promise.all([...index.stamps].map(async ([path, stamp]) => stamp !== '' && stamp === (await folderStamp(path))))
   if (areSame.includes(false)) return undefined
+  if (path === undefined) return null
   const file = await readIn(deps, folder, path)
   return file?.name === name ? file : undefined
 }
 
-async function scan(deps: FileDeps, folder: string): Promise<{ files: Map<string, SubagentFile>; shadowed: SubagentFile[] }> {
+async function scan(deps: FileDeps, folder: string): Promise<Scan> {
   const known = knownOf(deps)
   const stamps = new Map<string, string>()
   const paths = await listPaths(deps, folder, stamps)
@@ -114,7 +144,7 @@ async function scan(deps: FileDeps, folder: string): Promise<{ files: Map<string
       byName.set(file.name, path)
     } else shadowed.push(toShadowed(file, path, other))
   }
-  known.folders.set(folder, { stamps, byName })
+  known.folders.set(folder, { stamps, byName, scannedAtMs: performance.now() })
   return { files, shadowed }
 }
 
@@ -262,7 +292,7 @@ function tell(deps: FileDeps, path: string, { name, reading: { definition, probl
 }
 
 function knownOf({ settings }: FileDeps): Known {
-  const known: Known = knownBySettings.get(settings) ?? { files: new Map(), folders: new Map(), missing: new Set() }
+  const known: Known = knownBySettings.get(settings) ?? { files: new Map(), folders: new Map(), scans: new Map(), missing: new Set() }
   knownBySettings.set(settings, known)
   return known
 }
