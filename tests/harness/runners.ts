@@ -15,6 +15,7 @@ export function commandRunners(ledgerPath: string): Record<string, { argv: strin
     hold: { argv: node('hold.mjs'), env, steerable: true },
     'kill-worker': { argv: node('kill-worker.mjs'), env },
     rounds: { argv: node('rounds.mjs'), env },
+    where: { argv: node('where.mjs'), env },
     'not-there': { argv: [program('not-there')], env },
   }
 }

@@ -52,6 +52,7 @@ export interface NewTask {
   instructions: string
   acceptance_criteria?: string[]
   required_outputs?: string[]
+  client_cwd?: string | null
 }
 
 export interface Task {

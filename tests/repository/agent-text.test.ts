@@ -1,5 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { fenceOf, renderAssignment, renderBrief, renderInboxItem, renderTaskUpdate, renderTsgNotice, type Task, type TaskUpdateText } from '@muster/domain'
+import {
+  fenceOf,
+  renderAssignment,
+  renderBrief,
+  renderInboxItem,
+  renderRunFolder,
+  renderTaskUpdate,
+  renderTsgNotice,
+  type Task,
+  type TaskUpdateText,
+} from '@muster/domain'
 import { describe, expect, it } from 'vitest'
 import { repositoryRoot } from '../../scripts/check/report.ts'
 
@@ -16,8 +26,14 @@ const task = {
   criteria,
   requiredOutputs: [{ name: 'functions', description: 'a name and a sentence each', schema: null }],
   tsgs: [{ tsgId: 'port-taken', title: 'The port is taken' }],
+  clientCwd: '/srv/project',
   context: {
     background_context: 'The guide is out of date, and users ask for functions that exist.',
+    relevant_files: ['./src/lexer.ts', 'src/parsr.ts'],
+    file_checks: [
+      { field: 'relevant_files', path: './src/lexer.ts', status: 'found', nearest: null },
+      { field: 'relevant_files', path: 'src/parsr.ts', status: 'not_found', nearest: 'src/parser.ts' },
+    ],
     constraints: { rules: ['Do not change the code'], enforcement_level: 'advisory' },
     validation_performed: true,
     validation_timestamp: '2026-03-02T08:00:00.000Z',
@@ -47,6 +63,7 @@ const update: TaskUpdateText = {
 
 const EXAMPLES: Record<string, string> = {
   brief: renderAssignment(task, FENCE),
+  folder: renderRunFolder('/srv/project', true),
   update: renderTaskUpdate(update, FENCE),
   inbox: renderInboxItem(
     {

@@ -1,9 +1,10 @@
-import type { AttemptEnd } from '@muster/domain'
+import { type AttemptEnd, renderRunFolder } from '@muster/domain'
 import type { RunBudget, Runner, RunOutcome, StopReason } from '@muster/runners'
 import {
   briefRun,
   type CheckpointAnswer,
   type ClaimedRun,
+  findClientFolder,
   isDatabaseUnavailable,
   isDiskFailure,
   type RunBrief,
@@ -126,10 +127,11 @@ export class ActiveRun {
       const error = `The runner ${claimed.runner} does not follow sub-agent definitions, and this subtask is a run of ${brief.subagent.name}.`
       return { kind: 'errored', error, retryable: false }
     }
-    // A dispatched brief has a folder of its own, which lasts: an attempt finds there what earlier ones have left.
-    const isTasks = brief.runsTask
-    const workspace = isTasks ? taskWorkspacePath(this.#deps, claimed.taskId as string) : workspacePath(this.#deps, claimed.id, claimed.attempt)
-    if (this.#runner.usesWorkspace) await makeWorkspace(workspace)
+    // Links may have changed since the task was created, so it is resolved now; the run gets the real path.
+    const clientFolder = brief.clientCwd === null || !this.#runner.usesWorkspace ? null : await findClientFolder(this.#deps, brief.clientCwd)
+    const workspace = clientFolder ?? this.#ownFolder(brief)
+    if (this.#runner.usesWorkspace && clientFolder === null) await makeWorkspace(workspace)
+    const folderText = brief.runsTask && this.#runner.usesWorkspace ? `\n\n${renderRunFolder(brief.clientCwd, clientFolder !== null)}` : ''
     try {
       return await this.#runner.run({
         brief: {
@@ -139,7 +141,7 @@ export class ActiveRun {
           agentId: claimed.agentId,
           parentSessionId: claimed.parentSessionId,
           taskId: claimed.taskId,
-          text: brief.text,
+          text: `${brief.text}${folderText}`,
           task: brief.task,
           criteria: brief.criteria,
           requiredOutputs: brief.requiredOutputs,
@@ -160,8 +162,15 @@ export class ActiveRun {
         acknowledge: (updateId) => this.#journal.acknowledge(updateId),
       })
     } finally {
-      if (this.#runner.usesWorkspace && !isTasks) await removeWorkspace(this.#deps, workspace)
+      // Never the folder of a task, nor one of the client's.
+      if (this.#runner.usesWorkspace && !brief.runsTask) await removeWorkspace(this.#deps, workspace)
     }
+  }
+
+  /** Of a dispatched brief, the task's, which lasts: an attempt finds there what earlier ones have left. Otherwise one of the attempt's own. */
+  #ownFolder(brief: RunBrief): string {
+    const { id, attempt, taskId } = this.#claimed
+    return brief.runsTask ? taskWorkspacePath(this.#deps, taskId as string) : workspacePath(this.#deps, id, attempt)
   }
 
   #take(answer: CheckpointAnswer): void {

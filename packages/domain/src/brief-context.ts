@@ -1,4 +1,4 @@
-import { isUrl, urlWarning } from './brief-files.ts'
+import { fileKey, isUrl, urlWarning } from './brief-files.ts'
 import { BRIEF_LIMITS } from './brief-limits.ts'
 import { type BriefReport, isRecord, type Place, type ReadItem, readChoice, readItems, readText } from './brief-report.ts'
 import { isImperative, isMeasurable, isVague } from './brief-wording.ts'
@@ -23,15 +23,20 @@ export interface ContextFields {
 const BACKGROUND_ADVISED = 50
 const ITEM_ADVISED = 10
 
-/** What surrounds a task, in the shape of [EN] 3.2, with the criteria that follow from it. The warnings are the caller's to add. */
-export function cleanContext(report: BriefReport, given: ContextFields): { context: TaskContext | null; criteria: CleanCriterion[] } {
+/**
+ * What surrounds a task, in the shape of [EN] 3.2, with the criteria that follow from it. The warnings are the caller's to add.
+ *
+ * @param clientCwd the folder that relative files start at
+ */
+export function cleanContext(report: BriefReport, given: ContextFields, clientCwd: string | null): { context: TaskContext | null; criteria: CleanCriterion[] } {
   const validatedAt = report.at.toISOString()
   const background = cleanBackground(report, given.background_context)
   const deliverables = cleanDeliverables(report, given.expected_deliverables)
   const success = cleanSuccess(report, given.success_criteria)
   const constraints = cleanConstraints(report, given.constraints)
-  const files = readItems(report, 'relevant_files', given.relevant_files, BRIEF_LIMITS.files, BRIEF_LIMITS.path).map(textOf)
-  const documents = cleanDocuments(report, given.related_documentation)
+  const keyOf = (entry: string) => fileKey(entry, clientCwd)
+  const files = readItems(report, 'relevant_files', given.relevant_files, BRIEF_LIMITS.files, BRIEF_LIMITS.path, keyOf).map(textOf)
+  const documents = cleanDocuments(report, given.related_documentation, keyOf)
   const parts = {
     ...(background === null ? {} : { background_context: background }),
     ...(deliverables.length === 0 ? {} : { expected_deliverables: { items: deliverables, validation_added: validatedAt } }),
@@ -92,8 +97,8 @@ function cleanConstraints(report: BriefReport, value: unknown): { items: ReadIte
   return { items, level: readChoice(report, at, options.enforcement_level, ENFORCEMENT_LEVELS, 'strict') }
 }
 
-function cleanDocuments(report: BriefReport, value: unknown): string[] {
-  const documents = readItems(report, 'related_documentation', value, BRIEF_LIMITS.documents, BRIEF_LIMITS.path).map(textOf)
+function cleanDocuments(report: BriefReport, value: unknown, keyOf: (entry: string) => string): string[] {
+  const documents = readItems(report, 'related_documentation', value, BRIEF_LIMITS.documents, BRIEF_LIMITS.path, keyOf).map(textOf)
   for (const url of documents.filter(isUrl)) {
     const warning = urlWarning(url, report.at)
     if (warning !== null) report.warnings.push(warning)

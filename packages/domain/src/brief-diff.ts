@@ -29,6 +29,7 @@ const FIELDS: Record<string, { partsOf: (task: Task) => string[]; isText: boolea
     const constraints = task.context?.constraints
     return constraints === undefined ? [] : [...constraints.rules, ...(constraints.enforcement_level === 'strict' ? [] : ['enforcement_level: advisory'])]
   }),
+  client_cwd: list((task) => (task.clientCwd === null ? [] : [task.clientCwd])),
   relevant_files: list((task) => task.context?.relevant_files ?? []),
   related_documentation: list((task) => task.context?.related_documentation ?? []),
   priority: list((task) => [task.priority]),

@@ -7,7 +7,7 @@ import { DomainError, type FieldProblem } from './errors.ts'
 import { isUuid } from './ids.ts'
 import { processorMs } from './limited.ts'
 import { checkOutputSchema, type RequiredOutput } from './output-schema.ts'
-import { type BriefWarning, REVIEW_MODES, type ReviewMode, TASK_PRIORITIES, type TaskContext, type TaskPriority } from './task.ts'
+import { type BriefWarning, type FileCheck, REVIEW_MODES, type ReviewMode, TASK_PRIORITIES, type TaskContext, type TaskPriority } from './task.ts'
 import { codePointLength, unstorableJsonReason } from './text.ts'
 
 /** A brief as it comes over the wire. What is null or left out is absent; what is required is said by `cleanBrief`, not by the type. */
@@ -69,7 +69,8 @@ export function cleanBrief(input: BriefFields, at: Date): { cleaned: CleanBrief;
   const head = cleanHead(report, given)
   const acceptance = readItems(report, 'acceptance_criteria', given.acceptance_criteria, BRIEF_LIMITS.acceptanceCriteria, BRIEF_LIMITS.acceptanceCriterion)
   const requiredOutputs = cleanOutputs(report, given.required_outputs)
-  const { context, criteria } = cleanContext(report, given)
+  const clientCwd = readText(report, 'client_cwd', given.client_cwd, 0, BRIEF_LIMITS.path) || null
+  const { context, criteria } = cleanContext(report, given, clientCwd)
   const cleaned: CleanBrief = {
     ...head,
     criteria: [...acceptance.map((item) => toCriterion(item, 'acceptance', true)), ...criteria],
@@ -79,10 +80,16 @@ export function cleanBrief(input: BriefFields, at: Date): { cleaned: CleanBrief;
     dependsOn: cleanIds(report, 'depends_on', given.depends_on, BRIEF_LIMITS.dependsOn, (id) => (isUuid(id) ? null : 'must be the id of a task, a UUID')),
     review: readChoice(report, 'review', given.review, REVIEW_MODES, 'none'),
     parentSessionId: cleanSessionId(report, given.parent_session_id),
-    clientCwd: readText(report, 'client_cwd', given.client_cwd, 0, BRIEF_LIMITS.path) || null,
+    clientCwd,
     metadata: cleanMetadata(report, given.metadata),
   }
   return { cleaned: withWarnings(cleaned, report.warnings), problems: report.problems, warnings: report.warnings }
+}
+
+/** A brief whose context carries what a look at the disk has told of its files. */
+export function withFileChecks(brief: CleanBrief, checks: readonly FileCheck[]): CleanBrief {
+  if (brief.context === null || checks.length === 0) return brief
+  return { ...brief, context: { ...brief.context, file_checks: [...checks] } }
 }
 
 /** A brief whose context carries these warnings besides those it has, as their messages. For what only a look at the disk can tell. */

@@ -47,10 +47,32 @@ describe('the files of a brief', () => {
     expect(briefFiles(null, '/srv')).toEqual([])
   })
 
+  it.each<[string, string[], string | undefined, string[]]>([
+    ['four spellings in a folder', ['./a.ts', 'a.ts', 'b/../a.ts', '/srv/a.ts'], '/srv', ['./a.ts']],
+    ['the same in another order, and a second file', ['/srv//a.ts', 'c.ts', 'a.ts'], '/srv/', ['/srv//a.ts', 'c.ts']],
+    ['spellings without a folder, where the absolute one is another file', ['./a.ts', 'a.ts', 'b/../a.ts', '/srv/a.ts'], undefined, ['./a.ts', '/srv/a.ts']],
+    ['spellings from a folder that is itself relative', ['./a.ts', 'b//../a.ts', 'src/'], 'srv', ['./a.ts', 'src/']],
+    ['a folder with and without its slash', ['src/', 'src', './src/.'], '/srv', ['src/']],
+    ['names that differ', ['a.ts', 'A.ts', 'b/a.ts', '../a.ts'], '/srv', ['a.ts', 'A.ts', 'b/a.ts', '../a.ts']],
+  ])('are one entry each, as first sent: %s', (_, files, clientCwd, expected) => {
+    const { cleaned } = cleanBrief({ title: 'a', instructions: 'b', client_cwd: clientCwd, relevant_files: files, related_documentation: files }, at)
+    expect(cleaned.context).toMatchObject({ relevant_files: expected, related_documentation: expected })
+  })
+
+  it('may be 50, however many spellings of them there are, and addresses are compared to the letter', () => {
+    const files = Array.from({ length: 50 }, (_, nth) => [`${nth}.ts`, `./${nth}.ts`]).flat()
+    const documents = ['https://example.com/a/../b', 'https://example.com/b']
+    const { cleaned, problems } = cleanBrief({ title: 'a', instructions: 'b', relevant_files: files, related_documentation: documents }, at)
+    expect(problems).toEqual([])
+    expect(cleaned.context?.relevant_files).toHaveLength(50)
+    expect(cleaned.context?.related_documentation).toEqual(documents)
+  })
+
   it.each([
     ['relevant_files', "File not found: 'a' - will be skipped by agents"],
     ['related_documentation', "Documentation file not found: 'a'"],
   ] as const)('%s: %s', (field, message) => {
-    expect(fileWarning({ field, path: 'a' }, at)).toEqual({ field, message, timestamp: at.toISOString() })
+    expect(fileWarning({ field, path: 'a', nearest: null }, at)).toEqual({ field, message, timestamp: at.toISOString() })
+    expect(fileWarning({ field, path: 'a', nearest: 'b' }, at).message).toBe(`${message}. Did you mean 'b'?`)
   })
 })

@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
-import type { BriefWarning, TaskContext } from './task.ts'
+import type { BriefWarning, FileCheck, TaskContext } from './task.ts'
 
 /** The two fields of a brief that name files. */
-export type FileField = 'relevant_files' | 'related_documentation'
+export type FileField = FileCheck['field']
 
 export interface BriefFile {
   field: FileField
@@ -25,6 +25,12 @@ export function resolveBriefPath(path: string, clientCwd: string | null): string
   return posix.isAbsolute(joined) ? posix.resolve(joined) : null
 }
 
+/** The same for all spellings of one file: `./a.ts`, `a.ts`, `b/../a.ts` and `<client_cwd>/a.ts`. An address is compared to the letter. */
+export function fileKey(entry: string, clientCwd: string | null): string {
+  if (isUrl(entry)) return entry
+  return resolveBriefPath(entry, clientCwd) ?? posix.join(entry, '.')
+}
+
 /** Whether a resolved path is one of the folders or below one. By letters: the caller has followed links on both sides. */
 export function isUnder(resolved: string, roots: readonly string[]): boolean {
   return roots.some((root) => {
@@ -41,9 +47,10 @@ export function briefFiles(context: TaskContext | null, clientCwd: string | null
 }
 
 /** The warning about a file that is not there. */
-export function fileWarning(file: Pick<BriefFile, 'field' | 'path'>, at: Date): BriefWarning {
-  const message =
+export function fileWarning(file: Pick<FileCheck, 'field' | 'path' | 'nearest'>, at: Date): BriefWarning {
+  const notFound =
     file.field === 'related_documentation' ? `Documentation file not found: '${file.path}'` : `File not found: '${file.path}' - will be skipped by agents`
+  const message = file.nearest === null ? notFound : `${notFound}. Did you mean '${file.nearest}'?`
   return { field: file.field, message, timestamp: at.toISOString() }
 }
 

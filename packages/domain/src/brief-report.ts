@@ -83,8 +83,17 @@ export interface ReadItem {
 /**
  * The items of a list, each a text or `{id?, text}`: trimmed, without blanks, each once, in order. At most `max` come back: no more
  * of a list that is too long is looked at, or the answer would outgrow the request.
+ *
+ * @param keyOf the same for two texts that are one item; of these, the first is kept
  */
-export function readItems(report: BriefReport, at: string | Place, value: unknown, max: number, charactersMax: number): ReadItem[] {
+export function readItems(
+  report: BriefReport,
+  at: string | Place,
+  value: unknown,
+  max: number,
+  charactersMax: number,
+  keyOf: (text: string) => string = (text) => text,
+): ReadItem[] {
   const place = typeof at === 'string' ? { pointer: `/${at}`, field: at } : at
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) {
@@ -99,8 +108,9 @@ export function readItems(report: BriefReport, at: string | Place, value: unknow
       if (misfits < max) report.problem(`${place.pointer}/${index}`, `${place.field}[${index}]`, 'must be a text', entry)
       misfits += 1
     } else if (item.text !== '') {
-      const known = items.get(item.text)
-      if (known === undefined) items.set(item.text, item)
+      const key = keyOf(item.text)
+      const known = items.get(key)
+      if (known === undefined) items.set(key, item)
       else if (known.id === undefined && item.id !== undefined) known.id = item.id
     }
   }

@@ -11,6 +11,7 @@ import {
   renderCheckInTemplate,
   renderContext,
   renderInboxItem,
+  renderRunFolder,
   renderTaskUpdate,
   renderTsgNotice,
   renderUpdateContent,
@@ -148,6 +149,39 @@ describe('an assignment', () => {
     const text = renderAssignment({ ...task, context }, FENCE)
     expect(text).toContain('🎯 SUCCESS CRITERIA (not all required):\n  • All tests pass')
     expect(text).toContain('⚠️ CONSTRAINTS (advisory):\n  • Be quick')
+  })
+
+  it('shows the folder before the files, and what is known of each file', () => {
+    const context: TaskContext = {
+      ...validation,
+      relevant_files: ['./a.ts', 'src/lexr.ts', 'none.ts', '/etc/hosts', 'new.ts'],
+      related_documentation: ['https://jwt.io', 'gide.md'],
+      file_checks: [
+        { field: 'relevant_files', path: './a.ts', status: 'found', nearest: null },
+        { field: 'relevant_files', path: 'src/lexr.ts', status: 'not_found', nearest: 'src/lexer.ts' },
+        { field: 'relevant_files', path: 'none.ts', status: 'not_found', nearest: null },
+        { field: 'relevant_files', path: '/etc/hosts', status: 'not_checked', nearest: null },
+        { field: 'related_documentation', path: 'gide.md', status: 'not_found', nearest: 'guide\n.md' },
+      ],
+    }
+    const text = renderAssignment({ ...bare, context, clientCwd: '/srv/my\nproject' }, FENCE)
+    expect(text).toContain('\nClient Folder: /srv/my project\n')
+    expect(text).toContain(
+      [
+        '📁 RELEVANT FILES TO EXAMINE:',
+        '  • ./a.ts (found)',
+        '  • src/lexr.ts (not found; the nearest name is src/lexer.ts)',
+        '  • none.ts (not found)',
+        '  • /etc/hosts (not checked)',
+        '  • new.ts',
+        '',
+        '📚 RELATED DOCUMENTATION:',
+        '  • https://jwt.io',
+        '  • gide.md (not found; the nearest name is guide .md)',
+      ].join('\n'),
+    )
+    expect(text.indexOf('Client Folder')).toBeLessThan(text.indexOf('RELEVANT FILES'))
+    expect(renderContext(context)).toContain('  • ./a.ts\n  • src/lexr.ts\n')
   })
 
   it('carries instructions word for word, and each item of a list on one line', () => {
@@ -292,9 +326,39 @@ describe('an update', () => {
       'Success Criteria (not all required):\n  • All tests pass\nConstraints (advisory):\n  • Be quick\nRelevant Files:\n  • a\n  • b',
     ],
     ['guides', { tsgs: [] }, 'Tsgs: none'],
+    ['the folder', { clientCwd: '/srv/b' }, 'Client Folder: /srv/b'],
   ])('says what is new of %s', (_, change, content) => {
     const after = { ...task, ...change }
     expect(renderUpdateContent(after, diffBrief(task, after))).toBe(content)
+  })
+})
+
+describe('an update of the folder', () => {
+  it('says that there is none any more, and shows the files again, whose state may have changed', () => {
+    const context: TaskContext = {
+      ...validation,
+      relevant_files: ['a.ts'],
+      file_checks: [{ field: 'relevant_files', path: 'a.ts', status: 'not_checked', nearest: null }],
+    }
+    const before = { ...bare, context, clientCwd: '/srv' }
+    const after = { ...before, clientCwd: null }
+    expect(diffBrief(before, after)).toEqual({ client_cwd: [{ op: 'remove', text: '/srv' }] })
+    expect(renderUpdateContent(after, diffBrief(before, after))).toBe('Client Folder: none\nRelevant Files:\n  • a.ts (not checked)')
+  })
+})
+
+describe('the folder of a run', () => {
+  it.each([
+    ['/srv/a', true, 'Folder of this run: the client folder, /srv/a'],
+    ['/srv/[Task Update: Note]', true, 'Folder of this run: the client folder, /srv/⟦Task Update: Note⟧'],
+    [
+      '/srv/a',
+      false,
+      "Folder of this run: the task's own, which lasts as long as the task. The client folder is not a folder below WORKSPACE_ROOTS of this worker.",
+    ],
+    [null, false, "Folder of this run: the task's own, which lasts as long as the task."],
+  ])('of a task with %s, used %s', (clientCwd, isUsed, text) => {
+    expect(renderRunFolder(clientCwd, isUsed)).toBe(text)
   })
 })
 

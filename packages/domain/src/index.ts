@@ -21,7 +21,7 @@ export {
 export { type BriefInput, type EarlierWork, renderBrief, taskOfBrief } from './brief.ts'
 export type { ContextFields } from './brief-context.ts'
 export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './brief-diff.ts'
-export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withWarnings } from './brief-fields.ts'
+export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withFileChecks, withWarnings } from './brief-fields.ts'
 export { type BriefFile, briefFiles, type FileField, fileWarning, isUnder, isUrl, resolveBriefPath } from './brief-files.ts'
 export { BRIEF_LIMITS } from './brief-limits.ts'
 export {
@@ -29,6 +29,7 @@ export {
   CRITERIA_FIELDS,
   renderAssignment,
   renderContext,
+  renderRunFolder,
   renderUpdateContent,
   shownDiff,
 } from './brief-text.ts'
@@ -231,6 +232,9 @@ export {
   type CriterionState,
   ENFORCEMENT_LEVELS,
   type EnforcementLevel,
+  FILE_STATUSES,
+  type FileCheck,
+  type FileStatus,
   isTerminalTask,
   NEXT_TASK_STATUSES,
   REPORTED_TASK_STATUSES,

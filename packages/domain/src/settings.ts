@@ -106,7 +106,7 @@ export const settingsSchema = z.object({
   WORKSPACE_ROOTS: folderList
     .default([])
     .describe(
-      'Absolute folders, separated by colons, in which the server may look whether the files that a brief names exist. Links out of them are not followed.',
+      'Absolute folders, separated by colons, in which the server may look whether the files that a brief names exist, and in which dispatched runs work, with the right to write, when their client_cwd is there. Links out of them are not followed. Keep DATA_DIR out of them.',
     ),
   COMMAND_RUNNERS: commandRunners
     .default({})

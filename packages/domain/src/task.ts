@@ -50,6 +50,20 @@ export interface Criterion {
   state: CriterionState
 }
 
+export const FILE_STATUSES = ['found', 'not_found', 'not_checked'] as const
+export type FileStatus = (typeof FILE_STATUSES)[number]
+
+/** What a look at the disk told of a file that a brief names, at the time of its validation. */
+export interface FileCheck {
+  field: 'relevant_files' | 'related_documentation'
+  /** As the brief has it. */
+  path: string
+  /** `not_checked` wherever the server may not look, whether a file is there or not. */
+  status: FileStatus
+  /** For `not_found`: the path with the most similar name of the same folder, where one is similar. */
+  nearest: string | null
+}
+
 /** What surrounds a task, in the nested shape of [EN] 3.2. Absent parts are left out. Keys are those of the wire. */
 export interface TaskContext {
   background_context?: string
@@ -58,6 +72,8 @@ export interface TaskContext {
   constraints?: { rules: string[]; enforcement_level: EnforcementLevel }
   relevant_files?: string[]
   related_documentation?: string[]
+  /** Beyond [EN]: what the server knows of each file that the two lists name, in their order. */
+  file_checks?: FileCheck[]
   validation_performed: boolean
   validation_timestamp: string
   validation_warnings: string[]

@@ -77,7 +77,10 @@ export interface Run {
   readonly brief: Brief
   /** A runner that can tell what it uses ends with `budget_exceeded` when nothing is left. */
   readonly budget: RunBudget
-  /** A folder of the attempt's own: absolute; existing and writable for runners that use one. Removed afterwards. */
+  /**
+   * The folder to work in: absolute, and existing for runners that use one. Of the attempt's own, and removed afterwards; or, for a dispatched brief,
+   * of the task's own or its client folder, which stay.
+   */
   readonly workspace: string
   /** How the work can call Muster back, with the subtask's own credential. */
   readonly access: { url: string; token: string }

@@ -44,6 +44,8 @@ export interface RunBrief {
   subagent: SubagentDefinition | null
   /** Whether it is the run of a dispatched brief, whose changes it is told. */
   runsTask: boolean
+  /** Of the brief that it runs: where its author has the files; null for every other run. */
+  clientCwd: string | null
   /** Numbers of the last note, and of the last update of the task, that are part of it: neither comes again. */
   told: { noteSeq: number; taskSeq: number }
 }
@@ -160,6 +162,7 @@ function compose(
     sessionId: subtaskSessionId(run.id),
     subagent,
     runsTask: dispatched !== null,
+    clientCwd: dispatched?.task.clientCwd ?? null,
     told: { noteSeq, taskSeq: dispatched?.seq ?? 0 },
   }
 }

@@ -7,8 +7,10 @@ import {
   type CleanBrief,
   cleanBrief,
   type FieldProblem,
+  fileWarning,
   requireScope,
   requireSpawnAllowed,
+  withFileChecks,
   withWarnings,
 } from '@muster/domain'
 import { checkFiles } from './check-files.ts'
@@ -44,10 +46,12 @@ export async function judgeBrief(ctx: Ctx, fields: BriefFields, known: readonly 
   const at = await clock.readClock(ctx.db)
   const { cleaned, problems, warnings } = cleanBrief(fields, at)
   const all = [...known, ...problems, ...(problems.length === 0 ? await unknownRefs(ctx, cleaned) : [])]
-  const aboutFiles = await checkFiles(briefFiles(cleaned.context, cleaned.clientCwd), ctx.settings.WORKSPACE_ROOTS, at)
+  const checks = await checkFiles(briefFiles(cleaned.context, cleaned.clientCwd), ctx.settings.WORKSPACE_ROOTS)
+  // What was not looked for is no fault of the brief.
+  const aboutFiles = checks.filter(({ status }) => status === 'not_found').map((check) => fileWarning(check, at))
   const allWarnings = [...warnings, ...aboutFiles]
   if (all.length > 0) throw briefRefused(all, allWarnings)
-  return { cleaned: withWarnings(cleaned, aboutFiles), warnings: allWarnings, at }
+  return { cleaned: withWarnings(withFileChecks(cleaned, checks), aboutFiles), warnings: allWarnings, at }
 }
 
 /** What a brief names that is not there. */

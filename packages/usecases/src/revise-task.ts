@@ -42,6 +42,7 @@ export type BriefPatch = Pick<
   | 'constraints'
   | 'relevant_files'
   | 'related_documentation'
+  | 'client_cwd'
 >
 
 const CONTEXT_FIELDS = [
@@ -51,6 +52,8 @@ const CONTEXT_FIELDS = [
   'constraints',
   'relevant_files',
   'related_documentation',
+  // Relative files start there.
+  'client_cwd',
 ] as const satisfies (keyof BriefPatch)[]
 
 /** Which revision a change was made from: one of these, whatever is there, or nothing was said. */
@@ -134,6 +137,7 @@ async function writeRevision(
     requiredOutputs: cleaned.requiredOutputs,
     context: hasNewContext ? cleaned.context : locked.context,
     warnings: hasNewContext ? warnings : locked.warnings,
+    clientCwd: cleaned.clientCwd,
     metadata: cleaned.metadata,
   }
   const diff = diffBrief(before, { ...before, ...fields, dependsOn: blockers === null ? before.dependsOn : cleaned.dependsOn.toSorted() })

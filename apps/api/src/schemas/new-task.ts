@@ -28,7 +28,9 @@ const context = {
     ])
     .nullish()
     .describe('What must be kept to. A list, or with `enforcement_level` (default strict).'),
-  relevant_files: strings(BRIEF_LIMITS.files, BRIEF_LIMITS.path).nullish().describe('Relative ones start at `client_cwd`.'),
+  relevant_files: strings(BRIEF_LIMITS.files, BRIEF_LIMITS.path)
+    .nullish()
+    .describe('Relative ones start at `client_cwd`. Several spellings of one file are one entry, the first.'),
   related_documentation: strings(BRIEF_LIMITS.documents, BRIEF_LIMITS.path).nullish().describe('Addresses, which nobody fetches, or files.'),
 }
 
@@ -49,6 +51,9 @@ const brief = {
     .describe('P0 critical, P1 high, P2 medium (the default), P3 low; in any case.')
     .meta({ examples: ['P1'] }),
   depends_on: z.array(z.uuid()).meta({ maxItems: BRIEF_LIMITS.dependsOn }).nullish().describe('Tasks that have to be completed before.'),
+  client_cwd: string(BRIEF_LIMITS.path)
+    .nullish()
+    .describe('The absolute folder that relative files start at. A dispatched run works there when it lies in `WORKSPACE_ROOTS`, otherwise in `workspace`.'),
   ...context,
   metadata: z.record(z.string(), z.unknown()).nullish().describe('Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.'),
 }
@@ -65,7 +70,6 @@ export const newTaskSchema = requestComponent(
       .nullish()
       .describe('The session that wants it done. Its inbox and its next injection report the end of the task, and that it waits for review.')
       .meta({ examples: ['research-1'] }),
-    client_cwd: string(BRIEF_LIMITS.path).nullish().describe('The folder that relative paths start at.'),
     review: z.enum(REVIEW_MODES).nullish().describe('Who decides over what is handed in. Default: none.'),
   }),
   {

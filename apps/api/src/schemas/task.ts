@@ -1,4 +1,4 @@
-import { CRITERION_SOURCES, CRITERION_STATES, ENFORCEMENT_LEVELS, REVIEW_MODES, TASK_PRIORITIES, TASK_STATUSES, type Task } from '@muster/domain'
+import { CRITERION_SOURCES, CRITERION_STATES, ENFORCEMENT_LEVELS, FILE_STATUSES, REVIEW_MODES, TASK_PRIORITIES, TASK_STATUSES, type Task } from '@muster/domain'
 import type { TaskSummary } from '@muster/usecases'
 import { z } from 'zod'
 import type { Answer } from '../endpoint.ts'
@@ -30,6 +30,18 @@ export const criterionSchema = component(
   }),
 )
 
+const fileCheckSchema = component(
+  'FileCheck',
+  z
+    .object({
+      field: z.enum(['relevant_files', 'related_documentation']),
+      path: z.string().describe('As it was sent.'),
+      status: z.enum(FILE_STATUSES).describe('`not_checked` wherever the server may not look: outside of `WORKSPACE_ROOTS`, also by way of links.'),
+      nearest: z.string().nullable().describe('For `not_found`: the path with the most similar name of the same folder, where one is similar.'),
+    })
+    .describe('What the server knew of a file when the brief was validated.'),
+)
+
 const taskContextSchema = component(
   'TaskContext',
   z
@@ -40,6 +52,7 @@ const taskContextSchema = component(
       constraints: z.object({ rules: z.array(z.string()), enforcement_level: enforcementLevelSchema }).optional(),
       relevant_files: z.array(z.string()).optional(),
       related_documentation: z.array(z.string()).optional(),
+      file_checks: z.array(fileCheckSchema).optional(),
       validation_performed: z.boolean(),
       validation_timestamp: z.string(),
       validation_warnings: z.array(z.string()),
@@ -76,7 +89,7 @@ export const taskSchema = component(
     task_context: taskContextSchema.nullable(),
     validation: z.object({ performed: z.boolean(), warnings: z.array(briefWarningSchema) }),
     review: reviewModeSchema,
-    client_cwd: z.string().nullable(),
+    client_cwd: z.string().nullable().describe('The folder that relative files start at. A dispatched run works there when it lies in `WORKSPACE_ROOTS`.'),
     workspace: z.string().nullable().describe('A folder of its own on the server.'),
     metadata: z.record(z.string(), z.unknown()),
     next_steps: z.array(z.string()).describe('What its holder says comes next, by the newest check-in that says so.'),

@@ -95,6 +95,7 @@ export interface RevisedFields {
   requiredOutputs: RequiredOutput[]
   context: TaskContext | null
   warnings: Task['warnings']
+  clientCwd: string | null
   metadata: Record<string, unknown>
 }
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BRIEF, startTasksApi, type TasksApi, UNKNOWN } from './testing.ts'
@@ -38,6 +41,47 @@ describe('PATCH /tasks/{id}', () => {
 
   it('200: changes nothing where nothing changes', async () => {
     expect((await patch(await make(), '"1"', { title: BRIEF.title })).body).toMatchObject({ revision: 1, update_id: null, diff: {} })
+  })
+
+  it('200: corrects the folder, checks the files again, and tells the holder as a change of the context', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'muster-folder-'))
+    await writeFile(join(root, 'lexer.ts'), '')
+    const { settings } = api.ctx
+    const rootsBefore = settings.WORKSPACE_ROOTS
+    Object.assign(settings, { WORKSPACE_ROOTS: [root] })
+    try {
+      const path = await make({ client_cwd: '/nowhere', relevant_files: ['./lexer.ts', 'lexer.ts', 'lexr.ts'] })
+      const created = (await send('GET', path)).body
+      expect(created.task_context).toMatchObject({
+        relevant_files: ['./lexer.ts', 'lexr.ts'],
+        file_checks: [{ status: 'not_checked' }, { status: 'not_checked' }],
+      })
+      const { status, headers, body } = await patch(path, '"1"', { client_cwd: root })
+      expect([status, headers.etag]).toEqual([200, '"2"'])
+      expect(body.diff).toEqual({
+        client_cwd: [
+          { op: 'remove', text: '/nowhere' },
+          { op: 'add', text: root },
+        ],
+      })
+      expect(body.task).toMatchObject({
+        client_cwd: root,
+        task_context: {
+          file_checks: [
+            { field: 'relevant_files', path: './lexer.ts', status: 'found', nearest: null },
+            { field: 'relevant_files', path: 'lexr.ts', status: 'not_found', nearest: 'lexer.ts' },
+          ],
+          validation_warnings: ["File not found: 'lexr.ts' - will be skipped by agents. Did you mean 'lexer.ts'?"],
+        },
+      })
+      expect((await send('GET', `${path}/updates`)).body.items).toMatchObject([{ update_id: body.update_id, update_type: 'context' }])
+      expect((await patch(path, '"2"', { client_cwd: root })).body).toMatchObject({ revision: 2, update_id: null, diff: {} })
+      expect((await patch(path, '"1"', { client_cwd: null })).status).toBe(412)
+      expect((await patch(path, '"2"', { client_cwd: null })).body.task).toMatchObject({ revision: 3, client_cwd: null })
+    } finally {
+      Object.assign(settings, { WORKSPACE_ROOTS: rootsBefore })
+      await rm(root, { recursive: true })
+    }
   })
 
   it('400: refuses an If-Match that is none, and a field that cannot be changed', async () => {
