@@ -189,7 +189,8 @@ const GONE_CLASSES = ['08', '53', '58']
 
 /** Whether an error, or what caused it, means that the database could not do what was asked at the moment: worth trying again, unchanged. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  return outageCode(error) !== null
+  // Whatever ended the connection: done again as if it had failed, it might be done twice.
+  return error instanceof CommitUnknownError || outageCode(error) !== null
 }
 
 function outageCode(error: unknown): string | null {

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { describe, expect, it } from 'vitest'
-import { describeOutage, isDatabaseUnavailable, unavailable } from './client.ts'
+import { CommitUnknownError, describeOutage, isDatabaseUnavailable, unavailable } from './client.ts'
 
 const TEXT = 'could not extend file "base/16384/24601": No space left on device'
 
@@ -33,6 +33,12 @@ describe('an outage', () => {
 
   it.each(['22021', '22P05', '23505', '42501', '54000', 'XX000', 'ERR_INVALID_ARG_TYPE', '53_ERR', 'ENOSPC'])('is not %s', (code) => {
     expect(isDatabaseUnavailable(failure(code))).toBe(false)
+  })
+
+  it('is a COMMIT without an answer, whatever ended the connection', () => {
+    const error = new CommitUnknownError(Object.assign(failure('XX000'), { severity: 'FATAL' }))
+    expect(isDatabaseUnavailable(error)).toBe(true)
+    expect(unavailable(error).message).toContain('may or may not have taken effect')
   })
 
   it('is named by what is wrong', () => {
