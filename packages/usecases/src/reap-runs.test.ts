@@ -120,6 +120,23 @@ describe('a lapsed lease', () => {
   })
 })
 
+describe('a lost subtask that cannot be written', () => {
+  it('keeps no other from being taken, and is taken once it can be', async () => {
+    const runs = [await running(), await running(), await running()]
+    const poisoned = runs[1]?.id as string
+    await harness.admin.unsafe(`
+      create function boom() returns trigger language plpgsql as $$ begin raise exception 'boom' using errcode = '22023'; end $$;
+      create trigger boom before update on subtasks for each row when (new.id = '${poisoned}' and new.status = 'pending') execute function boom()`)
+    await advanceClock(harness.admin, '31 seconds')
+    expect(await reapRuns(harness.deps)).toBe(2)
+    expect(harness.log.takeErrors()).toMatchObject([{ message: 'could not take a lost subtask; it is tried again' }])
+    expect(await readSubtaskRow(harness.admin, poisoned)).toMatchObject({ status: 'running', failures: 0 })
+    await harness.admin.unsafe('drop trigger boom on subtasks; drop function boom')
+    expect(await reapRuns(harness.deps)).toBe(1)
+    expect(await readSubtaskRow(harness.admin, poisoned)).toMatchObject({ status: 'pending', failures: 1 })
+  })
+})
+
 /** A worker of ours: registered, with its session's lock. */
 async function registeredWorker() {
   const id = newName()

@@ -1,6 +1,7 @@
-import { lanes, transaction, workers } from '@muster/db'
+import { isDatabaseUnavailable, lanes, transaction, workers } from '@muster/db'
 import { runQueue } from '@muster/jobs'
 import type { Deps } from './ctx.ts'
+import type { RunEnd } from './prepare-ends.ts'
 import { settleRuns } from './settle-runs.ts'
 
 /** A worker whose session is gone is lost once it has been silent for this long. */
@@ -32,12 +33,25 @@ export async function reapRuns(deps: Deps): Promise<number> {
         : ({ kind: 'lost', ranMs: attempt.ranMs, lostMs: attempt.lostMs } as const),
       onlyIfLapsed: !attempt.isWorkerGone,
     }))
-    const settlements = await settleRuns(deps, projectId, ends)
-    const taken = [...settlements].filter(([, settlement]) => settlement === 'settled').map(([id]) => id)
+    const taken = await takeLost(deps, projectId, ends)
     reaped += taken.length
     if (taken.length > 0) deps.log.warn({ project_id: projectId, subtask_ids: taken }, 'took subtasks from lost workers')
   }
   return reaped
+}
+
+/** Ends attempts together. Where that fails, each is tried alone, so that one that cannot be written keeps no other. Returns the subtasks that were taken. */
+async function takeLost(deps: Deps, projectId: string, ends: readonly RunEnd[]): Promise<string[]> {
+  try {
+    const settlements = await settleRuns(deps, projectId, ends)
+    return [...settlements].filter(([, settlement]) => settlement === 'settled').map(([id]) => id)
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error
+    const taken: string[] = []
+    if (ends.length > 1) for (const end of ends) taken.push(...(await takeLost(deps, projectId, [end])))
+    else deps.log.error({ err: error, project_id: projectId, subtask_id: ends[0]?.subtaskId }, 'could not take a lost subtask; it is tried again')
+    return taken
+  }
 }
 
 /** Passes slots that nobody claims on to rows of other runners in the same lane. */
