@@ -1,6 +1,6 @@
-import { advanceClock, mountSmallDisk, startDatabaseProxy } from '@muster/testing'
+import { advanceClock, mountSmallDisk, reserveLog, startDatabaseProxy } from '@muster/testing'
 import { afterEach, describe, expect, it } from 'vitest'
-import { reserveLog, startOwnPostgres } from './harness/own-postgres.ts'
+import { startOwnPostgres } from './harness/own-postgres.ts'
 import { type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
 import type { Problem, Subtask } from './harness/wire.ts'

@@ -30,6 +30,9 @@ const DEADLINE_MS = 5_000
 /** By then an API that is left alone answers again once PostgreSQL is back: many times what it takes, since the machine is at its busiest then. */
 export const RECOVERY_MAX_MS = 30_000
 
+/** Whatever names files, relations, settings or errors of the database. */
+export const DATABASE_TEXT = /base\/\d|\bpg_|No space left|could not (?:extend|write)|read-only transaction|SQLSTATE/
+const SAYS_NOTHING_OF_THE_DATABASE = 'no refusal carries text of the database'
 const RECOVERS = 'an API that is left alone answers 2xx again within 30 s of PostgreSQL being back'
 const CONNECTS = 'an API that is up and left alone refuses no connection'
 
@@ -134,6 +137,10 @@ export class Client {
     this.#findings.looked('the API never answers 5xx but 503', 1)
     if (status >= 500 && status !== 503) this.#findings.broke('the API never answers 5xx but 503', what)
     if (status >= 200 && status < 300) this.#recovered(api, startedMs)
+    else {
+      this.#findings.looked(SAYS_NOTHING_OF_THE_DATABASE, 1)
+      if (DATABASE_TEXT.test(text)) this.#findings.broke(SAYS_NOTHING_OF_THE_DATABASE, what)
+    }
     if (status === 503) {
       const retryAfter = Number(answer.headers.get('retry-after'))
       this.#findings.looked('every 503 says when to come again', 1)

@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDatabaseUnavailable } from '@muster/db'
 import type { Client } from './client.ts'
 import { BACK_MAX_MS, moveClock } from './clock.ts'
+import type { Findings } from './findings.ts'
 import type { Fault } from './plan.ts'
 import type { Life, Supervised } from './supervised.ts'
 import { LEASE_SECONDS, type System } from './system.ts'
+import { refuseWrites } from './write-outages.ts'
 
 /** What became of a fault. */
 export interface FaultRecord {
@@ -25,29 +27,43 @@ export interface FaultRun {
 }
 
 /** Carries out the plan. Resolves when the last fault is over and everything that was stopped goes on. */
-export async function runFaults(system: System, client: Client, plan: readonly Fault[], stop: AbortSignal, log: (line: string) => void): Promise<FaultRun> {
+export async function runFaults(
+  system: System,
+  client: Client,
+  plan: readonly Fault[],
+  findings: Findings,
+  stop: AbortSignal,
+  log: (line: string) => void,
+): Promise<FaultRun> {
   const run: FaultRun = { records: [], apiRecoveriesMs: [], outages: [] }
   const underWay: Promise<void>[] = []
   const startedAt = performance.now()
   // One after the other: what comes while the server is away begins as soon as it is back.
   let postgresTurn: Promise<unknown> = Promise.resolve()
-  const breakPostgres = (fault: Fault): Promise<string> => {
-    const broken = postgresTurn.then(() => takePostgresAway(fault))
+  const breakPostgres = (fault: Fault): Promise<string | null> => {
+    const broken = postgresTurn.then(() => breakAndAwaitRecovery(fault))
     postgresTurn = broken.catch(() => {})
     return broken
   }
 
-  const takePostgresAway = async (fault: Fault): Promise<string> => {
+  const breakAndAwaitRecovery = async (fault: Fault): Promise<string | null> => {
+    if (fault.kind === 'disk-full' && system.disk === null) return null
     client.interruptRecoveries()
     const fromMs = Date.now()
+    let details = ''
+    if (fault.kind.startsWith('postgres-')) await takePostgresAway(fault)
+    else details = await refuseWrites(system, fault, findings, stop)
+    for (const api of system.apis.filter((each) => each.excused.every(({ toMs }) => toMs < Date.now())))
+      client.awaitRecovery(api, (ms) => run.apiRecoveriesMs.push(ms))
+    run.outages.push({ fromMs, toMs: Date.now() })
+    return `for ${((Date.now() - fromMs) / 1000).toFixed(1)} s${details}`
+  }
+
+  const takePostgresAway = async (fault: Fault): Promise<void> => {
     if (fault.kind === 'postgres-crash') await system.postgres.kill()
     else await stopPostgres(system, fault.kind === 'postgres-fast' ? 'fast' : 'immediate')
     await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
     await system.postgres.restart('fast')
-    for (const api of system.apis.filter((each) => each.excused.every(({ toMs }) => toMs < Date.now())))
-      client.awaitRecovery(api, (ms) => run.apiRecoveriesMs.push(ms))
-    run.outages.push({ fromMs, toMs: Date.now() })
-    return `for ${((Date.now() - fromMs) / 1000).toFixed(1)} s`
   }
 
   for (const fault of plan) {
@@ -60,7 +76,7 @@ export async function runFaults(system: System, client: Client, plan: readonly F
       record.what = what ?? 'nothing was there to be broken'
       log(`fault ${fault.number} ${fault.kind}: ${record.what}`)
     }
-    const work: Promise<string | null> = fault.kind.startsWith('postgres-') ? breakPostgres(fault) : breakOther(system, fault, record, stop)
+    const work: Promise<string | null> = isOfPostgres(fault) ? breakPostgres(fault) : breakOther(system, fault, record, stop)
     // Sessions cannot be ended while there is no server.
     const ended = work.then(done, (error: unknown) => (isDatabaseUnavailable(error) ? done(null) : Promise.reject(error)))
     // It is told of below, when everything else has ended in order.
@@ -69,6 +85,10 @@ export async function runFaults(system: System, client: Client, plan: readonly F
   }
   await Promise.all(underWay)
   return run
+}
+
+function isOfPostgres({ kind }: Fault): boolean {
+  return kind.startsWith('postgres-') || kind === 'disk-full' || kind === 'read-only'
 }
 
 async function stopPostgres(system: System, mode: 'fast' | 'immediate'): Promise<void> {

@@ -130,6 +130,8 @@ export interface InboxDelivery {
   projectId: string
   session: string
   inboxId: string
+  /** Of the result that came with it; null where it is shown in part, as in an injection. */
+  resultBytes: number | null
   claimId: string | null
   /** Manual claims: whether the confirmation is known to have arrived. */
   acknowledged: boolean

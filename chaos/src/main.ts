@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   let system: System | null = null
   let keep = options.keep
   try {
-    system = await startSystem({ ...options, findings, inherited: process.env, log: say })
+    system = await startSystem({ ...options, needsSmallDisk: plan.some((fault) => fault.kind === 'disk-full'), findings, inherited: process.env, log: say })
     const result = await runChaos(system, options, plan, findings, interrupted.signal, say)
     const report = makeReport(options, result, findings)
     if (options.report !== undefined) await writeReport(options.report, report)

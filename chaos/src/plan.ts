@@ -16,6 +16,8 @@ export const FAULTS = {
   stall: 'database connections of a process silent for a while',
   'clock-on': 'the clock moved on',
   'clock-back': 'the clock put back',
+  'disk-full': 'the disk of PostgreSQL full for a while',
+  'read-only': 'PostgreSQL read-only for a while',
 } as const
 
 export type FaultKind = keyof typeof FAULTS
@@ -39,17 +41,47 @@ export interface PlanOptions {
   only: readonly string[]
 }
 
+/** Kinds with a schedule of their own, so that the schedule of the others does not depend on them. */
+const WRITE_OUTAGES = ['disk-full', 'read-only'] as const satisfies readonly FaultKind[]
+/** In each period of this length, every one of them happens once. */
+const WRITE_OUTAGES_EVERY_MS = 56_000
+
 const FIRST_MS = 3_000
 const LAST_BEFORE_END_MS = 4_000
 /** A run of at least this many minutes loses its database for a whole minute once. */
 const LONG_OUTAGE_FROM_MINUTES = 5
 export const LONG_OUTAGE_MS = 60_000
 
-/** Computes all faults of a run up front, from the seed alone: every kind once before any comes again. */
-export function planFaults({ seed, minutes, leaseSeconds, only }: PlanOptions): Fault[] {
+/** Computes all faults of a run up front, from the seed alone. */
+export function planFaults(options: PlanOptions): Fault[] {
+  const { only } = options
+  const faults = [...planShuffled(options), ...planWriteOutages(options)]
+  if (faults.length === 0 && only.length > 0) throw new Error(`--only names no fault; there are: ${Object.keys(FAULTS).join(', ')}`)
+  return faults.sort((one, other) => one.atMs - other.atMs).map((fault, index) => ({ ...fault, number: index + 1 }))
+}
+
+function planWriteOutages({ seed, minutes, only }: PlanOptions): Fault[] {
+  const random = createRandom(seed, 'write outages')
+  const faults: Fault[] = []
+  const lastMs = minutes * 60_000 - LAST_BEFORE_END_MS
+  for (let fromMs = FIRST_MS; fromMs < lastMs; fromMs += WRITE_OUTAGES_EVERY_MS) {
+    const share = Math.min(WRITE_OUTAGES_EVERY_MS, lastMs - fromMs) / WRITE_OUTAGES.length
+    for (const [place, kind] of random.shuffled(WRITE_OUTAGES).entries()) {
+      const atMs = Math.round(fromMs + (place + random.next()) * share)
+      const fault = { number: 0, atMs, kind, target: 0, lastsMs: random.whole(2_000, 5_000), share: 1 }
+      if (only.length === 0 || only.includes(kind)) faults.push(fault)
+    }
+  }
+  return faults
+}
+
+/** Every kind once before any comes again. */
+function planShuffled({ seed, minutes, leaseSeconds, only }: PlanOptions): Fault[] {
   const random = createRandom(seed, 'faults')
-  const kinds = (Object.keys(FAULTS) as FaultKind[]).filter((kind) => only.length === 0 || only.includes(kind))
-  if (kinds.length === 0) throw new Error(`--only names no fault; there are: ${Object.keys(FAULTS).join(', ')}`)
+  const kinds = (Object.keys(FAULTS) as FaultKind[]).filter(
+    (kind) => !WRITE_OUTAGES.some((other) => other === kind) && (only.length === 0 || only.includes(kind)),
+  )
+  if (kinds.length === 0) return []
   const lastMs = minutes * 60_000 - LAST_BEFORE_END_MS
   const longOutageAtMs = minutes >= LONG_OUTAGE_FROM_MINUTES && kinds.includes('postgres-fast') ? random.whole(60_000, lastMs - 2 * LONG_OUTAGE_MS) : null
   const faults: Fault[] = []

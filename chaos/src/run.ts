@@ -4,9 +4,11 @@ import { checkBriefs } from './checks/briefs.ts'
 import type { Evidence } from './checks/check.ts'
 import { judgeCoverage } from './checks/coverage.ts'
 import { checkEvaluations } from './checks/evaluations.ts'
+import { checkLargeResults } from './checks/large-results.ts'
 import { checkEmptySystem, checkQuietSystem, listWorkspaces } from './checks/leftovers.ts'
 import { checkLimits, checkQueue } from './checks/limits.ts'
 import { checkFollowers, checkInbox, checkUpdates } from './checks/readers.ts'
+import { checkRefusedWrites } from './checks/refused-writes.ts'
 import { checkRunsOfBriefs } from './checks/runs-of-briefs.ts'
 import { checkSchedules } from './checks/schedules.ts'
 import { checkStaleWriters } from './checks/stale-writers.ts'
@@ -39,6 +41,8 @@ const CHECKS = [
   checkRunsOfBriefs,
   checkSchedules,
   checkEvaluations,
+  checkRefusedWrites,
+  checkLargeResults,
 ]
 /** More than this is not explained by results of a megabyte on their way. */
 const MEMORY_MAX_MIB = 400
@@ -72,7 +76,7 @@ export async function runChaos(
   const line = setInterval(() => log(describe(startedAt, load, sampler, findings)), LINE_EVERY_MS)
 
   try {
-    const faulting = runFaults(system, load.client, plan, interrupted, log)
+    const faulting = runFaults(system, load.client, plan, findings, interrupted, log)
     await sleep(options.minutes * 60_000, undefined, { signal: interrupted })
     const faults = await faulting
     growth?.stop()
@@ -102,7 +106,7 @@ export async function runChaos(
     growth?.judge(findings)
     await endProcesses(system, findings)
     await checkEmptySystem(evidence)
-    judgeCoverage(options, faults, load.absences.count, findings)
+    judgeCoverage(options, faults, load.absences.count, system.disk !== null, findings)
     return { faults, load, sampler, recoveries, growth, drainedInMs, workspacesLeft: listWorkspaces(evidence).length }
   } finally {
     clearInterval(line)

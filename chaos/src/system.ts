@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 import { freePort, type LocalPostgres, removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
+import { mountSmallDisk, type SmallDisk } from '@muster/testing/small-disk'
 import postgres from 'postgres'
 import { prepareClock } from './clock.ts'
 import { startHop } from './database-hop.ts'
@@ -28,6 +31,9 @@ export interface SystemOptions {
   apis: number
   /** Whether their memory is to be looked at from within, which those who only break them have no need of. */
   steady: boolean
+  minutes: number
+  /** Whether a fault of the plan fills the disk of PostgreSQL. */
+  needsSmallDisk: boolean
   findings: Findings
   /** What the processes inherit: PATH and the like. */
   inherited: Record<string, string | undefined>
@@ -38,23 +44,42 @@ export interface SystemOptions {
 export interface System {
   folder: string
   postgres: LocalPostgres
+  /** Holds PostgreSQL's files, and can be filled; null where no fault fills it or this machine mounts none. */
+  disk: SmallDisk | null
   /** A superuser, straight to the server; throws while that is away. */
   admin: postgres.Sql
   login: string
   apis: Supervised[]
   workers: Supervised[]
   tenants: Tenant[]
+  /** The project in which keys are revoked. */
+  revoking: Tenant
   /** The value of CHAOS_RUN in the environment of every program that the workers of this run start. */
   programMark: string
   /** Ends everything at once and removes it; with `keep`, leaves the folder. */
   destroy(keep: boolean): Promise<void>
 }
 
-export async function startSystem({ workers, apis, steady, findings, inherited, log }: SystemOptions): Promise<System> {
+/** Room for what a run stores, in MB: at its beginning, and for each of its minutes. */
+const DISK = { base: 500, eachMinute: 100 }
+/** A log that fits on the small disk, and a few segments of it in reserve, so that PostgreSQL can mostly go on writing it while the disk is full. */
+const SMALL_LOG = { min_wal_size: '96MB', max_wal_size: '160MB' }
+
+async function mountDisk(minutes: number, log: (line: string) => void): Promise<SmallDisk | null> {
+  try {
+    return await mountSmallDisk(Math.round(DISK.base + DISK.eachMinute * minutes))
+  } catch (error) {
+    log(`WITHOUT A FULL DISK: ${(error as Error).message}`)
+    return null
+  }
+}
+
+export async function startSystem({ workers, apis, steady, minutes, needsSmallDisk, findings, inherited, log }: SystemOptions): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), `muster-chaos-${process.pid}-`))
   // The database server may have to run as another user, who must be able to enter.
   await chmod(folder, 0o755)
-  const dataDir = join(folder, 'postgres')
+  const disk = needsSmallDisk ? await mountDisk(minutes, log) : null
+  const dataDir = join(disk?.path ?? folder, 'postgres')
   const processes: Supervised[] = []
   let server: LocalPostgres | null = null
   let admin: postgres.Sql | null = null
@@ -63,15 +88,19 @@ export async function startSystem({ workers, apis, steady, findings, inherited, 
     await Promise.all(processes.map((each) => each.options.hop.close()))
     await admin?.end({ timeout: 1 }).catch(() => {})
     await server?.stop('immediate').catch(() => {})
+    // What is kept must not take memory.
+    if (keep && disk !== null) await promisify(execFile)('cp', ['-a', dataDir, join(folder, 'postgres')])
+    if (!keep || disk !== null) await removeLocalPostgres(dataDir).catch(() => {})
+    await disk?.close()
     if (keep) return
-    await removeLocalPostgres(dataDir).catch(() => {})
     await rm(folder, { recursive: true, force: true })
   }
 
   try {
     log('starting PostgreSQL (durable)')
     // Autovacuum comes by often, so that what it cannot clean up shows within minutes.
-    server = await startLocalPostgres({ dataDir, settings: { autovacuum_naptime: '10s', log_min_messages: 'warning', max_connections: '200' } })
+    const settings = { autovacuum_naptime: '10s', log_min_messages: 'warning', max_connections: '200', ...(disk === null ? {} : SMALL_LOG) }
+    server = await startLocalPostgres({ dataDir, settings })
     const login = 'muster_chaos'
     const appUrl = await server.urlFor(login, 'muster')
     const adminUrl = new URL(server.adminUrl)
@@ -80,7 +109,7 @@ export async function startSystem({ workers, apis, steady, findings, inherited, 
     await installQueues(adminUrl.href)
     admin = postgres(adminUrl.href, { max: 4, connect_timeout: 3, onnotice: () => {}, backoff: () => 0.2, connection: { application_name: 'muster-chaos' } })
     await prepareClock(admin)
-    const tenants = await createTenants(admin, appUrl)
+    const { tenants, revoking } = await createTenants(admin, appUrl)
 
     const programMark = `chaos-${process.pid}`
     const shared = {
@@ -136,7 +165,7 @@ export async function startSystem({ workers, apis, steady, findings, inherited, 
     log(`starting ${apis} APIs and ${workers} workers`)
     for (const each of processes) each.start()
     await Promise.all(processes.map((each) => each.ready()))
-    return { folder, postgres: server, admin, login, apis: apiProcesses, workers: workerProcesses, tenants, programMark, destroy }
+    return { folder, postgres: server, disk, admin, login, apis: apiProcesses, workers: workerProcesses, tenants, revoking, programMark, destroy }
   } catch (error) {
     await destroy(true)
     throw error

@@ -35,12 +35,21 @@ const OTHER_PROJECTS = [
   ['third', '00000000-0000-7000-8000-000000000003'],
 ] as const
 
-export async function createTenants(admin: postgres.Sql, appUrl: string): Promise<Tenant[]> {
+/** A project in which nobody works but those whose keys are revoked. */
+const REVOKING_PROJECT = ['revoking', '00000000-0000-7000-8000-000000000004'] as const
+
+export interface Tenants {
+  /** Projects that the load is put on. */
+  tenants: Tenant[]
+  revoking: Tenant
+}
+
+export async function createTenants(admin: postgres.Sql, appUrl: string): Promise<Tenants> {
   const tenants: Tenant[] = []
   const database = connect(appUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-chaos-setup' })
   const boss = createBoss(database, { supervise: false, onWarning: () => {}, onError: () => {} })
   try {
-    for (const [name, projectId] of [['default', DEFAULT_PROJECT_ID] as const, ...OTHER_PROJECTS]) {
+    for (const [name, projectId] of [['default', DEFAULT_PROJECT_ID] as const, ...OTHER_PROJECTS, REVOKING_PROJECT]) {
       await admin`
         insert into projects (id, name, settings) values (${projectId}, ${name}, ${JSON.stringify(SETTINGS)}::text::jsonb)
         on conflict (id) do update set settings = excluded.settings`
@@ -54,5 +63,5 @@ export async function createTenants(admin: postgres.Sql, appUrl: string): Promis
   } finally {
     await database.close()
   }
-  return tenants
+  return { tenants: tenants.slice(0, -1), revoking: tenants.at(-1) as Tenant }
 }

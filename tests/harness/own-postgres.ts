@@ -5,7 +5,6 @@ import { migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 import { type LocalPostgres, removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
 import type { SmallDisk, TestDatabase } from '@muster/testing'
-import type postgres from 'postgres'
 
 /** A PostgreSQL of a test's own, which it may stop, kill and start again. */
 export interface OwnPostgres {
@@ -45,18 +44,4 @@ export async function startOwnPostgres(disk?: SmallDisk): Promise<OwnPostgres> {
       },
     },
   }
-}
-
-const SEGMENTS_IN_RESERVE = 4
-
-/**
- * Has the server keep segments of its log for later, so that it can go on writing its log for a while when the disk is full: without room for its log
- * it ends itself.
- */
-export async function reserveLog(admin: postgres.Sql): Promise<void> {
-  for (let segment = 0; segment < SEGMENTS_IN_RESERVE; segment += 1) {
-    await admin`select pg_logical_emit_message(false, 'reserve', 'a switch of segments needs something in the old one')`
-    await admin`select pg_switch_wal()`
-  }
-  await admin`checkpoint`
 }

@@ -6,6 +6,10 @@ import { updateIdsIn } from './outputs.ts'
 
 /** No answer may hand over more of the inbox. */
 const INBOX_ITEMS_MAX = 50
+/** Text of results that an injection may carry, and what may stand around each of them. */
+const RESULTS_BYTES_MAX = 32_768
+const FRAMING_BYTES_MAX = 1_024
+const RESULTS_SIZE = 'an injection carries at most 32 KiB of results, and what stands around them'
 /** A request that was given up may still take effect for as long as an API was stopped, or its connections were silent. */
 const LATE_MAX_MS = 30_000
 
@@ -49,9 +53,17 @@ export async function runHolder(scene: Scene, tenant: Tenant, session: string, n
       items: answer.items.flatMap(toTelling),
     }
     scene.ledger.injections.push(injection)
+    judgeSize(scene, session, answer)
     const results = answer.items
       .filter((item) => item.kind === 'inbox')
-      .map((item) => ({ projectId: tenant.projectId, session, inboxId: item.id, claimId: answer.claim_id, acknowledged: answer.claim_id === null }))
+      .map((item) => ({
+        projectId: tenant.projectId,
+        session,
+        inboxId: item.id,
+        resultBytes: null,
+        claimId: answer.claim_id,
+        acknowledged: answer.claim_id === null,
+      }))
     scene.ledger.deliveries.push(...results)
     if (answer.claim_id !== null) {
       // Some die before they confirm, and are told again, after a minute in which they are told nothing.
@@ -84,6 +96,15 @@ async function inject(scene: Scene, tenant: Tenant, random: Random, session: str
   if (answer.status === 200) return answer.body
   scene.findings.broke('an injection is answered 200', `${session} ${way}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`)
   return null
+}
+
+/** Results of other agents, and what stands around each: its headline, its fences and where all of it is. */
+function judgeSize({ findings }: Scene, session: string, { items }: InjectionAnswer): void {
+  const results = items.filter((item) => item.kind === 'inbox')
+  if (results.length === 0) return
+  const bytes = results.reduce((sum, item) => sum + Buffer.byteLength(item.text), 0)
+  findings.looked(RESULTS_SIZE, 1)
+  if (bytes > RESULTS_BYTES_MAX + results.length * FRAMING_BYTES_MAX) findings.broke(RESULTS_SIZE, `${session}: ${results.length} results with ${bytes} bytes`)
 }
 
 function toTelling(item: InjectionAnswer['items'][number]): Telling[] {

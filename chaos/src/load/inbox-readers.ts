@@ -5,8 +5,13 @@ import { SESSIONS } from './spawners.ts'
 
 interface InboxAnswer {
   claim_id: string | null
-  items: { inbox_id: string }[]
+  items: { inbox_id: string; task: string; result: string | null; summary: string | null }[]
+  has_more: boolean
 }
+
+/** Text that one answer may carry, but for a first item that is larger. */
+const PAGE_BYTES_MAX = 2_097_152
+const PAGES = 'an inbox claim answers at most 2 MiB of text, and says whether more wait'
 
 /** Takes results out of the inboxes of a project's sessions, in all the ways there are. Two per project, so that they compete. */
 export async function runInboxReader(scene: Scene, tenant: Tenant, number: number): Promise<void> {
@@ -33,10 +38,12 @@ export async function runInboxReader(scene: Scene, tenant: Tenant, number: numbe
       else if (outcome.kind !== 'answered' && way === 'plain') scene.ledger.lostInboxClaims.push({ session, limit })
     }
     if (answer === null) continue
+    judgePage(scene, session, limit, answer)
     const deliveries = answer.items.map((item) => ({
       projectId: tenant.projectId,
       session,
       inboxId: item.inbox_id,
+      resultBytes: Buffer.byteLength(item.result ?? ''),
       claimId: answer.claim_id,
       acknowledged: way !== 'manual',
     }))
@@ -46,4 +53,13 @@ export async function runInboxReader(scene: Scene, tenant: Tenant, number: numbe
     const confirmed = await askUntilAnswered(scene, random, { path: `/sessions/${session}/inbox/claim/${answer.claim_id}/ack`, key: tenant.key })
     if (confirmed?.status === 204) for (const delivery of deliveries) delivery.acknowledged = true
   }
+}
+
+function judgePage({ findings }: Scene, session: string, limit: number, { items, has_more: hasMore }: InboxAnswer): void {
+  if (items.length === 0) return
+  const bytes = items.reduce((sum, item) => sum + Buffer.byteLength(`${item.task}${item.result ?? ''}${item.summary ?? ''}`), 0)
+  findings.looked(PAGES, 1)
+  const isWithin = items.length === 1 || bytes <= PAGE_BYTES_MAX
+  if (!isWithin || items.length > limit || typeof hasMore !== 'boolean')
+    findings.broke(PAGES, `${session}: ${items.length} of ${limit} items with ${bytes} bytes, has_more ${hasMore}`)
 }

@@ -14,6 +14,7 @@ import { runHolder } from './holders.ts'
 import { runInboxReader } from './inbox-readers.ts'
 import { runMeddler } from './meddlers.ts'
 import { runOutsideWorker } from './outside-workers.ts'
+import { runRevoker } from './revokers.ts'
 import { runSpawner } from './spawners.ts'
 
 /** Everybody who uses the system, at work. */
@@ -49,6 +50,7 @@ export function startLoad(system: System, findings: Findings, { seed, rate, minu
   const followers: Follower[] = []
   // Steady load is the same all the time.
   if (!steady) askers.push(absences.run(minutes, closing.signal))
+  askers.push(runRevoker(scene, system.revoking, system.apis))
   for (const tenant of system.tenants) {
     for (let number = 1; number <= SPAWNERS; number += 1) {
       askers.push(runSpawner(scene, tenant, number, rate / (system.tenants.length * SPAWNERS), unfinished))

@@ -5,6 +5,8 @@ import { askUntilAnswered, pause, type Scene } from './actor.ts'
 import { outputsFor, reflectionOn, requiredIn, updateIdsIn } from './outputs.ts'
 
 const LEASE_SECONDS = 3
+/** Of all results, so many are large. */
+const LARGE_SHARE = 0.15
 /** What the API may take for each look at what there is to claim. */
 const LOOK_SECONDS = 5
 
@@ -77,7 +79,7 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
 
 async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAnswer, entry: OutsideClaim, way: Way): Promise<void> {
   const { token } = claim.lease
-  const result = `made-by ${entry.subtaskId}#${entry.attempt} nonce ${entry.nonce}\n${reflectionOn(entry.subtaskId)}`
+  const result = `made-by ${entry.subtaskId}#${entry.attempt} nonce ${entry.nonce}\n${reflectionOn(entry.subtaskId)}${padding(scene.seed, entry.nonce)}`
   let required = claim.brief.required_outputs.map((output) => output.name)
   const completion = () => ({ lease_token: token, result, outputs: outputsFor(required, entry.nonce) })
   switch (way) {
@@ -108,6 +110,12 @@ async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAn
       await pause(LEASE_SECONDS * 1_000 + random.whole(500, 2_500), scene.over)
       return await end(scene, tenant, random, entry, 'complete', completion())
   }
+}
+
+/** Makes some results large: most nothing, some 64 KiB to just under 1 MiB. Drawn apart, so that other choices do not depend on it. */
+function padding(seed: number, nonce: string): string {
+  const random = createRandom(seed, 'large result', nonce)
+  return random.chance(LARGE_SHARE) ? `\n${'0123456789abcdef'.repeat(random.whole(64, 1_020) * 64)}` : ''
 }
 
 async function heartbeat(

@@ -9,6 +9,10 @@ function overPool({ sql }: Database): Db {
       const connection = await sql.reserve()
       try {
         return { rows: allRows(await connection.unsafe(text)) }
+      } catch (error) {
+        // A statement that failed after BEGIN leaves its transaction open, and the next user of the connection in it. A connection that is lost has none.
+        await connection.unsafe('rollback').catch(() => {})
+        throw error
       } finally {
         connection.release()
       }

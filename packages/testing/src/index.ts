@@ -23,5 +23,5 @@ export {
 export { holdRow, waitUntilBlocked } from './locks.ts'
 export { readScheduleRow, readSlots, type ScheduleRow, type StoredSchedule, storeSchedules } from './schedules.ts'
 export { type Script, startScriptedPostgres } from './scripted-postgres.ts'
-export { mountSmallDisk, type SmallDisk } from './small-disk.ts'
+export { mountSmallDisk, reserveLog, type SmallDisk } from './small-disk.ts'
 export { type TestDatabase, testDatabase } from './test-database.ts'

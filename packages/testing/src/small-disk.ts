@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type postgres from 'postgres'
 
 const run = promisify(execFile)
 const MIB = 1_048_576
@@ -47,8 +48,8 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
     async fill() {
       const file = await open(ballast, 'a')
       try {
-        // In ever smaller pieces, so that not a page is left.
-        for (const bytes of [MIB, PAGE]) await appendUntilFull(file, Buffer.alloc(bytes))
+        // In ever smaller pieces, so that not a page is left; large ones first, since each is a wait on a busy machine.
+        for (const bytes of [64 * MIB, MIB, PAGE]) await appendUntilFull(file, Buffer.alloc(bytes))
       } finally {
         await file.close()
       }
@@ -78,10 +79,24 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
 async function appendUntilFull(file: Awaited<ReturnType<typeof open>>, piece: Buffer): Promise<void> {
   for (;;) {
     try {
-      await file.writeFile(piece)
+      await file.write(piece)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return
       throw error
     }
   }
+}
+
+const SEGMENTS_IN_RESERVE = 4
+
+/**
+ * Has the server keep segments of its log for later, so that it can go on writing its log for a while when the disk is full: without room for its log
+ * it ends itself.
+ */
+export async function reserveLog(admin: postgres.Sql): Promise<void> {
+  for (let segment = 0; segment < SEGMENTS_IN_RESERVE; segment += 1) {
+    await admin`select pg_logical_emit_message(false, 'reserve', 'a switch of segments needs something in the old one')`
+    await admin`select pg_switch_wal()`
+  }
+  await admin`checkpoint`
 }
