@@ -29,6 +29,14 @@ const GERUNDS = alternatives(
     .split(/\s+/),
 )
 
+/** Verbs of finding out, which no recommendation begins with. */
+const EXPLORING_VERBS = alternatives(
+  `analyse analyze begin check collect dig examine explore figure find gather go identify inspect investigate look open read research review search see
+  start study take think understand wait`
+    .trim()
+    .split(/\s+/),
+)
+
 const flagged = (source: string) => new RegExp(source, 'iu')
 
 /** Words before the main clause: "So, first", "Before I start,". */
@@ -40,11 +48,16 @@ const ADVERBS = String.raw`(?:(?:now|first|then|just|still|also|already|currentl
 const WILL = String.raw`(?:'ll|\s+will|\s+shall|'m\s+going\s+to|\s+am\s+going\s+to|'re\s+going\s+to|\s+are\s+going\s+to|'m\s+gonna|'m\s+about\s+to|\s+am\s+about\s+to|\s+plan\s+to|\s+intend\s+to|\s+aim\s+to|'m\s+planning\s+to|\s+am\s+planning\s+to)\b(?!\s+(?:not|never)\b)`
 const WANT = String.raw`\s+(?:want\s+to|need\s+to|have\s+to|must|should|would\s+like\s+to)\b|'d\s+like\s+to\b|'ve\s+got\s+to\b`
 const SAY = String.raw`(?!\s+(?:note|mention|say|admit|stress|emphasi[sz]e|highlight|point\s+out|add|know|clarify|ask|confirm)\b)`
+const OUGHT = String.raw`\s+(?:need\s+to|have\s+to|must|should)\b|'ve\s+got\s+to\b`
+const NEXT = String.raw`(?:\s+(?:now|first|then|also|just|quickly|need\s+to|have\s+to|be)){0,2}\s+`
 const BEGIN = String.raw`(?:'d|\s+would|\s+can)\s+(?:now\s+)?(?:start|begin|proceed)\b`
 
-/** "I will …", "Let me …", "I'm going to …": an announcement of work. */
+/**
+ * "I will …", "Let me …", "I'm going to …": an announcement of work. "We should use X" and "We will lose data" are a recommendation and a prediction: of
+ * a "we", only verbs of work count.
+ */
 export const INTENTION = flagged(
-  `${START}(?:(?:i|we)(?:\\s+(?:now|first|then|also|just|still))?(?:${WILL}|(?:${WANT})${SAY}|${BEGIN})|(?:(?:let\\s+me|let\\s+us|lemme)\\b(?!\\s+know\\b)|let's\\b(?!.*\\b(?:was|were|been)\\b))|(?:going\\s+to|gonna|about\\s+to|will)\\s+${ADVERBS}(?:${BASE_VERBS})\\b|will\\s+do\\b|time\\s+to\\s+(?:${BASE_VERBS})\\b)`,
+  `${START}(?:i(?:\\s+(?:now|first|then|also|just|still))?(?:${WILL}|(?:${WANT})${SAY}|${BEGIN})|we(?:\\s+(?:now|first|then|also|just|still))?(?:${WILL}${NEXT}(?:${BASE_VERBS}|${GERUNDS})\\b|(?:${OUGHT})${NEXT}(?:${EXPLORING_VERBS})\\b|(?:\\s+(?:want|would\\s+like)\\s+to|'d\\s+like\\s+to)\\b${SAY}|${BEGIN})|(?:(?:let\\s+me|let\\s+us|lemme)\\b(?!\\s+know\\b)|let's\\b(?!.*\\b(?:was|were|been)\\b))|(?:going\\s+to|gonna|about\\s+to|will)\\s+${ADVERBS}(?:${BASE_VERBS})\\b|will\\s+(?:do|follow\\s+up|be\\s+back)\\b|time\\s+to\\s+(?:${BASE_VERBS})\\b)`,
 )
 
 /** "I'm working on …": work that goes on. */
@@ -53,7 +66,7 @@ export const ONGOING = flagged(`${START}(?:i|we)(?:'m|\\s+am|'re|\\s+are)\\s+${A
 /** "Looking into it now.", without a subject. A statement about an activity has a verb of its own, or a comma or colon before its finding. */
 export const ELIDED = flagged(`^${ADVERBS}(?:${GERUNDS})\\b`)
 export const FINITE_VERB =
-  /[,:=]|\b(?:is|are|was|were|has|have|had|does|do|did|can|cannot|can't|shows?|showed|takes?|took|requires?|needs?|returns?|returned|fails?|failed|pass|passes|passed|works|causes?|caused|reveals|revealed|gives?|gave|found|done|complete|completed|finished|reduces?|improves?|means|made|succeeded|succeeds)\b/iu
+  /[,:=]|\b(?:is|are|was|were|has|have|had|does|do|did|can|cannot|can't|shows?|showed|takes?|took|requires?|needs?|returns?|returned|would|fixes|solves|prevents|avoids|breaks|fails?|failed|pass|passes|passed|works|causes?|caused|reveals|revealed|gives?|gave|found|done|complete|completed|finished|reduces?|improves?|means|made|succeeded|succeeds)\b|^(?:working\s+(?:as\s|again|fine|correctly|properly)|looking\s+(?:good|fine|healthy)|running\s+(?:on|at|fine|again)\b|(?:getting|taking)\s+(?:an?\s+)?\d)/iu
 
 /** "I have started working on it." */
 export const STARTED =
@@ -65,16 +78,18 @@ export const ACHIEVED =
 
 /** "In progress.", "The analysis is underway.", "More to come.", "The report will follow." */
 export const PENDING = [
-  /^(?:(?:(?:the|my|this|your)\s+)?(?:task|work|job|analysis|review|investigation|request|report|research|it|that|this|status)(?:'s|\s+is|\s+are|\s+has\s+been|\s+was)?\s+)?(?:(?:still|now|currently)\s+)?(?:in\s+progress|underway|under\s+way|ongoing|wip|work\s+in\s+progress|on\s+its\s+way|coming\s+(?:soon|up|right\s+up|shortly)|to\s+follow|tbd|tba|tbc|to\s+be\s+(?:done|determined|continued|defined|decided|provided|filled\s+in|added|written)|being\s+(?:worked\s+on|processed|prepared|investigated))(?:\s+(?:now|soon|shortly|later|at\s+the\s+moment|right\s+now))?$/iu,
+  /^(?:(?:(?:the|my|this|your)\s+)?(?:task|work|job|analysis|review|investigation|request|report|research|it|that|this|status)(?:'s|\s+is|\s+are|\s+has\s+been|\s+was)?\s+)?(?:(?:still|now|currently)\s+)?(?:in\s+progress|underway|under\s+way|ongoing|wip|work\s+in\s+progress|on\s+its\s+way|coming\s+(?:soon|up|right\s+up|shortly)|to\s+follow|tbd|tba|tbc|to\s+be\s+(?:done|determined|continued|defined|decided|provided|filled\s+in|added|written)|still\s+on\s+it|being\s+(?:worked\s+on|processed|prepared|investigated))(?:\s+(?:now|soon|shortly|later|at\s+the\s+moment|right\s+now))?$/iu,
   /^(?:the\s+|my\s+)?(?:task|work|analysis|review|investigation|research)\s+(?:has\s+(?:been\s+)?|was\s+|is\s+)?(?:now\s+)?(?:started|starting|begun|queued|scheduled)(?:\s+(?:now|soon|shortly))?$/iu,
-  /^(?:(?:the|my|a|your|full|final|more|further|detailed|complete)\s+){0,3}(?:results?|report|summary|answer|analysis|output|details|information|info|updates?|findings|response|solution|code|fix|implementation|changes|list|work)\s+(?:will\s+(?:follow|come|arrive|be\s+(?:ready|available|delivered|provided|sent|shared|posted|given|added|done|completed|finished|updated))|to\s+(?:follow|come)|coming|(?:soon|later|shortly)$|(?:is|are)\s+(?:on\s+(?:its|the|their)\s+way|coming))/iu,
+  /^(?:(?:the|my|a|your|full|final|more|further|detailed|complete)\s+){0,3}(?:results?|report|summary|answer|analysis|output|details|information|info|updates?|findings|response|solution|code|fix|implementation|changes|list|work)\s+(?:will\s+(?:follow|come|arrive|be\s+(?:ready|available|delivered|provided|sent|shared|posted|given|added|done|completed|finished|updated))(?=$|\s+(?:soon|shortly|later|here|below|then|once|when|as|after|today|tomorrow|next|separately|by|within|asap|to\s+you|for\s+you|in\s+(?:a|an|my|the\s+next|\d+\s*(?:s|m|h|sec|min|hour|day|week))))|to\s+(?:follow|come)|coming|(?:soon|later|shortly)$|(?:is|are)\s+(?:on\s+(?:its|the|their)\s+way|coming))/iu,
   /^you(?:'ll|\s+will)\s+(?:receive|get|have|hear)\b.{0,80}\b(?:soon|shortly|later|in\s+an?|once|when|as\s+soon\s+as)\b/iu,
   /^(?:i'm|i\s+am|we're|we\s+are)\s+on\s+it\b/iu,
   /^(?:more\s+to\s+come|stay\s+tuned|watch\s+this\s+space|be\s+right\s+back|brb|back\s+(?:soon|shortly|in\s+a\b.{0,30}))$/iu,
   /^(?:please\s+)?(?:(?:one|just\s+a|just\s+one|give\s+me\s+(?:a|one|some|a\s+few))\s+(?:moment|minute|second|sec|bit|time|minutes|seconds)|hold\s+on|hang\s+on|hang\s+tight|stand(?:ing)?\s+by|bear\s+with\s+me|wait|hold)(?:\s+(?:please|while|for|a|until|to|and|so)\b.{0,60})?$/iu,
-  /^(?:my|the)\s+(?:plan|approach|strategy|next\s+step|first\s+step|next\s+steps)\s+(?:is|are|will\s+be)\s+to\b/iu,
+  /^my\s+(?:plan|next\s+steps?|first\s+step)\s+(?:is|are|will\s+be)\s+to\b/iu,
+  flagged(`^(?:my|the)\\s+(?:plan|approach|strategy|next\\s+steps?|first\\s+step)\\s+(?:is|are|will\\s+be)\\s+to\\s+(?:${EXPLORING_VERBS})\\b`),
+  /^(?:(?:i|we)\s+(?:have\s+not|haven't)|(?:i've|we've)?\s*not)\s+(?:yet\s+)?(?:started|begun)(?:\s+(?:yet|on\s+it|with\s+it|on\s+this))*$/iu,
   /^(?:here(?:'s|\s+is)\s+)?my\s+(?:plan|approach|strategy|next\s+steps?|first\s+step|to-?do(?:\s+list)?)\s*:?$/iu,
-  /^(?:(?:here(?:'s|\s+is)|this\s+is)\s+)?(?:what|how)\s+(?:i|we)(?:'ll|\s+will|'m\s+going\s+to|\s+plan\s+to|\s+intend\s+to)\b/iu,
+  /^(?:(?:here(?:'s|\s+is)|this\s+is)\s+)?(?:what|how|(?:the\s+)?steps(?:\s+that)?)\s+(?:i|we)(?:'ll|\s+will|'m\s+going\s+to|\s+plan\s+to|\s+intend\s+to)\b/iu,
   /^lorem\s+ipsum\b/iu,
 ]
 
@@ -116,12 +131,16 @@ export const REQUEST = [
     `${START}(?:please|kindly)\\s+(?:provide|share|send|tell|give|specify|clarify|confirm|advise|upload|paste|attach|choose|pick|point|indicate|supply|grant|select)\\b`,
   ),
   flagged(`${START}(?:please\\s+)?let\\s+me\\s+know\\s+(?:which|what|where|who|whom|how|whether)\\b`),
-  flagged(`${START}(?:i|we)(?:'d|'ll|\\s+would|\\s+will)?\\s+(?:also\\s+)?(?:need|require)\\s+(?:(?!to\\b)|to\\s+(?:know|clarify|confirm|ask)\\b)`),
+  flagged(`${START}i(?:'d|'ll|\\s+would|\\s+will)?\\s+(?:also\\s+)?(?:need|require)\\s+(?:(?!to\\b)|to\\s+(?:know|clarify|confirm|ask)\\b)`),
+  // "We need an index" is a finding.
+  flagged(
+    `${START}we(?:'d|'ll|\\s+would|\\s+will)?\\s+(?:also\\s+)?(?:need|require)\\s+(?:to\\s+(?:know|clarify|confirm|ask)\\b|(?:\\S+\\s+){0,3}(?:you|your|information|info|details?|clarifications?|context|input|access|permissions?|credentials|confirmation|approval|answers?|decision)\\b)`,
+  ),
   flagged(
     `${START}(?:(?:i'm|i\\s+am|still)\\s+)?(?:waiting|awaiting|i'll\\s+wait|i\\s+will\\s+wait)\\s+(?:for\\s+|on\\s+)?(?:your|you|the\\s+user|user|confirmation|approval|input|access|credentials|clarification|further|a\\s+reply|an\\s+answer)\\b`,
   ),
   /^(?:to|before)\b[^,]{1,60}\s(?:i|we)\s+(?:need|require)\s+(?!to\b)/iu,
-  /^(?:i\s+have|i've\s+got|before\s+i|first|just|quick|one|a\s+few|some|two|three|here\s+are)\b.{0,60}\bquestions?\b/iu,
+  /^(?:i\s+have|i've\s+got|before\s+i|first|just|quick|one|a\s+few|some|two|three|here\s+are)\b(?!.{0,60}\b(?:no\s+questions|answer(?:s|ed)?|resolved)\b).{0,60}\bquestions?(?=\s*(?:[.:!,?]|$)|\s+(?:before|first|for|about|regarding|on|to)\b)/iu,
 ]
 
 export const QUESTION = /[?？؟][^\p{L}\p{N}]*$/u

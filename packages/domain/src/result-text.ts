@@ -58,8 +58,9 @@ function decide(sentences: readonly Sentence[]): ResultText {
 
 /** Several questions that are asked of no one in particular are content. */
 function isQuiz(sentences: readonly Sentence[]): boolean {
-  const questions = sentences.filter(({ role }) => role === 'question')
-  return questions.length > 1 && questions.every(({ text }) => patterns.QUESTION.test(text) && !patterns.PERSONAL.test(text) && /\s\S+\s\S+\s/u.test(text))
+  // Clauses of one sentence share its text.
+  const questions = new Set(sentences.flatMap(({ role, text }) => (role === 'question' ? [text] : [])))
+  return questions.size > 1 && [...questions].every((text) => patterns.QUESTION.test(text) && !patterns.PERSONAL.test(text) && /\s\S+\s\S+\s/u.test(text))
 }
 
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/u
