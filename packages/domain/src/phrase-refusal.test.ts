@@ -45,6 +45,14 @@ describe('a phrase is refused', () => {
     }
   })
 
+  it('when an hour before dawn may be of the night that is passing, which goes by the name of yesterday', () => {
+    const saturday = { ...AT, now: new Date('2026-03-07T00:30:00Z') }
+    for (const text of ['friday night at 1', 'this friday night at 1']) {
+      const candidates = candidatesOf(refusalOf('when', text, saturday))
+      expect(candidates.map(({ phrase }) => phrase)).toEqual(['2026-03-07 01:00', '2026-03-14 01:00'])
+    }
+  })
+
   it('with examples of its own field that are accepted', () => {
     for (const kind of ['when', 'every', 'cron'] as const) {
       const { message } = refusalOf(kind, 'nonsense', AT)

@@ -104,7 +104,7 @@ function openDays(parts: Partial<MomentParts>, now: WallTime, zone: PhraseZone, 
   const one = (date: WallDate): Open<DayAt> => ({ values: [() => date], reason: null, warnings: [] })
   if (parts.spans) return openSpanDays(parts.spans, now)
   if (parts.days !== undefined) return one(addDays(now, parts.days))
-  if (parts.weekday) return openWeekday(parts.weekday, now)
+  if (parts.weekday) return openWeekday(parts.weekday, now, isOfNightPassing(parts, now))
   if (parts.vague) return openPeriod(parts.vague, now)
   if (parts.dates) {
     const reason = parts.dates.length > 1 ? 'It is open which of the numbers is the day, and which the month.' : null
@@ -131,7 +131,13 @@ function openSpanDays(spans: Span[], now: WallTime): Open<DayAt> {
   return { values: [() => addDays(after, -1), () => after], reason: `That month has no day ${now.day}.`, warnings: [] }
 }
 
-function openWeekday({ weekday, which }: MomentParts['weekday'], now: WallTime): Open<DayAt> {
+/** Whether an hour after midnight is asked for before dawn: the night may be the one that is passing, which goes by the name of yesterday. */
+function isOfNightPassing({ time, dayPart }: Partial<MomentParts>, now: WallTime): boolean {
+  const [meant] = time && dayPart ? timesInDayPart([time], dayPart) : []
+  return meant !== undefined && now.hour < 6 && isAfterMidnight(meant, dayPart)
+}
+
+function openWeekday({ weekday, which }: MomentParts['weekday'], now: WallTime, isNightPassing: boolean): Open<DayAt> {
   const ahead = (weekday - weekdayOf(now) + 7) % 7
   const inWeek = ((weekday + 6) % 7) - ((weekdayOf(now) + 6) % 7)
   const after =
@@ -139,6 +145,13 @@ function openWeekday({ weekday, which }: MomentParts['weekday'], now: WallTime):
     () =>
       addDays(now, days)
   const name = capital(WEEKDAYS[weekday] ?? '')
+  if (isNightPassing && ahead === 6 && (which === 'any' || which === 'this'))
+    return {
+      values: [after(-1), after(6)],
+      reason: `It is open whether the night that is passing is meant, or that of next ${name}.`,
+      isComplete: true,
+      warnings: [],
+    }
   if (which === 'of next week') return { values: [after(inWeek + 7)], reason: null, warnings: [] }
   if (which === 'this') {
     const reason = inWeek < 0 ? `This week's ${name} has passed.` : null

@@ -65,31 +65,49 @@ const LAUNCHERS: Readonly<Record<string, Launcher>> = {
 /** Others, whose words may each be the command. */
 const OTHER_LAUNCHERS = new Set(
   (
-    'arch bunx busybox bwrap caffeinate chrt chronic concurrently cross-env dbus-run-session direnv doppler dotenv dumb-init entr faketime fakeroot firejail ' +
-    'flock gdb gosu gtimeout linux32 linux64 ltrace nix-shell nsenter numactl parallel perf pnpx proot proxychains runuser script setarch setpriv softlimit ssh ' +
-    'strace su su-exec systemd-run tini torsocks toybox tsocks unbuffer unshare uvx valgrind watch xvfb-run'
+    'arch bunx busybox bwrap caffeinate capsh catchsegv chpst chronic chrt concurrently cross-env daemonize dbus-run-session direnv doppler dotenv ' +
+    'dumb-init entr envdir fakeroot faketime firejail flock gdb gosu gtimeout hyperfine linux32 linux64 lockf ltrace nix-shell nodemon nsenter numactl ' +
+    'parallel perf pkexec pnpx proot proxychains rlwrap runcon runuser screen script setarch setpriv setuidgid softlimit ssh start-stop-daemon strace ' +
+    'su su-exec systemd-run tini tmux torsocks toybox tsocks unbuffer unshare uvx valgrind watch with-contenv xvfb-run'
   ).split(' '),
 )
 /** Those with a word that makes them one. */
 const LAUNCHING_WORDS: Readonly<Record<string, readonly string[]>> = {
+  asdf: ['exec'],
+  'aws-vault': ['exec'],
   bundle: ['exec'],
   cargo: ['watch'],
   conda: ['run'],
+  devbox: ['run'],
   docker: ['exec', 'run'],
+  dotenvx: ['run'],
   git: ['run', 'foreach'],
+  hatch: ['run'],
   kubectl: ['exec', 'run'],
+  lerna: ['exec'],
+  mise: ['exec', 'x'],
   nix: ['run', 'develop', 'shell'],
+  nodenv: ['exec'],
   npm: ['exec', 'x'],
+  op: ['run'],
+  pdm: ['run'],
   pipenv: ['run'],
   pnpm: ['exec', 'dlx'],
   podman: ['exec', 'run'],
   poetry: ['run'],
+  pyenv: ['exec'],
+  rbenv: ['exec'],
   rye: ['run'],
   uv: ['run'],
+  volta: ['run'],
   yarn: ['exec', 'dlx', 'run'],
 }
+/** The loader of programs, which takes one as its argument. */
+const LOADER = /^ld(?:-[\w-]+)?\.so/
+/** Where `parallel` puts in what it reads: {}, {.}, {1}, {/}. */
+const PLACEHOLDER = /\{[^{}\s]*\}/g
 /** Those that hand one word, or all of them, to a shell. */
-const SHELL_USERS = new Set('concurrently entr env flock nix-shell npm npx parallel runuser script ssh su watch'.split(' '))
+const SHELL_USERS = new Set('capsh concurrently entr env flock hyperfine nix-shell nodemon npm npx parallel runuser screen script ssh su tmux watch'.split(' '))
 
 const SHELLS = new Set('ash bash csh dash fish ksh mksh rbash sh tcsh yash zsh'.split(' '))
 
@@ -107,7 +125,8 @@ const TEXT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 /** Short options that take program text, and those that take another value. */
 const INTERPRETERS: readonly { name: RegExp; text: string; values: string; words?: readonly string[] }[] = [
   { name: /^(?:python|pypy)[\d.]*$/, text: 'c', values: 'WX' },
-  { name: /^(?:node|nodejs|bun|tsx)$/, text: 'ep', values: 'rC', words: ['--eval', '--print'] },
+  { name: /^(?:node|nodejs|bun|tsx|ts-node)$/, text: 'ep', values: 'rC', words: ['--eval', '--print'] },
+  { name: /^(?:pwsh|powershell|nu|xonsh|elvish)$/, text: 'cCeE', values: '' },
   { name: /^deno$/, text: '', values: '', words: ['eval', 'repl'] },
   { name: /^perl[\d.]*$/, text: 'eE', values: 'I' },
   { name: /^ruby[\d.]*$/, text: 'e', values: 'IrC' },
@@ -218,8 +237,10 @@ export function launchedBy(command: ShellCommand): Launched {
   const launcher = Object.hasOwn(LAUNCHERS, program) ? LAUNCHERS[program] : undefined
   if (launcher !== undefined) addLaunched(program, launcher, args, found, refuse)
   const word = LAUNCHING_WORDS[program]
-  const from = OTHER_LAUNCHERS.has(program) ? 0 : word === undefined ? -1 : texts.findIndex((text) => word.includes(text ?? '')) + 1 || -1
-  if (from >= 0) addSuffixes(args.slice(from), found)
+  const from =
+    OTHER_LAUNCHERS.has(program) || LOADER.test(program) ? 0 : word === undefined ? -1 : texts.findIndex((text) => word.includes(text ?? '')) + 1 || -1
+  if (program === 'parallel') addParallel(args, found)
+  else if (from >= 0) addSuffixes(args.slice(from), found)
   if (from >= 0 || launcher !== undefined || texts.some((text) => text === '-c' || text === '--call')) addShellUser(program, args, found, addText, refuse)
   return found
 }
@@ -309,6 +330,24 @@ function addSuffixes(words: readonly ShellWord[], found: Launched) {
   }
 }
 
+/** `parallel` adds what it reads, or what stands behind `:::`, to a command, or puts it into that; without a command, that is one itself. */
+function addParallel(args: readonly ShellWord[], found: Launched) {
+  const end = args.findIndex((arg) => textOf(arg)?.startsWith(':::'))
+  const own = end === -1 ? args : args.slice(0, end)
+  const inner: Launched = { commands: [], texts: [], problem: null }
+  // A word with blanks is a text of the shell, see `addShellUser`.
+  const words = own.flatMap((arg) => (/\s/.test(textOf(arg) ?? '') ? [] : textOf(arg)?.match(PLACEHOLDER) ? [UNKNOWN_WORD] : [arg]))
+  addSuffixes(words, inner)
+  for (const command of inner.commands) found.commands.push(bare([...command.words, UNKNOWN_WORDS]))
+  found.problem ??= inner.problem
+  // What is put in may be the command, when none stands before it; files that a pattern finds are taken for its arguments.
+  if (end !== -1)
+    addSuffixes(
+      args.slice(end + 1).filter((arg) => inner.commands.length === 0 || textOf(arg) !== undefined),
+      found,
+    )
+}
+
 function addShellUser(program: string, args: readonly ShellWord[], found: Launched, addText: AddText, refuse: Refuse) {
   if (!SHELL_USERS.has(program)) return
   for (const [at, arg] of args.entries()) {
@@ -318,9 +357,16 @@ function addShellUser(program: string, args: readonly ShellWord[], found: Launch
     const attached =
       /^(?:--(?:call|command|run|split-string)=)(.*)$/s.exec(text ?? '')?.[1] ?? (program === 'env' ? /^-\w*S(.+)$/s.exec(text ?? '')?.[1] : undefined)
     if (attached !== undefined) found.texts.push(attached)
-    if (!['env', 'npm', 'npx', 'su', 'runuser', 'flock', 'script'].includes(program) && /\s/.test(text ?? '')) addText(arg, `what ${program} runs`)
+    if (!['env', 'npm', 'npx', 'su', 'runuser', 'flock', 'script'].includes(program) && /\s/.test(text ?? ''))
+      addText(program === 'parallel' ? withUnknownInput(arg) : arg, `what ${program} runs`)
   }
   if (program === 'parallel' && args.every((arg) => textOf(arg)?.startsWith('-') ?? false)) refuse('parallel runs what it reads')
+}
+
+/** A text of `parallel` with a variable of no known value for what is put in, or added. */
+function withUnknownInput(arg: ShellWord): ShellWord {
+  const text = textOf(arg)
+  return text === undefined ? arg : knownWord(text.match(PLACEHOLDER) ? text.replace(PLACEHOLDER, '$INPUT') : `${text} $INPUT`)
 }
 
 function addShell(program: string, args: readonly ShellWord[], addText: AddText, refuse: Refuse) {
