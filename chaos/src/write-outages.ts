@@ -7,6 +7,7 @@ import type { System } from './system.ts'
 
 const FILL_EVERY_MS = 100
 const LOOK_EVERY_MS = 250
+const ANSWERS_WITHIN_MS = 2_000
 const RETRY_EVERY_MS = 200
 const RETRIES_MAX = 300
 
@@ -22,24 +23,29 @@ export async function refuseWrites(system: System, fault: Fault, findings: Findi
     if (disk === null) throw new Error('There is no small disk.')
     // Without a log in reserve the server only ends itself sooner.
     await reserveLog(system.admin).catch(ignoreUnavailable)
-    const over = AbortSignal.any([stop, AbortSignal.timeout(fault.lastsMs)])
     await disk.fill()
-    const watching = watchReadiness(system, fault, findings, over)
-    while (!over.aborted) {
-      await sleep(FILL_EVERY_MS, undefined, { signal: over }).catch(() => {})
+    const isOver = startPeriod(fault.lastsMs, stop)
+    const watching = watchReadiness(system, fault, findings, isOver)
+    while (!isOver()) {
+      await sleep(FILL_EVERY_MS)
       // What the server frees is taken too.
-      if (!over.aborted) await disk.fill()
+      if (!isOver()) await disk.fill()
     }
-    await watching
     await disk.free()
+    await watching
     const hadEnded = await untilPostgresAnswers(system)
     return hadEnded ? '; PostgreSQL ended itself' : ''
   }
   await setReadOnly(system, 'on')
-  const over = AbortSignal.any([stop, AbortSignal.timeout(fault.lastsMs)])
-  await watchReadiness(system, fault, findings, over)
+  await watchReadiness(system, fault, findings, startPeriod(fault.lastsMs, stop))
   await setReadOnly(system, 'off')
   return ''
+}
+
+/** By the clock alone: no timer and no signal has to fire for the fault to end. */
+function startPeriod(lastsMs: number, stop: AbortSignal): () => boolean {
+  const deadline = performance.now() + lastsMs
+  return () => stop.aborted || performance.now() >= deadline
 }
 
 /** Sessions that are there already go by it from their next transaction on. */
@@ -85,21 +91,21 @@ function isRunning(pid: number): boolean {
 }
 
 /** Asks every API whether it is ready, until the time is over: one that answers has to say once that it is not. */
-async function watchReadiness({ apis }: System, { kind, number }: Fault, findings: Findings, over: AbortSignal): Promise<void> {
+async function watchReadiness({ apis }: System, { kind, number }: Fault, findings: Findings, isOver: () => boolean): Promise<void> {
   const promise = 'an API says that it is not ready while the database takes no writes'
   await Promise.all(
     apis.map(async (api) => {
       const life = api.life
       const statuses: number[] = []
-      while (!over.aborted) {
+      while (!isOver()) {
         try {
-          const answer = await fetch(`http://127.0.0.1:${api.options.port}/readyz`, { signal: over })
+          const answer = await fetch(`http://127.0.0.1:${api.options.port}/readyz`, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) })
           await answer.text()
-          statuses.push(answer.status)
+          if (!isOver()) statuses.push(answer.status)
         } catch {
           // It is starting, stopped or gone: not what is looked at here.
         }
-        await sleep(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => {})
+        await sleep(LOOK_EVERY_MS)
       }
       if (statuses.length < 2 || life !== api.life) return
       findings.looked(promise, 1)
