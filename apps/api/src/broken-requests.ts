@@ -62,6 +62,8 @@ function answerOnSocket(error: DomainError, socket: Duplex, requestId: string): 
   const { headers, body } = bareProblem(error, { path: '', requestId })
   const { status } = ERROR_CODES[error.code]
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
+  // Node takes its own listener off a socket that it hands over, and an error without a listener ends the process. The client has gone: nothing is left to do.
+  socket.on('error', () => {})
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
   const timer = setTimeout(() => socket.destroy(), BROKEN_SOCKET_MS).unref()
   socket.once('close', () => clearTimeout(timer))

@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -26,6 +26,17 @@ async function raw(...parts: (string | Buffer)[]): Promise<{ status: number; hea
 const head = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close\r\n${more}\r\n`
 
 describe('a request that the server cannot take', () => {
+  it('leaves the server running when its client resets the connection before the answer is written', async () => {
+    const closed = new Promise<Error | null>((resolve) => {
+      api.app.server.prependOnceListener('connect', (_, socket: Socket) => {
+        client.resetAndDestroy()
+        socket.once('close', () => resolve(socket.errored))
+      })
+    })
+    const client = connect(port, '127.0.0.1', () => client.write(head('CONNECT example.org:443')))
+    expect(await closed).toMatchObject({ code: expect.stringMatching(/^(?:EPIPE|ECONNRESET)$/) })
+  })
+
   it.each([
     ['414: an address that is too long', `GET /subtasks?session=${'x'.repeat(40_000)}`, '', 414, 'uri_too_long'],
     ['431: headers that are too large', 'GET /subtasks', `X-Large: ${'x'.repeat(40_000)}\r\n`, 431, 'headers_too_large'],
