@@ -218,6 +218,20 @@ describe('listSubagentFiles', () => {
     ])
   })
 
+  it('goes on without a folder in a folder that cannot be read, and says so once', async () => {
+    // A path that is too long for the system: also the superuser cannot read it.
+    const length = (process.platform === 'linux' ? 4_096 : 1_024) - 100
+    let folder = root
+    while (folder.length < length) folder = join(folder, 'd'.repeat(Math.min(200, Math.max(1, length - folder.length - 1))))
+    await mkdir(folder, { recursive: true })
+    await promisify(execFile)('mkdir', ['n'.repeat(200)], { cwd: folder })
+    await writeFile(join(folder, 'two.md'), definition('Two'))
+    deps = { ...deps, settings: parseSettings({ SUBAGENTS_DIRS: folder }) }
+    for (let time = 1; time <= 3; time += 1) expect((await listSubagentFiles(deps)).files.map(({ name }) => name)).toEqual(['two'])
+    expect(warn.mock.calls).toEqual([[{ folder: join(folder, 'n'.repeat(200)), code: 'ENAMETOOLONG' }, expect.any(String)]])
+    await promisify(execFile)('rm', ['-r', join(root, 'd'.repeat(200))])
+  })
+
   it('goes on without a folder that is not there, and says so once', async () => {
     deps = { ...deps, settings: parseSettings({ SUBAGENTS_DIRS: `${join(root, 'missing')}:${second}` }) }
     await writeFile(join(second, 'two.md'), definition('Two'))

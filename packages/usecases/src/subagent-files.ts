@@ -158,10 +158,24 @@ async function listPaths(deps: FileDeps, folder: string, stamps: Map<string, str
   const { missing } = knownOf(deps)
   const root = resolve(folder)
   const paths: string[] = []
+  // A folder that cannot be read keeps none of the others.
+  const listFolder = async (path: string) => {
+    try {
+      const entries = await readdir(path, { withFileTypes: true })
+      missing.delete(path)
+      return entries
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === undefined) throw error
+      if (!missing.has(path)) deps.log.warn({ folder: path, code }, 'a folder of SUBAGENTS_DIRS cannot be read')
+      missing.add(path)
+      return []
+    }
+  }
   const walk = async (path: string, depth: number): Promise<void> => {
     // Before its entries are read: what is added meanwhile shows as a change.
     stamps.set(path, await folderStamp(path))
-    const entries = await readdir(path, { withFileTypes: true })
+    const entries = await listFolder(path)
     entries.sort((one, other) => (one.name < other.name ? -1 : 1))
     for (const entry of entries) {
       if (entry.isDirectory()) {
@@ -169,15 +183,7 @@ async function listPaths(deps: FileDeps, folder: string, stamps: Map<string, str
       } else if (entry.name.endsWith(ENDING) && !entry.name.startsWith('.') && !isDocument(entry.name)) paths.push(join(path, entry.name))
     }
   }
-  try {
-    await walk(root, 1)
-    missing.delete(folder)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
-    if (!missing.has(folder)) deps.log.warn({ folder, code }, 'a folder of SUBAGENTS_DIRS cannot be read')
-    missing.add(folder)
-  }
+  await walk(root, 1)
   if (paths.length > FILES_MAX)
     deps.log.warn({ folder, count: paths.length }, `a folder of SUBAGENTS_DIRS has more than ${FILES_MAX} Markdown files; the rest is left out`)
   return paths.slice(0, FILES_MAX)
