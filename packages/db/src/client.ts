@@ -184,8 +184,10 @@ const GONE = new Set([
   '55P03',
 ])
 
-/** Connection failures; too little memory, disk or connections; errors of the server's own system, such as its files. */
-const GONE_CLASSES = ['08', '53', '58']
+/** Too little memory, disk or connections; errors of the server's own system, such as its files. */
+const SERVER_CLASSES = ['53', '58']
+/** The same, and connection failures. */
+const GONE_CLASSES = ['08', ...SERVER_CLASSES]
 
 /** Whether an error, or what caused it, means that the database could not do what was asked at the moment: worth trying again, unchanged. */
 export function isDatabaseUnavailable(error: unknown): boolean {
@@ -196,7 +198,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 function outageCode(error: unknown): string | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const code = (cause as { code?: unknown }).code
-    if (typeof code === 'string' && (GONE.has(code) || (SQLSTATE.test(code) && GONE_CLASSES.some((name) => code.startsWith(name))))) return code
+    if (typeof code === 'string' && (GONE.has(code) || isOfClass(code, GONE_CLASSES))) return code
     if (cause instanceof AggregateError) {
       const found = cause.errors.map(outageCode).find((each) => each !== null)
       if (found !== undefined) return found
@@ -207,9 +209,14 @@ function outageCode(error: unknown): string | null {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/
 
+function isOfClass(code: string, classes: readonly string[]): boolean {
+  return SQLSTATE.test(code) && classes.includes(code.slice(0, 2))
+}
+
 /** What is wrong with the database, in words for callers and logs. Nothing of the database's own text, which names files, tables and hosts. */
 export function describeOutage(error: unknown): string {
-  switch (outageCode(error)) {
+  const code = outageCode(error) ?? ''
+  switch (code) {
     case '53100':
     case '58030':
       return 'The database cannot store anything at the moment: its disk is full or fails.'
@@ -218,7 +225,12 @@ export function describeOutage(error: unknown): string {
     case '53200':
     case '53300':
       return 'The database is out of memory or connections at the moment.'
+    case '57014':
+    case '40P01':
+    case '55P03':
+      return 'The database is too busy at the moment.'
     default:
+      if (isOfClass(code, SERVER_CLASSES)) return 'The database fails at the moment: its own log has the cause.'
       return 'The database is not reachable at the moment.'
   }
 }
