@@ -77,7 +77,8 @@ function quoteUpdates(narrator: Narrator, { items }: Injection): void {
     const [heading = '', ...lines] = text.split('\n')
     const [revision = ''] = lines.filter((line) => line.startsWith('Revision: '))
     const changes = lines.filter((line) => /^[-+] /.test(line))
-    narrator.quote([`${heading} ${revision}`, ...(changes.length > 0 ? changes : lines.slice(-1))])
+    const content = lines.slice(lines.findIndex((line) => line.startsWith('<content-')) + 1, -1)
+    narrator.quote([`${heading} ${revision}`, ...(changes.length > 0 ? changes : content)])
   }
 }
 
