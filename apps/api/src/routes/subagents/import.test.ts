@@ -119,6 +119,12 @@ describe('POST /subagents/import', () => {
     expect((await send('application/gzip', gzipSync(large))).body).toMatchObject({ status: 413, code: 'payload_too_large' })
   })
 
+  it('413: counts what a zip unpacks to, whatever size its directory states', async () => {
+    const body = Buffer.from(zipSync({ 'a.md': Buffer.alloc(34_000_000, 'x') }))
+    body.writeUInt32LE(10, body.indexOf('PK\x01\x02') + 24)
+    expect((await send('application/zip', body)).body).toMatchObject({ status: 413, code: 'payload_too_large' })
+  })
+
   it('415: reads no other body', async () => {
     expect((await send('application/json', Buffer.from('{}'))).body).toMatchObject({ status: 415, code: 'unsupported_media_type' })
     expect((await door.api.call('POST', '/subtasks', { key: door.key, raw: zip(), headers: { 'content-type': 'application/zip' } })).status).toBe(415)
