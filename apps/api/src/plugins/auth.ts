@@ -72,7 +72,10 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
       throw new DomainError('unauthenticated', 'This call comes from a program of a subtask. Send its own credential: Authorization: Bearer $MUSTER_TOKEN.')
     }
     if (caller === 'unknown') {
-      throw new DomainError('unauthenticated', 'This server could not find the program that calls, and asks for an API key: send Authorization: Bearer mst_….')
+      throw new DomainError(
+        'unauthenticated',
+        'This server could not find the program that calls. Make a key with `npm run key` and send it: Authorization: Bearer mst_….',
+      )
     }
   }
 
