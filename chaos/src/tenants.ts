@@ -35,7 +35,7 @@ const OTHER_PROJECTS = [
   ['third', '00000000-0000-7000-8000-000000000003'],
 ] as const
 
-/** A project in which nobody works but those whose keys are revoked. */
+/** A project for the clients whose keys are revoked, and for no other load. */
 const REVOKING_PROJECT = ['revoking', '00000000-0000-7000-8000-000000000004'] as const
 
 export interface Tenants {

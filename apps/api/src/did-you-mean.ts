@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein'
 const SUGGESTIONS_MAX = 2
 /** Shorter names are part of too many others. */
 const PART_LENGTH_MIN = 4
-/** Names that nobody meant are not compared: the time grows with their length. */
+/** Longer names are not compared: the time grows with their length. */
 const LENGTH_MAX = 64
 
 /** The known names that an unknown one may stand for, the closest first: written otherwise (`acceptanceCriteria`), in part (`criteria`), or mistyped. */

@@ -36,7 +36,7 @@ export async function runRevoker(scene: Scene, tenant: Tenant, apis: readonly Su
   const random = createRandom(scene.seed, 'revoker')
   for (let round = 1; !scene.closing.aborted; round += 1) {
     await pause(random.whole(500, 3_000), scene.closing)
-    // What waits here would keep an API listening while everybody else is away.
+    // Otherwise a waiting request would keep an API listening while no other client is there.
     await scene.absences.back
     if (scene.closing.aborted) return
     await revokeOne(scene, tenant, apis, random, round)
@@ -209,7 +209,7 @@ async function spawn(scene: Scene, tenant: Tenant, random: Random, marker: strin
   return null
 }
 
-/** Claims until it is given this subtask; completes whatever else there is. Null when that has ended, or everybody has to leave. */
+/** Claims until it is given this subtask; completes whatever else there is. Null when the subtask has ended or the load stops. */
 async function claimUntil(scene: Scene, tenant: Tenant, random: Random, id: string, name: string): Promise<ClaimAnswer | null> {
   for (let number = 1; !scene.over.aborted; number += 1) {
     const answer = await askUntilAnswered<ClaimAnswer>(scene, random, {

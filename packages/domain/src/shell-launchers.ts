@@ -20,7 +20,7 @@ interface Launcher {
   operands?: number
   /** Whether assignments may stand before the command. */
   assignments?: boolean
-  /** Whether it changes nothing about the command but when it runs and how it is watched, so that whoever allows the command allows it too. */
+  /** Whether it changes nothing about the command but when it runs and how it is watched, so that a rule that allows the command allows it too. */
   isTransparent?: boolean
 }
 

@@ -24,7 +24,7 @@ const itemKindSchema = component(
   z
     .enum(['assignment', 'update', 'tsg_notice', 'inbox'])
     .describe(
-      'assignment: a whole brief. update: a change of one. tsg_notice: a guide for what has just failed. inbox: the end of a subtask, or what became of an assigned task.',
+      'assignment: a whole brief. update: a change of one. tsg_notice: a guide for what has just failed. inbox: the end of a subtask, or the end or review of an assigned task.',
     ),
 )
 

@@ -11,7 +11,7 @@ export const claimInboxEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Take the waiting results',
   description:
-    'Hands over what waits for a session, each item exactly once: the ends of its subtasks, and what became of tasks that name it as their parent session and that no subtask ran. With an `Idempotency-Key` the call can be repeated after a lost answer; with `ack: manual` the results come again after 60 s unless the claim is acknowledged.',
+    'Hands over what waits for a session, each item exactly once: the ends of its subtasks, and the ends and reviews of assigned tasks that name it as their parent session. With an `Idempotency-Key` the call can be repeated after a lost answer; with `ack: manual` the results come again after 60 s unless the claim is acknowledged.',
   access: 'sessions:write',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1') }),
   body: inboxClaimSchema,

@@ -16,7 +16,7 @@ export const importSubagentsEndpoint = endpoint({
   takesFiles: true,
   bodyBytesMax: 8_388_608,
   deadlineMs: 30_000,
-  answers: { 200: { description: 'What became of each file.', schema: subagentImportSchema } },
+  answers: { 200: { description: 'The outcome of each file.', schema: subagentImportSchema } },
   handle: ({ ctx, body }) => importSubagents(ctx, body.files),
   answer: (files) => ({ status: 200, body: presentImport(files) }),
 })

@@ -140,7 +140,7 @@ export async function openWorkspace(path: string): Promise<Workspace> {
 /** Opens what is a file, and neither a link nor a pipe or a device. */
 async function openFileAt(path: string, flags: number, given: string): Promise<FileHandle> {
   const file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644).catch((error: unknown) => explain(error, given, true))
-  // A pipe, a device or a socket is nobody's notes.
+  // A pipe, a device or a socket is no file of notes.
   if ((await file.stat()).isFile()) return file
   await file.close()
   throw new ToolError(`${given} is not a file.`)
