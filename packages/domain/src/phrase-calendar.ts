@@ -299,6 +299,8 @@ export const QUARTER_WARNING: ScheduleWarning = {
 
 /** Times, days of a month or months, but nothing that says that and how often they come again. */
 export function withoutPeriod(parts: Partial<Parts>): Ambiguous {
+  // A candidate names days of one kind: the others would be dropped without a word.
+  if (parts.nths && (parts.monthDays ?? parts.weekdays)) throw contradiction('days of the week and days of the month')
   const times = sorted(offerableTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
   const common = { weekdays: [], monthDays: parts.monthDays ?? [], nths: parts.nths ?? [], months: parts.months ?? [], times, series: null }
   const hasDays = common.monthDays.length + common.nths.length > 0
