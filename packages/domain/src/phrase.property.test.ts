@@ -52,7 +52,7 @@ const UNKNOWN = [
 
 /** Words that only join others, and words that can say again what a phrase says already: "9 am" of the morning, "tomorrow" of the next 9am. */
 const NOISE = new Set(
-  `, on at in of the and a an every each day o'clock h am pm morning evening night noon once twice daily weekly monthly yearly week month year
+  `, & on at in of the and a an every each day o'clock h am pm morning evening night noon once twice hourly daily weekly monthly yearly week month year
     from today tonight tomorrow this next monday mondays fri sunday january march UTC EST Europe/Berlin`.split(/\s+/),
 )
 
