@@ -142,7 +142,8 @@ export async function grantSlots(
     ),
     granted as (
       update subtasks s set slot = true, slot_at = moment.now, job_id = gen_random_uuid()
-      from chosen, moment where s.id = chosen.id
+      -- An array, so that the rows are read by the index: with limits that are not known yet a join is planned over the whole table.
+      from moment where s.id = any(array(select id from chosen))
       returning s.project_id, s.id, s.job_id, s.runner, s.rank_at
     ),
     ${jobs}
