@@ -10,7 +10,7 @@ export function renderTsgNotice(notice: { tsgId: string; title: string; pattern:
   ].join('\n')
 }
 
-/** The end of a subtask, or what became of an assigned task, for the parent session. */
+/** The end of a subtask, or the end or review of an assigned task, for the parent session. */
 export interface InboxText {
   inboxId: string
   /** Null where it is about a task. */

@@ -27,7 +27,7 @@ export interface SubagentOrigin {
   version?: number
 }
 
-/** What became of a text, and the name that it goes by, also where the definition cannot be used; null when it has none. */
+/** The reading of a text, with its name. A definition that cannot be used may still have a name; null when it has none. */
 export interface NamedReading extends SubagentReading {
   name: string | null
 }

@@ -22,7 +22,7 @@ export interface GivenFile {
   bytes: Uint8Array
 }
 
-/** What became of one Markdown file. */
+/** The outcome of one Markdown file. */
 export interface ImportedFile {
   path: string
   /** `renamed`: imported under a name other than the written one. `ignored`: not a definition. */

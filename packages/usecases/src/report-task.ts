@@ -8,7 +8,7 @@ export function isHeldByRun(task: Pick<LockedTask, 'subtaskId' | 'subagentSessio
 }
 
 /**
- * Puts what became of a locked task into the inbox of its parent session, in the commit that changes the task. A task that a subtask runs
+ * Inserts the end or the review of a locked task into the inbox of its parent session, in the commit that changes the task. A task that a subtask runs
  * is left out: the end of that subtask is in the inbox already.
  */
 export async function reportTask(deps: Pick<Deps, 'newId'>, tx: Tx, task: LockedTask, status: ReportedTaskStatus): Promise<void> {

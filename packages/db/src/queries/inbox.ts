@@ -144,7 +144,7 @@ function handedIn(outputs: Record<string, unknown> | null): { text: string; trun
   return outputs === null || Object.keys(outputs).length === 0 ? null : cutToBytes(completionText(null, outputs), RESULT_BYTES_MAX)
 }
 
-/** Puts what became of a locked task into an inbox. */
+/** Inserts an inbox item for the end or the review of a locked task. */
 export async function insertTaskItem(
   tx: Tx,
   projectId: string,

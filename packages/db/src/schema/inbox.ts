@@ -4,7 +4,7 @@ import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-c
 import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
 /**
- * What waits for a parent session: the end of a subtask, or what became of an assigned task. The row of the subtask or of the task holds
+ * What waits for a parent session: the end of a subtask, or the end or review of an assigned task. The row of the subtask or of the task holds
  * the result; an item only says which session has yet to receive it.
  */
 export const inbox = pgTable(
