@@ -47,10 +47,10 @@ const PACKAGES = [
 const RIGHT: Record<string, string> = {
   'apps/worker/src/deps.ts': "import { x } from '@muster/db'\nimport { x as y } from '@muster/jobs'\nexport const z = x + y\n",
   'apps/worker/src/handlers/sweep.ts': "import type { X } from '@muster/runners'\nimport { x } from '@muster/usecases'\nexport const y: X = x\n",
-  'packages/usecases/src/create-subtask.ts': "import { x } from '@muster/db'\nimport { x as y } from './good.ts'\nexport const z = x + y\n",
+  'packages/usecases/src/subtasks/create-subtask.ts': "import { x } from '@muster/db'\nimport { x as y } from './good.ts'\nexport const z = x + y\n",
   'packages/jobs/src/enqueue.ts': "import type { X } from '@muster/db'\nexport const y: X = 1\n",
   'packages/usecases/src/good.ts': 'export const x = 1\n',
-  'packages/usecases/src/create-subtask.test.ts': "import { x } from '@muster/testing'\nexport const y = x\n",
+  'packages/usecases/src/subtasks/create-subtask.test.ts': "import { x } from '@muster/testing'\nexport const y = x\n",
   'tests/journey.test.ts': "import { x } from '@muster/worker'\nimport { x as y } from '@muster/testing'\nexport const z = x + y\n",
 }
 

@@ -4,7 +4,7 @@ import type { LocalCaller, RunnerDescription } from '@muster/runners'
 import type { Deps } from '@muster/usecases'
 import type { CredentialWatch } from './credential-watch.ts'
 import type { EventFeed } from './events/feed.ts'
-import type { Waiters } from './waiters.ts'
+import type { Waiters } from './http/waiters.ts'
 
 /** What the doors of this process need besides the use-cases' own dependencies. Composed in `deps.ts`. */
 export interface ApiDeps extends Deps {

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net'
 import { testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApi, type TestApi } from './testing.ts'
+import { startApi, type TestApi } from './testing/api.ts'
 
 const LOCAL = { host: 'localhost:7300' }
 

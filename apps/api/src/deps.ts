@@ -7,10 +7,10 @@ import { v7 } from 'uuid'
 import type { ApiDeps } from './api-deps.ts'
 import type { ApiConfig } from './config.ts'
 import { createCredentialWatch } from './credential-watch.ts'
-import { within } from './deadline.ts'
-import { createDemand, type Demand } from './demand.ts'
 import { createEventFeed, type EventFeed } from './events/feed.ts'
-import { createWaiters, type Waiters } from './waiters.ts'
+import { within } from './http/deadline.ts'
+import { createDemand, type Demand } from './http/demand.ts'
+import { createWaiters, type Waiters } from './http/waiters.ts'
 
 /** Whoever writes events wakes the relay of its own process; this is for those of processes that died in between. */
 const RELAY_EVERY_MS = 500

@@ -2,7 +2,7 @@ import type { LoggedEvent } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { spawnExternal, startApi, type TestApi } from './testing.ts'
+import { spawnExternal, startApi, type TestApi } from './testing/api.ts'
 
 const LINGER_MS = 30_000
 const PATIENCE = { timeout: 10_000 }

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { claimAll, completed, testDatabase } from '@muster/testing'
 import { settleRuns } from '@muster/usecases'
 import { expect, it } from 'vitest'
-import { drainEvents, startApi, type TestApi } from './testing.ts'
+import { drainEvents, startApi, type TestApi } from './testing/api.ts'
 
 const ROUNDS = 4
 const REQUESTS_PER_ROUND = 600

@@ -4,7 +4,7 @@ import { cancelSubtask, revokeApiKey } from '@muster/usecases'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SLOW_BODY_MS } from './plugins/auth.ts'
-import { drainEvents, spawnExternal, startApi, type TestApi } from './testing.ts'
+import { drainEvents, spawnExternal, startApi, type TestApi } from './testing/api.ts'
 
 const PATIENCE = { timeout: 10_000 }
 

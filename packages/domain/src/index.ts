@@ -17,29 +17,34 @@ export {
   SCOPES,
   type Scope,
   SUBTASK_SCOPES,
-} from './actor.ts'
-export { type BriefInput, type EarlierWork, renderBrief, taskOfBrief } from './brief.ts'
-export type { ContextFields } from './brief-context.ts'
-export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './brief-diff.ts'
-export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withFileChecks, withWarnings } from './brief-fields.ts'
-export { type BriefFile, briefFiles, type FileField, fileWarning, isUnder, isUrl, resolveBriefPath } from './brief-files.ts'
-export { BRIEF_LIMITS } from './brief-limits.ts'
+} from './core/actor.ts'
+export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound, PROBLEMS_SHOWN } from './core/errors.ts'
+export { fenceOf, neutralised } from './core/fenced-text.ts'
+export { isUuid, subtaskSessionId } from './core/ids.ts'
+export { limited, OUT_OF_TIME, processorMs } from './core/limited.ts'
+export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './core/npl-blocks.ts'
+export { isPublicAddress } from './core/public-address.ts'
 export {
-  type AssignmentOptions,
-  CRITERIA_FIELDS,
-  renderAssignment,
-  renderContext,
-  renderRunFolder,
-  renderUpdateContent,
-  shownDiff,
-} from './brief-text.ts'
-export { BUILTIN_SUBAGENTS } from './builtin-subagents.ts'
-export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './check-in.ts'
-export { renderCheckInTemplate } from './check-in-template.ts'
-export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './criteria.ts'
-export type { CalendarTiming } from './cron-times.ts'
-export { type DependencyEdge, findCycle } from './dependencies.ts'
-export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound, PROBLEMS_SHOWN } from './errors.ts'
+  codePointLength,
+  cutToBytes,
+  cutToCodePoints,
+  toStorableJson,
+  toStorableText,
+  toWebSearch,
+  unstorableJsonReason,
+  unstorableReason,
+} from './core/text.ts'
+export { type EarlierCheckIn, earlierLines } from './evaluations/check-ins.ts'
+export {
+  type CriterionVerdict,
+  type EvaluatedCriterion,
+  type JudgeVerdict,
+  type SchemaVerdict,
+  VERDICT_METHODS,
+  VERDICTS,
+  type Verdict,
+  type VerdictMethod,
+} from './evaluations/criteria.ts'
 export {
   DIMENSIONS,
   type Dimension,
@@ -51,20 +56,20 @@ export {
   evaluate,
   RECOMMENDATIONS,
   type Recommendation,
-} from './evaluation.ts'
-export { type EarlierCheckIn, earlierLines } from './evaluation-check-ins.ts'
+} from './evaluations/evaluation.ts'
 export {
-  type CriterionVerdict,
-  type EvaluatedCriterion,
-  type JudgeVerdict,
-  type SchemaVerdict,
-  VERDICT_METHODS,
-  VERDICTS,
-  type Verdict,
-  type VerdictMethod,
-} from './evaluation-criteria.ts'
-export { withJudge } from './evaluation-judged.ts'
-export { completionText, isOutputCriterion, type OutputChecks, outputChecks } from './evaluation-outputs.ts'
+  JUDGED_LENGTH_MAX,
+  type Judge,
+  type JudgeAnswer,
+  type JudgeQuestion,
+  type JudgeUsage,
+  judgeAnswerSchema,
+  readJudgeAnswer,
+  renderJudgeQuestion,
+} from './evaluations/judge.ts'
+export { withJudge } from './evaluations/judged.ts'
+export { completionText, isOutputCriterion, type OutputChecks, outputChecks } from './evaluations/outputs.ts'
+export { type QualityFlag, TRAINING_CANDIDACY } from './evaluations/quality-flag.ts'
 export {
   EVALUATION_ORIGINS,
   type EvaluationDetail,
@@ -76,7 +81,17 @@ export {
   type FlagSubject,
   JUDGEMENT_STATUSES,
   type JudgementStatus,
-} from './evaluation-record.ts'
+} from './evaluations/record.ts'
+export {
+  type CategoryCounts,
+  DEFAULT_WEIGHTS,
+  parseReflection,
+  type Reflection,
+  type ReflectionItem,
+  WEIGHTED_CATEGORIES,
+  type WeightedCategory,
+  type Weights,
+} from './evaluations/reflection.ts'
 export {
   DEFAULT_EVALUATION_RULES,
   type EvaluationRules,
@@ -86,25 +101,31 @@ export {
   GATES,
   type Gate,
   judgeOf,
-} from './evaluation-settings.ts'
-export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluation-text.ts'
-export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './event.ts'
-export { fenceOf, neutralised } from './fenced-text.ts'
-export { type HookCall, type HookEvent, hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './hook.ts'
-export { isUuid, subtaskSessionId } from './ids.ts'
-export { type InboxText, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './inbox-text.ts'
+} from './evaluations/settings.ts'
+export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluations/text.ts'
+export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './evaluations/training-export.ts'
+export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './events/event.ts'
+export { parseTsgMarkdown, renderTsgMarkdown } from './guides/markdown.ts'
 export {
-  JUDGED_LENGTH_MAX,
-  type Judge,
-  type JudgeAnswer,
-  type JudgeQuestion,
-  type JudgeUsage,
-  judgeAnswerSchema,
-  readJudgeAnswer,
-  renderJudgeQuestion,
-} from './judge.ts'
-export { limited, OUT_OF_TIME, processorMs } from './limited.ts'
-export type { McpServerSettings } from './mcp-settings.ts'
+  type CompiledTsg,
+  compileTsg,
+  matchTsgs,
+  rankTsgHits,
+  SCANNED_LENGTH_EACH_END,
+  slugTsgId,
+  successRate,
+  suffixTsgId,
+  TSG_ID,
+  TSG_LIMITS,
+  TSG_MATCHES,
+  TSG_SEVERITIES,
+  type Tsg,
+  type TsgHit,
+  type TsgMatch,
+  type TsgSeverity,
+  type TsgUsage,
+  tsgPatternProblem,
+} from './guides/tsg.ts'
 export {
   type Episode,
   type Fact,
@@ -115,25 +136,8 @@ export {
   type MemoryKind,
   type MemoryQuestion,
   readMemoryQuestion,
-} from './memory.ts'
-export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './message.ts'
-export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './npl-blocks.ts'
-export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './output-schema.ts'
-export { PHRASE_LENGTH_MAX, type Phrase, type PhraseCandidate, type PhraseContext, type PhraseReading, readPhrase } from './phrase.ts'
-export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './project.ts'
-export { isPublicAddress } from './public-address.ts'
-export { type QualityFlag, TRAINING_CANDIDACY } from './quality-flag.ts'
-export {
-  type CategoryCounts,
-  DEFAULT_WEIGHTS,
-  parseReflection,
-  type Reflection,
-  type ReflectionItem,
-  WEIGHTED_CATEGORIES,
-  type WeightedCategory,
-  type Weights,
-} from './reflection.ts'
-export { classifyResult, type ResultText } from './result-text.ts'
+} from './memory/memory.ts'
+export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './projects/project.ts'
 export {
   chooseRunner,
   defaultRunner,
@@ -143,8 +147,12 @@ export {
   type RunnerOffer,
   type RunnerQuestion,
   requireFollowsDefinitions,
-} from './runner-choice.ts'
-export { toolsOfRunner, toolWarnings } from './runner-tools.ts'
+} from './runners/runner-choice.ts'
+export { toolsOfRunner, toolWarnings } from './runners/runner-tools.ts'
+export type { CalendarTiming } from './schedules/cron-times.ts'
+export { DUE_SLOTS_MAX, type DueDecision, type DueSchedule, type DueSlot, decideDue } from './schedules/due.ts'
+export { PHRASE_LENGTH_MAX, type Phrase, type PhraseCandidate, type PhraseContext, type PhraseReading, readPhrase } from './schedules/phrases/phrase.ts'
+export { cronExprOf, ruleOf } from './schedules/rule.ts'
 export {
   MISSED_POLICIES,
   type MissedPolicy,
@@ -160,10 +168,16 @@ export {
   SLOT_OUTCOMES,
   type SlotOutcome,
   scheduleSessionId,
-} from './schedule.ts'
-export { DUE_SLOTS_MAX, type DueDecision, type DueSchedule, type DueSlot, decideDue } from './schedule-due.ts'
-export { cronExprOf, ruleOf } from './schedule-rule.ts'
-export { type CommandRunnerSettings, isLoopback, type ModelPrice, parseSettings, type Settings, SettingsError, settingsSchema } from './settings.ts'
+} from './schedules/schedule.ts'
+export { firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './schedules/timing.ts'
+export { isTimeZone, toInstant, toWallTime, type WallTime } from './schedules/wall-clock.ts'
+export { type HookCall, type HookEvent, hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './sessions/hook.ts'
+export { type InboxText, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './sessions/inbox-text.ts'
+export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './sessions/message.ts'
+export type { McpServerSettings } from './settings/mcp-settings.ts'
+export { type CommandRunnerSettings, isLoopback, type ModelPrice, parseSettings, type Settings, SettingsError, settingsSchema } from './settings/settings.ts'
+export { BUILTIN_SUBAGENTS } from './subagents/builtin-subagents.ts'
+export { looksLikeSubagent, parseSubagentMarkdown, renderSubagentMarkdown, type SubagentOrigin } from './subagents/markdown.ts'
 export {
   BACKGROUND_ALLOWED_TOOLS,
   BACKGROUND_MCP_POLICIES,
@@ -178,7 +192,7 @@ export {
   type SpawnQuestion,
   type ToolAnswer,
   type ToolQuestion,
-} from './spawn-policy.ts'
+} from './subagents/spawn-policy.ts'
 export {
   BUILTIN_SUBAGENT_NAMES,
   type BuiltinSubagentName,
@@ -196,8 +210,9 @@ export {
   subagentNotFound,
   toModelName,
   toSubagentName,
-} from './subagent.ts'
-export { looksLikeSubagent, parseSubagentMarkdown, renderSubagentMarkdown, type SubagentOrigin } from './subagent-markdown.ts'
+} from './subagents/subagent.ts'
+export { type BriefInput, type EarlierWork, renderBrief, taskOfBrief } from './subtasks/prompt.ts'
+export { classifyResult, type ResultText } from './subtasks/result-text.ts'
 export {
   type AttemptEnd,
   type Budget,
@@ -222,7 +237,26 @@ export {
   type SubtaskStatus,
   type TerminalStatus,
   type Usage,
-} from './subtask.ts'
+} from './subtasks/subtask.ts'
+export type { ContextFields } from './tasks/brief-context.ts'
+export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './tasks/brief-diff.ts'
+export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withFileChecks, withWarnings } from './tasks/brief-fields.ts'
+export { type BriefFile, briefFiles, type FileField, fileWarning, isUnder, isUrl, resolveBriefPath } from './tasks/brief-files.ts'
+export { BRIEF_LIMITS } from './tasks/brief-limits.ts'
+export {
+  type AssignmentOptions,
+  CRITERIA_FIELDS,
+  renderAssignment,
+  renderContext,
+  renderRunFolder,
+  renderUpdateContent,
+  shownDiff,
+} from './tasks/brief-text.ts'
+export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './tasks/check-in.ts'
+export { renderCheckInTemplate } from './tasks/check-in-template.ts'
+export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './tasks/criteria.ts'
+export { type DependencyEdge, findCycle } from './tasks/dependencies.ts'
+export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './tasks/output-schema.ts'
 export {
   type BriefWarning,
   CRITERION_SOURCES,
@@ -250,31 +284,6 @@ export {
   type TerminalTaskStatus,
   UPDATE_TYPES,
   type UpdateType,
-} from './task.ts'
-export { codePointLength, cutToBytes, cutToCodePoints, toStorableJson, toStorableText, toWebSearch, unstorableJsonReason, unstorableReason } from './text.ts'
-export { firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './timing.ts'
-export { ALL_TOOLS, inKnownCase, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tool-rules.ts'
-export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './training-export.ts'
-export {
-  type CompiledTsg,
-  compileTsg,
-  matchTsgs,
-  rankTsgHits,
-  SCANNED_LENGTH_EACH_END,
-  slugTsgId,
-  successRate,
-  suffixTsgId,
-  TSG_ID,
-  TSG_LIMITS,
-  TSG_MATCHES,
-  TSG_SEVERITIES,
-  type Tsg,
-  type TsgHit,
-  type TsgMatch,
-  type TsgSeverity,
-  type TsgUsage,
-  tsgPatternProblem,
-} from './tsg.ts'
-export { parseTsgMarkdown, renderTsgMarkdown } from './tsg-markdown.ts'
-export { renderSender, renderTaskUpdate, type Sender, type TaskUpdateText } from './update-text.ts'
-export { isTimeZone, toInstant, toWallTime, type WallTime } from './wall-clock.ts'
+} from './tasks/task.ts'
+export { renderSender, renderTaskUpdate, type Sender, type TaskUpdateText } from './tasks/update-text.ts'
+export { ALL_TOOLS, inKnownCase, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tools/tool-rules.ts'

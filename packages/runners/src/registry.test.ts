@@ -1,8 +1,8 @@
 import { parseSettings } from '@muster/domain'
 import { describe, expect, it } from 'vitest'
 import { startGuard } from './command/guard.ts'
-import { createTestRun, SILENT_LOG } from './command/testing.ts'
 import { createRunners, describeRunners } from './registry.ts'
+import { createTestRun, SILENT_LOG } from './testing/command.ts'
 
 const surroundings = { environment: { PATH: '/usr/bin:/bin' }, baseFolder: '/' }
 const plain = parseSettings({})

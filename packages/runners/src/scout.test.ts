@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from './command/guard.ts'
-import { createTestRun, SILENT_LOG, testRunner } from './command/testing.ts'
 import type { Brief } from './port.ts'
+import { createTestRun, SILENT_LOG, testRunner } from './testing/command.ts'
 
 const SCOUT = fileURLToPath(new URL('../../../examples/scout/scout.mjs', import.meta.url))
 let guard: Guard

@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '@muster/domain'
-import type { Demand } from '../demand.ts'
+import type { Demand } from '../http/demand.ts'
 
 type Listener = (event: LoggedEvent) => void
 

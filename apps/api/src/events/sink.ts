@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { LoggedEvent } from '@muster/domain'
-import { presentEvent } from '../schemas/event.ts'
+import { presentEvent } from '../routes/events/event-schema.ts'
 
 /** What a reader may leave unread before it is disconnected. It comes back with `Last-Event-ID` and misses nothing. */
 const UNREAD_BYTES_MAX = 1_048_576

@@ -2,7 +2,7 @@ import { holdRow, type TestDatabase, testDatabase } from '@muster/testing'
 import { assignTask, createTask, noteTask } from '@muster/usecases'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApi, type TestApi } from '../testing.ts'
+import { startApi, type TestApi } from '../testing/api.ts'
 
 let database: TestDatabase
 let api: TestApi

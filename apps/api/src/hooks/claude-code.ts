@@ -1,7 +1,7 @@
 import { takeHookEvent } from '@muster/usecases'
-import { endpoint } from '../endpoint.ts'
-import { hookAnswerSchema, hookInputSchema, presentHookAnswer, toHookCall } from '../schemas/hook.ts'
+import { endpoint } from '../http/endpoint.ts'
 import { answerWithin } from './patience.ts'
+import { hookAnswerSchema, hookInputSchema, presentHookAnswer, toHookCall } from './schema.ts'
 
 /** Longest time that Claude Code is held up by a call, in milliseconds. */
 const PATIENCE_MS = 500

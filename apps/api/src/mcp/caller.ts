@@ -1,8 +1,8 @@
 import type { FieldProblem } from '@muster/domain'
 import type { Ctx } from '@muster/usecases'
 import type { FastifyRequest } from 'fastify'
-import { printableId } from '../schemas/fields.ts'
-import { check, validationFailed } from '../validation.ts'
+import { printableId } from '../http/fields-schemas.ts'
+import { check, validationFailed } from '../http/validation.ts'
 import type { McpCaller } from './tool.ts'
 
 /** In the `_meta` of a request. */

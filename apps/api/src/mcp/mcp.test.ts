@@ -4,7 +4,7 @@ import { ERROR_CODES } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
 import { assignTask, claimSubtask, createSchedule, createTask, createTsg, dispatchTask, getTsgUsage, noteTask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { spawnExternal, startApi, type TestApi } from '../testing.ts'
+import { spawnExternal, startApi, type TestApi } from '../testing/api.ts'
 import { MCP_HINTS } from './hints.ts'
 
 const TOOLS = ['get_task', 'check_in', 'confirm_update', 'read_tsg', 'mark_tsg_helpful']

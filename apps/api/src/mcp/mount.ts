@@ -2,7 +2,7 @@ import type { AuthInfo } from '@modelcontextprotocol/server'
 import type { Actor } from '@muster/domain'
 import type { FastifyInstance } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
-import { pathOf } from '../errors.ts'
+import { pathOf } from '../http/errors.ts'
 import type { McpHandler } from './handler.ts'
 import type { McpCall } from './server.ts'
 

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool, ToolAnnotations } from '@modelcontextprotoco
 import type { FieldProblem } from '@muster/domain'
 import type { Ctx } from '@muster/usecases'
 import { z } from 'zod'
-import { check, validationFailed } from '../validation.ts'
+import { check, validationFailed } from '../http/validation.ts'
 
 /** Who calls a tool. */
 export interface McpCaller {

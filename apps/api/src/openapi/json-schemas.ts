@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { components, namedComponents } from '../schemas/components.ts'
+import { components, namedComponents } from '../http/components-schemas.ts'
 
 /** A JSON Schema as it stands in the reference. */
 export type JsonSchema = Record<string, unknown>

@@ -4,7 +4,7 @@ import type { LocalCaller } from '@muster/runners'
 import { authenticate, openActor } from '@muster/usecases'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
-import { LOOK_MS, within } from '../deadline.ts'
+import { LOOK_MS, within } from '../http/deadline.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

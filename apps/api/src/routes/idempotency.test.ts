@@ -3,8 +3,8 @@ import { testDatabase } from '@muster/testing'
 import { zipSync } from 'fflate'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { components } from '../schemas/components.ts'
-import { type Reply, startApi, type TestApi } from '../testing.ts'
+import { components } from '../http/components-schemas.ts'
+import { type Reply, startApi, type TestApi } from '../testing/api.ts'
 import { endpoints } from './index.ts'
 
 /** Every POST that takes an `Idempotency-Key`. A new one joins by itself. */

@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../client.ts'
-import type { AttemptRef } from './settle.ts'
+import type { AttemptRef } from './subtasks/settle.ts'
 
 /** Apart from the class of the singleton locks (7300): a worker’s number must never be the relay’s. */
 const LOCK_CLASS = 7301

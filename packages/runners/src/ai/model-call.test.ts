@@ -1,8 +1,8 @@
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from '../command/guard.ts'
-import { createTestRun, SILENT_LOG } from '../command/testing.ts'
-import { aiRunner, type DialectName } from './testing.ts'
+import { aiRunner, type DialectName } from '../testing/ai.ts'
+import { createTestRun, SILENT_LOG } from '../testing/command.ts'
 
 let guard: Guard
 let models: ScriptedModels

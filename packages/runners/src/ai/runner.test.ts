@@ -4,9 +4,9 @@ import { parseSubagentMarkdown, requireDefinition } from '@muster/domain'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from '../command/guard.ts'
-import { createTestRun, gone, isRunning, SILENT_LOG, type TestRun } from '../command/testing.ts'
 import type { Brief, RunBudget, RunOutcome } from '../port.ts'
-import { aiRunner, type DialectName, KEYS } from './testing.ts'
+import { aiRunner, type DialectName, KEYS } from '../testing/ai.ts'
+import { createTestRun, gone, isRunning, SILENT_LOG, type TestRun } from '../testing/command.ts'
 
 let guard: Guard
 let models: ScriptedModels

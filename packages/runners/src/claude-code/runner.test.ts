@@ -8,11 +8,11 @@ import { BUILTIN_SUBAGENTS, type SubagentDefinition } from '@muster/domain'
 import { claudePath } from '@muster/testing/claude-program'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ENVIRONMENT, KEYS } from '../ai/testing.ts'
 import { type Guard, startGuard } from '../command/guard.ts'
-import { createTestRun, SILENT_LOG, until } from '../command/testing.ts'
 import type { Brief, RunBudget, UsageDelta } from '../port.ts'
-import { claudeRunner, processesOf, startTestMuster, type TestMuster } from './testing.ts'
+import { ENVIRONMENT, KEYS } from '../testing/ai.ts'
+import { claudeRunner, processesOf, startTestMuster, type TestMuster } from '../testing/claude-code.ts'
+import { createTestRun, SILENT_LOG, until } from '../testing/command.ts'
 
 /** The real program, over models and a Muster on loopback. */
 let guard: Guard

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { parseSettings } from '@muster/domain'
 import { claudePath } from '@muster/testing/claude-program'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { until } from '../command/testing.ts'
 import { describeRunners } from '../registry.ts'
+import { until } from '../testing/command.ts'
 import { isTooOld, VERSION_MIN, versionOf } from './version.ts'
 
 let folder: string

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunBudget } from '../port.ts'
+import { createTestRun, SILENT_LOG, script, testRunner } from '../testing/command.ts'
 import { type Guard, startGuard } from './guard.ts'
-import { createTestRun, SILENT_LOG, script, testRunner } from './testing.ts'
 
 let guard: Guard
 beforeAll(() => {

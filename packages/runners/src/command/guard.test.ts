@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createTestRun, gone, isRunning, SILENT_LOG, testRunner, until } from '../testing/command.ts'
 import { startGuard } from './guard.ts'
-import { createTestRun, gone, isRunning, SILENT_LOG, testRunner, until } from './testing.ts'
 
 const started: ChildProcess[] = []
 afterEach(() => {

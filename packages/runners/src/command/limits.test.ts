@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestRun, SILENT_LOG, script, testRunner } from '../testing/command.ts'
 import { type Guard, startGuard } from './guard.ts'
-import { createTestRun, SILENT_LOG, script, testRunner } from './testing.ts'
 
 let guard: Guard
 beforeAll(() => {

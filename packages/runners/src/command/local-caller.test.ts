@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestRun, SILENT_LOG, script, testRunner } from '../testing/command.ts'
 import { startGuard } from './guard.ts'
 import { findLocalCaller } from './local-caller.ts'
-import { createTestRun, SILENT_LOG, script, testRunner } from './testing.ts'
 
 let server: Server
 const accepted: Socket[] = []

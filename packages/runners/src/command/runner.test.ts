@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestRun, SILENT_LOG, script, testRunner } from '../testing/command.ts'
 import { type Guard, startGuard } from './guard.ts'
-import { createTestRun, SILENT_LOG, script, testRunner } from './testing.ts'
 
 let guard: Guard
 beforeAll(() => {

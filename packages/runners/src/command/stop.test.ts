@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestRun, gone, isRunning, SILENT_LOG, script, type TestRun, testRunner } from '../testing/command.ts'
 import { type Guard, startGuard } from './guard.ts'
-import { createTestRun, gone, isRunning, SILENT_LOG, script, type TestRun, testRunner } from './testing.ts'
 
 let guard: Guard
 beforeAll(() => {

@@ -1,7 +1,7 @@
 import { type EvaluatedCriterion, type JudgeAnswer, parseSettings } from '@muster/domain'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ENVIRONMENT, KEYS } from '../ai/testing.ts'
+import { ENVIRONMENT, KEYS } from '../testing/ai.ts'
 import { createJudge, type JudgeOptions, missingForJudge } from './judge.ts'
 
 type DialectName = 'anthropic' | 'openai' | 'openai-compatible'

@@ -1,7 +1,7 @@
 import { checkIn } from '@muster/usecases'
 import { z } from 'zod'
-import { text, uuid } from '../../schemas/fields.ts'
-import { checkedInSchema, presentCheckedIn } from '../../schemas/task-changes.ts'
+import { text, uuid } from '../../http/fields-schemas.ts'
+import { checkedInSchema, presentCheckedIn } from '../../routes/tasks/task-changes-schema.ts'
 import { mcpTool } from '../tool.ts'
 
 export const checkInTool = mcpTool({

@@ -1,7 +1,7 @@
 import { confirmUpdate } from '@muster/usecases'
 import { z } from 'zod'
-import { uuid } from '../../schemas/fields.ts'
-import { confirmedUpdateSchema, presentConfirmedUpdate } from '../../schemas/task-changes.ts'
+import { uuid } from '../../http/fields-schemas.ts'
+import { confirmedUpdateSchema, presentConfirmedUpdate } from '../../routes/tasks/task-changes-schema.ts'
 import { mcpTool } from '../tool.ts'
 
 export const confirmUpdateTool = mcpTool({

@@ -1,10 +1,10 @@
 import { DomainError, hasScope, notFound, requireScope, type Scope } from '@muster/domain'
 import { type Ctx, getSchedule, getSubtask, getTask } from '@muster/usecases'
 import { z } from 'zod'
-import { uuid } from '../../schemas/fields.ts'
-import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
-import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
-import { presentTask, taskSchema } from '../../schemas/task.ts'
+import { uuid } from '../../http/fields-schemas.ts'
+import { presentSchedule, scheduleSchema } from '../../routes/schedules/schedule-schema.ts'
+import { presentSubtask, subtaskSchema } from '../../routes/subtasks/subtask-schema.ts'
+import { presentTask, taskSchema } from '../../routes/tasks/task-schema.ts'
 import { mcpTool } from '../tool.ts'
 
 const output = z.object({

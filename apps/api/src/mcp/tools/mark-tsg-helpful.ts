@@ -1,6 +1,6 @@
 import { recordTsgFeedback } from '@muster/usecases'
 import { z } from 'zod'
-import { presentTsgUsage, tsgId, tsgUsageSchema } from '../../schemas/tsg.ts'
+import { presentTsgUsage, tsgId, tsgUsageSchema } from '../../routes/guides/tsg-schema.ts'
 import { mcpTool } from '../tool.ts'
 
 export const markTsgHelpfulTool = mcpTool({

@@ -1,6 +1,6 @@
 import { getTsg } from '@muster/usecases'
 import { z } from 'zod'
-import { presentTsg, tsgId, tsgSchema } from '../../schemas/tsg.ts'
+import { presentTsg, tsgId, tsgSchema } from '../../routes/guides/tsg-schema.ts'
 import { mcpTool } from '../tool.ts'
 
 export const readTsgTool = mcpTool({

@@ -1,7 +1,7 @@
 import { testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApi, type TestApi } from '../../testing.ts'
+import { startApi, type TestApi } from '../../testing/api.ts'
 
 describe('/api-keys', () => {
   let api: TestApi

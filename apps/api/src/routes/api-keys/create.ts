@@ -1,6 +1,6 @@
 import { createApiKey } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { createdApiKeySchema, newApiKeySchema, presentApiKey } from '../../schemas/api-key.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { createdApiKeySchema, newApiKeySchema, presentApiKey } from './api-key-schema.ts'
 
 export const createApiKeyEndpoint = endpoint({
   operationId: 'createApiKey',

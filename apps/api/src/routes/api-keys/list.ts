@@ -1,8 +1,8 @@
 import { listApiKeys } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { apiKeyListSchema, presentApiKey } from '../../schemas/api-key.ts'
-import { pageQuery } from '../../schemas/fields.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageQuery } from '../../http/fields-schemas.ts'
+import { apiKeyListSchema, presentApiKey } from './api-key-schema.ts'
 
 export const listApiKeysEndpoint = endpoint({
   operationId: 'listApiKeys',

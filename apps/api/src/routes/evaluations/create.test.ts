@@ -1,8 +1,8 @@
 import { testDatabase } from '@muster/testing'
 import { assignTask, createTask, readEvents, updateProject } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { drainEvents } from '../../testing.ts'
-import { checkIn, type EvaluationsApi, LINES, POOR, reflection, startEvaluationsApi } from './testing.ts'
+import { drainEvents } from '../../testing/api.ts'
+import { checkIn, type EvaluationsApi, LINES, POOR, reflection, startEvaluationsApi } from '../../testing/evaluations.ts'
 
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'
 const MIB = 1_048_576

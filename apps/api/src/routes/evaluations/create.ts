@@ -1,6 +1,6 @@
 import { createEvaluation } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { createdEvaluationSchema, newEvaluationSchema, presentCreatedEvaluation } from '../../schemas/evaluation.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { createdEvaluationSchema, newEvaluationSchema, presentCreatedEvaluation } from './evaluation-schema.ts'
 import { requireJudge } from './require-judge.ts'
 
 export const createEvaluationEndpoint = endpoint({

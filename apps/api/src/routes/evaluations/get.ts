@@ -1,7 +1,7 @@
 import { getEvaluation } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { evaluationSchema, presentEvaluation } from '../../schemas/evaluation.ts'
-import { idParams } from '../../schemas/fields.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { evaluationSchema, presentEvaluation } from './evaluation-schema.ts'
 
 export const getEvaluationEndpoint = endpoint({
   operationId: 'getEvaluation',

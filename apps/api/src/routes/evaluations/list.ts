@@ -1,8 +1,8 @@
 import { listEvaluations } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { evaluationListSchema, presentEvaluationSummary } from '../../schemas/evaluation.ts'
-import { pageQuery } from '../../schemas/fields.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageQuery } from '../../http/fields-schemas.ts'
+import { evaluationListSchema, presentEvaluationSummary } from './evaluation-schema.ts'
 
 export const listEvaluationsEndpoint = endpoint({
   operationId: 'listEvaluations',

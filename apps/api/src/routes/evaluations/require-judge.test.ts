@@ -1,6 +1,6 @@
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApi, type TestApi } from '../../testing.ts'
+import { startApi, type TestApi } from '../../testing/api.ts'
 
 let api: TestApi
 let key: string

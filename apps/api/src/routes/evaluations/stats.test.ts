@@ -1,6 +1,6 @@
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkIn, type EvaluationsApi, POOR, reflection, startEvaluationsApi } from './testing.ts'
+import { checkIn, type EvaluationsApi, POOR, reflection, startEvaluationsApi } from '../../testing/evaluations.ts'
 
 let own: EvaluationsApi
 

@@ -1,7 +1,7 @@
 import { getEvaluationStats } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { evaluationGroupingSchema, evaluationStatsSchema, presentEvaluationStats } from '../../schemas/evaluation-stats.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { evaluationGroupingSchema, evaluationStatsSchema, presentEvaluationStats } from './evaluation-stats-schema.ts'
 
 const instant = z.iso.datetime({ offset: true }).optional()
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { testDatabase } from '@muster/testing'
 import { cancelSubtask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { drainEvents, spawnExternal, startApi, type TestApi } from '../../testing.ts'
+import { drainEvents, spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
 
 /** What a stream has sent: each event's id and type. */
 interface Seen {

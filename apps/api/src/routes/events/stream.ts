@@ -1,10 +1,10 @@
 import { notFound, ownSubjectId } from '@muster/domain'
 import { latestEventSeq } from '@muster/usecases'
 import { z } from 'zod'
-import { streamEndpoint } from '../../endpoint.ts'
 import { checkCursor, cursorOf, follow } from '../../events/follow.ts'
-import { eventSchema, eventTypeSchema } from '../../schemas/event.ts'
-import { printableId, queryNumber } from '../../schemas/fields.ts'
+import { streamEndpoint } from '../../http/endpoint.ts'
+import { printableId, queryNumber } from '../../http/fields-schemas.ts'
+import { eventSchema, eventTypeSchema } from './event-schema.ts'
 
 export const afterQuery = queryNumber(0)
   .optional()

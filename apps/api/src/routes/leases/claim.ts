@@ -1,7 +1,7 @@
 import { type ClaimedSubtask, claimSubtask } from '@muster/usecases'
-import { LOOK_MS, within } from '../../deadline.ts'
-import { endpoint } from '../../endpoint.ts'
-import { claimedSubtaskSchema, claimSchema, presentClaim } from '../../schemas/lease.ts'
+import { LOOK_MS, within } from '../../http/deadline.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { claimedSubtaskSchema, claimSchema, presentClaim } from './lease-schema.ts'
 
 /** A bell may be lost; work is found within this time all the same. */
 const LOOK_EVERY_MS = 500

@@ -1,8 +1,8 @@
 import { completeLease } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { completeSchema, toUsage } from '../../schemas/lease.ts'
-import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
+import { completeSchema, toUsage } from './lease-schema.ts'
 
 export const completeLeaseEndpoint = endpoint({
   operationId: 'completeSubtask',

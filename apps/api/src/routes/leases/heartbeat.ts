@@ -1,7 +1,7 @@
 import { heartbeat } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams, toTime } from '../../schemas/fields.ts'
-import { heartbeatAnswerSchema, heartbeatSchema, presentWordedUpdate, toUsage } from '../../schemas/lease.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams, toTime } from '../../http/fields-schemas.ts'
+import { heartbeatAnswerSchema, heartbeatSchema, presentWordedUpdate, toUsage } from './lease-schema.ts'
 
 export const heartbeatEndpoint = endpoint({
   operationId: 'heartbeat',

@@ -1,6 +1,6 @@
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Reply, spawnExternal, startApi, type TestApi } from '../../testing.ts'
+import { type Reply, spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
 
 describe('outside workers', () => {
   let api: TestApi

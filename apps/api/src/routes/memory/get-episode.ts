@@ -1,7 +1,7 @@
 import { getEpisode } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { episodeSchema, presentEpisode } from '../../schemas/memory.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { episodeSchema, presentEpisode } from './memory-schema.ts'
 
 export const getEpisodeEndpoint = endpoint({
   operationId: 'getEpisode',

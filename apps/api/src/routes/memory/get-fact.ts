@@ -1,7 +1,7 @@
 import { getFact } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { factSchema, presentFact } from '../../schemas/memory.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { factSchema, presentFact } from './memory-schema.ts'
 
 export const getFactEndpoint = endpoint({
   operationId: 'getFact',

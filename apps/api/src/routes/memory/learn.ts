@@ -1,6 +1,6 @@
 import { learnFact } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { factSchema, newFactSchema, presentFact } from '../../schemas/memory.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { factSchema, newFactSchema, presentFact } from './memory-schema.ts'
 
 export const learnFactEndpoint = endpoint({
   operationId: 'learnFact',

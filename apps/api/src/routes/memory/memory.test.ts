@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { testDatabase } from '@muster/testing'
 import { authenticate, cancelSubtask, claimSubtask, rememberEpisodes } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { drainEvents, spawnExternal, startApi, type TestApi } from '../../testing.ts'
+import { drainEvents, spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
 
 let api: TestApi
 let key: string

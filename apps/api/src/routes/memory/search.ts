@@ -1,9 +1,9 @@
 import { MEMORY_LIMITS } from '@muster/domain'
 import { searchMemory } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { printableId, queryNumber, text } from '../../schemas/fields.ts'
-import { memoryKindSchema, memorySearchSchema, presentMemory } from '../../schemas/memory.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { printableId, queryNumber, text } from '../../http/fields-schemas.ts'
+import { memoryKindSchema, memorySearchSchema, presentMemory } from './memory-schema.ts'
 
 export const searchMemoryEndpoint = endpoint({
   operationId: 'searchMemory',

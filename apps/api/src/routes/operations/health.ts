@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { component } from '../../schemas/components.ts'
+import { component } from '../../http/components-schemas.ts'
+import { endpoint } from '../../http/endpoint.ts'
 
 const healthSchema = component('Health', z.object({ status: z.literal('ok') }), { status: 'ok' })
 

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
+import { endpoint } from '../../http/endpoint.ts'
 
 /** The endpoint that Prometheus reads. */
 export const metricsEndpoint = (registry: Registry) =>

@@ -1,7 +1,7 @@
 import { getProject } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { presentProject, projectSchema } from '../../schemas/project.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { presentProject, projectSchema } from './project-schema.ts'
 
 export const getProjectEndpoint = endpoint({
   operationId: 'getProject',

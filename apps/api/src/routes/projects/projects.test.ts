@@ -1,7 +1,7 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApi, type TestApi } from '../../testing.ts'
+import { startApi, type TestApi } from '../../testing/api.ts'
 
 describe('/projects/{id}', () => {
   let api: TestApi

@@ -1,7 +1,7 @@
 import { updateProject } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { presentProject, projectPatchSchema, projectSchema } from '../../schemas/project.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { presentProject, projectPatchSchema, projectSchema } from './project-schema.ts'
 
 export const updateProjectEndpoint = endpoint({
   operationId: 'updateProject',

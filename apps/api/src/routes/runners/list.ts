@@ -1,5 +1,5 @@
-import { endpoint } from '../../endpoint.ts'
-import { presentRunner, runnerListSchema } from '../../schemas/runner.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { presentRunner, runnerListSchema } from './runner-schema.ts'
 
 export const listRunnersEndpoint = endpoint({
   operationId: 'listRunners',

@@ -1,8 +1,8 @@
 import { testDatabase } from '@muster/testing'
 import { assignTask, createTask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { drainEvents } from '../../testing.ts'
-import { type SchedulesApi, startSchedulesApi } from './testing.ts'
+import { drainEvents } from '../../testing/api.ts'
+import { type SchedulesApi, startSchedulesApi } from '../../testing/schedules.ts'
 
 let schedules: SchedulesApi
 

@@ -1,8 +1,8 @@
 import { createSchedule } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { newScheduleSchema } from '../../schemas/new-schedule.ts'
-import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { newScheduleSchema } from './new-schedule-schema.ts'
 import { RULE_ERRORS, toScheduleOptions } from './schedule-options.ts'
+import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
 export const createScheduleEndpoint = endpoint({
   operationId: 'createSchedule',

@@ -1,8 +1,8 @@
 import { listScheduleRuns } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { idParams, pageQuery } from '../../schemas/fields.ts'
-import { presentScheduleRun, scheduleRunListSchema } from '../../schemas/schedule.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { presentScheduleRun, scheduleRunListSchema } from './schedule-schema.ts'
 
 export const listScheduleRunsEndpoint = endpoint({
   operationId: 'listScheduleRuns',

@@ -1,8 +1,8 @@
 import { listSchedules } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { pageQuery, printableId } from '../../schemas/fields.ts'
-import { presentSchedule, scheduleListSchema } from '../../schemas/schedule.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageQuery, printableId } from '../../http/fields-schemas.ts'
+import { presentSchedule, scheduleListSchema } from './schedule-schema.ts'
 
 export const listSchedulesEndpoint = endpoint({
   operationId: 'listSchedules',

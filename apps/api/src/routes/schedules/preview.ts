@@ -1,8 +1,8 @@
 import { previewSchedule } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { schedulePreviewRequestSchema } from '../../schemas/new-schedule.ts'
-import { presentRule, schedulePreviewSchema } from '../../schemas/schedule.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { schedulePreviewRequestSchema } from './new-schedule-schema.ts'
 import { RULE_ERRORS, toScheduleOptions } from './schedule-options.ts'
+import { presentRule, schedulePreviewSchema } from './schedule-schema.ts'
 
 export const previewScheduleEndpoint = endpoint({
   operationId: 'previewSchedule',

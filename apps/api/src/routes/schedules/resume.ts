@@ -1,7 +1,7 @@
 import { resumeSchedule } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
 export const resumeScheduleEndpoint = endpoint({
   operationId: 'resumeSchedule',

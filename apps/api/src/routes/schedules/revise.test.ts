@@ -1,6 +1,6 @@
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type SchedulesApi, startSchedulesApi } from './testing.ts'
+import { type SchedulesApi, startSchedulesApi } from '../../testing/schedules.ts'
 
 let schedules: SchedulesApi
 

@@ -1,9 +1,9 @@
 import { reviseSchedule } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { schedulePatchSchema } from '../../schemas/new-schedule.ts'
-import { presentSchedule, scheduleSchema } from '../../schemas/schedule.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { schedulePatchSchema } from './new-schedule-schema.ts'
 import { RULE_ERRORS, toScheduleRevision } from './schedule-options.ts'
+import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
 export const reviseScheduleEndpoint = endpoint({
   operationId: 'reviseSchedule',

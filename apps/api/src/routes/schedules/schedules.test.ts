@@ -1,7 +1,7 @@
 import { testDatabase } from '@muster/testing'
 import { createSchedule } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type SchedulesApi, startSchedulesApi } from './testing.ts'
+import { type SchedulesApi, startSchedulesApi } from '../../testing/schedules.ts'
 
 const PENDING_MAX = 2
 let schedules: SchedulesApi

@@ -1,8 +1,8 @@
 import { triggerSchedule } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
 import { pickRunner } from '../subtasks/spawn-options.ts'
+import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
 
 export const triggerScheduleEndpoint = endpoint({
   operationId: 'triggerSchedule',

@@ -1,8 +1,8 @@
 import { claimInbox } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { printableId } from '../../schemas/fields.ts'
-import { claimedInboxSchema, inboxClaimSchema, presentClaimedInbox } from '../../schemas/inbox.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { printableId } from '../../http/fields-schemas.ts'
+import { claimedInboxSchema, inboxClaimSchema, presentClaimedInbox } from './inbox-schema.ts'
 
 export const claimInboxEndpoint = endpoint({
   operationId: 'claimInbox',

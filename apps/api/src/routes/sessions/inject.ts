@@ -1,9 +1,9 @@
 import { injectSession } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { printableId } from '../../schemas/fields.ts'
-import { ackSchema } from '../../schemas/inbox.ts'
-import { injectionRequestSchema, injectionSchema, presentInjection } from '../../schemas/injection.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { printableId } from '../../http/fields-schemas.ts'
+import { ackSchema } from './inbox-schema.ts'
+import { injectionRequestSchema, injectionSchema, presentInjection } from './injection-schema.ts'
 
 export const injectSessionEndpoint = endpoint({
   operationId: 'injectSession',

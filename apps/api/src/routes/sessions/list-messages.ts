@@ -1,8 +1,8 @@
 import { listMessages } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { pageQuery, printableId } from '../../schemas/fields.ts'
-import { messageListSchema, presentMessage } from '../../schemas/message.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageQuery, printableId } from '../../http/fields-schemas.ts'
+import { messageListSchema, presentMessage } from './message-schema.ts'
 
 export const listMessagesEndpoint = endpoint({
   operationId: 'listMessages',

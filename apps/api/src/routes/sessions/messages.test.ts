@@ -1,7 +1,7 @@
 import { testDatabase } from '@muster/testing'
 import { assignTask, createTask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startApi, type TestApi } from '../../testing.ts'
+import { startApi, type TestApi } from '../../testing/api.ts'
 
 let api: TestApi
 let key: string

@@ -1,8 +1,8 @@
 import { postMessage } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { printableId } from '../../schemas/fields.ts'
-import { messageSchema, newMessageSchema, presentMessage } from '../../schemas/message.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { printableId } from '../../http/fields-schemas.ts'
+import { messageSchema, newMessageSchema, presentMessage } from './message-schema.ts'
 
 export const postMessageEndpoint = endpoint({
   operationId: 'postMessage',

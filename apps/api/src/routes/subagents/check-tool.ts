@@ -1,6 +1,6 @@
 import { checkSubagentTool } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { presentToolAnswer, subagentParams, toolAnswerSchema, toolCheckSchema } from '../../schemas/subagent.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { presentToolAnswer, subagentParams, toolAnswerSchema, toolCheckSchema } from './subagent-schema.ts'
 
 export const checkToolEndpoint = endpoint({
   operationId: 'checkSubagentTool',

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { definition, type SubagentsApi, startSubagentsApi, TRAVERSALS } from './testing.ts'
+import { definition, type SubagentsApi, startSubagentsApi, TRAVERSALS } from '../../testing/subagents.ts'
 
 let door: SubagentsApi
 const { get, put, remove, write } = {

@@ -1,6 +1,6 @@
 import { deleteSubagent } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { subagentParams } from '../../schemas/subagent.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { subagentParams } from './subagent-schema.ts'
 
 export const deleteSubagentEndpoint = endpoint({
   operationId: 'deleteSubagent',

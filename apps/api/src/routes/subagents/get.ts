@@ -1,7 +1,7 @@
 import { defaultRunner, renderSubagentMarkdown, toolWarnings } from '@muster/domain'
 import { getSubagent } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { presentSubagent, subagentMarkdownSchema, subagentParams, subagentSchema } from '../../schemas/subagent.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { presentSubagent, subagentMarkdownSchema, subagentParams, subagentSchema } from './subagent-schema.ts'
 
 export const getSubagentEndpoint = endpoint({
   operationId: 'getSubagent',

@@ -3,7 +3,7 @@ import { testDatabase } from '@muster/testing'
 import { zipSync } from 'fflate'
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type SubagentsApi, startSubagentsApi } from './testing.ts'
+import { type SubagentsApi, startSubagentsApi } from '../../testing/subagents.ts'
 
 const text = (front: string) => `---\n${front}\n---\n\nDo it.\n`
 

@@ -1,7 +1,7 @@
 import { importSubagents } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { filesBodySchema } from '../../plugins/files-body.ts'
-import { presentImport, subagentImportSchema } from '../../schemas/subagent-import.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { filesBodySchema } from '../../http/files-body.ts'
+import { presentImport, subagentImportSchema } from './subagent-import-schema.ts'
 
 export const importSubagentsEndpoint = endpoint({
   operationId: 'importSubagents',

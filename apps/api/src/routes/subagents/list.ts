@@ -1,8 +1,8 @@
 import { listSubagents } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { pageQuery } from '../../schemas/fields.ts'
-import { presentSubagentList, subagentListSchema } from '../../schemas/subagent.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageQuery } from '../../http/fields-schemas.ts'
+import { presentSubagentList, subagentListSchema } from './subagent-schema.ts'
 
 export const listSubagentsEndpoint = endpoint({
   operationId: 'listSubagents',

@@ -1,6 +1,6 @@
 import { putSubagent } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { presentPut, putSubagentSchema, subagentMarkdownSchema, subagentParams } from '../../schemas/subagent.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { presentPut, putSubagentSchema, subagentMarkdownSchema, subagentParams } from './subagent-schema.ts'
 
 export const putSubagentEndpoint = endpoint({
   operationId: 'putSubagent',

@@ -1,7 +1,7 @@
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CallOptions, Reply } from '../../testing.ts'
-import { definition, type SubagentsApi, startSubagentsApi, TRAVERSALS } from './testing.ts'
+import type { CallOptions, Reply } from '../../testing/api.ts'
+import { definition, type SubagentsApi, startSubagentsApi, TRAVERSALS } from '../../testing/subagents.ts'
 
 let door: SubagentsApi
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { spawnExternal, startApi, type TestApi } from '../../testing.ts'
+import { spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
 
 describe('DELETE /subtasks/{id}', () => {
   let api: TestApi

@@ -1,7 +1,7 @@
 import { cancelSubtask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 
 export const cancelSubtaskEndpoint = endpoint({
   operationId: 'cancelSubtask',

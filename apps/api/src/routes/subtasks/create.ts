@@ -1,8 +1,8 @@
 import { createSubtask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { newSubtaskSchema, toRequiredOutputs } from '../../schemas/new-subtask.ts'
-import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { newSubtaskSchema, toRequiredOutputs } from './new-subtask-schema.ts'
 import { toSpawnOptions } from './spawn-options.ts'
+import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 
 export const createSubtaskEndpoint = endpoint({
   operationId: 'createSubtask',

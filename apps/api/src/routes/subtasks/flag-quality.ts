@@ -1,7 +1,7 @@
 import { flagQuality } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { newQualityFlagSchema, presentQualityFlag, qualityFlagSchema } from '../../schemas/quality-flag.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { newQualityFlagSchema, presentQualityFlag, qualityFlagSchema } from '../evaluations/quality-flag-schema.ts'
 
 export const flagSubtaskQualityEndpoint = endpoint({
   operationId: 'flagSubtaskQuality',

@@ -1,7 +1,7 @@
 import { testDatabase } from '@muster/testing'
 import { cancelSubtask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { spawnExternal, startApi, type TestApi } from '../../testing.ts'
+import { spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
 
 describe('GET /subtasks/{id}', () => {
   let api: TestApi

@@ -1,9 +1,9 @@
 import { isTerminal } from '@muster/domain'
 import { getSubtask } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { idParams, queryNumber } from '../../schemas/fields.ts'
-import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams, queryNumber } from '../../http/fields-schemas.ts'
+import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
 
 export const getSubtaskEndpoint = endpoint({

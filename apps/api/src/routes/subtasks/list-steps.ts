@@ -1,8 +1,8 @@
 import { listSteps } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { idParams, pageQuery } from '../../schemas/fields.ts'
-import { presentStep, stepListSchema } from '../../schemas/step.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { presentStep, stepListSchema } from './step-schema.ts'
 
 export const listStepsEndpoint = endpoint({
   operationId: 'listSubtaskSteps',

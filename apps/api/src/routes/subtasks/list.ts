@@ -1,8 +1,8 @@
 import { listSubtasks } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { pageQuery, printableId, subagentNameField } from '../../schemas/fields.ts'
-import { presentSubtask, subtaskListSchema, subtaskStatusSchema } from '../../schemas/subtask.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageQuery, printableId, subagentNameField } from '../../http/fields-schemas.ts'
+import { presentSubtask, subtaskListSchema, subtaskStatusSchema } from './subtask-schema.ts'
 
 export const listSubtasksEndpoint = endpoint({
   operationId: 'listSubtasks',

@@ -2,9 +2,9 @@ import { chooseRunner, type RunnerChooser } from '@muster/domain'
 import type { NewSubtask } from '@muster/usecases'
 import type { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
-import { toMicros } from '../../schemas/fields.ts'
-import type { newSubtaskSchema } from '../../schemas/new-subtask.ts'
-import { fieldProblem, validationFailed } from '../../validation.ts'
+import { toMicros } from '../../http/fields-schemas.ts'
+import { fieldProblem, validationFailed } from '../../http/validation.ts'
+import type { newSubtaskSchema } from './new-subtask-schema.ts'
 
 type SpawnBody = Pick<
   z.output<typeof newSubtaskSchema>,

@@ -1,9 +1,9 @@
 import { steerSubtask } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { requestComponent } from '../../schemas/components.ts'
-import { idParams, text } from '../../schemas/fields.ts'
-import { deliverySchema, presentUpdate, updateSchema } from '../../schemas/update.ts'
+import { requestComponent } from '../../http/components-schemas.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams, text } from '../../http/fields-schemas.ts'
+import { deliverySchema, presentUpdate, updateSchema } from './update-schema.ts'
 
 const newUpdateSchema = requestComponent(
   'NewUpdate',

@@ -1,11 +1,11 @@
 import { isTerminal, isTerminalSubtaskEvent } from '@muster/domain'
 import { type Ctx, getSubtask, readEvents } from '@muster/usecases'
 import { z } from 'zod'
-import { streamEndpoint } from '../../endpoint.ts'
 import { checkCursor, cursorOf, follow } from '../../events/follow.ts'
 import type { EventSink } from '../../events/sink.ts'
-import { eventSchema } from '../../schemas/event.ts'
-import { idParams } from '../../schemas/fields.ts'
+import { streamEndpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { eventSchema } from '../events/event-schema.ts'
 import { afterQuery } from '../events/stream.ts'
 
 /** How long the last event of an ended subtask may be on its way into the log. */

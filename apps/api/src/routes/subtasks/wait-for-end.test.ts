@@ -1,8 +1,8 @@
 import type { LoggedEvent, Subtask } from '@muster/domain'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ApiDeps } from '../../api-deps.ts'
-import { createDemand } from '../../demand.ts'
 import { createEventFeed } from '../../events/feed.ts'
+import { createDemand } from '../../http/demand.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 const PENDING = { id: 's', projectId: 'p', status: 'pending' } as Subtask

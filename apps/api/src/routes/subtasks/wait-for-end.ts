@@ -1,7 +1,7 @@
 import { isTerminal, isTerminalSubtaskEvent, type Subtask } from '@muster/domain'
 import type { ApiDeps } from '../../api-deps.ts'
-import { LOOK_MS, within } from '../../deadline.ts'
-import { createWaiters } from '../../waiters.ts'
+import { LOOK_MS, within } from '../../http/deadline.ts'
+import { createWaiters } from '../../http/waiters.ts'
 
 /** How long a caller may wait for the end of a subtask. */
 export const WAIT_SECONDS_MAX = 60

@@ -1,9 +1,9 @@
 import { assignTask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { entityTag } from '../../if-match.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { presentTask, TASK_HEADERS } from '../../schemas/task.ts'
-import { assignedTaskSchema, assignmentRequestSchema } from '../../schemas/task-changes.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { entityTag } from '../../http/if-match.ts'
+import { assignedTaskSchema, assignmentRequestSchema } from './task-changes-schema.ts'
+import { presentTask, TASK_HEADERS } from './task-schema.ts'
 
 export const assignTaskEndpoint = endpoint({
   operationId: 'assignTask',

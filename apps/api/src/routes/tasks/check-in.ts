@@ -1,7 +1,7 @@
 import { checkIn } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { checkedInSchema, checkInTextSchema, newCheckInSchema, presentCheckedIn } from '../../schemas/task-changes.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { checkedInSchema, checkInTextSchema, newCheckInSchema, presentCheckedIn } from './task-changes-schema.ts'
 
 export const checkInEndpoint = endpoint({
   operationId: 'checkIn',

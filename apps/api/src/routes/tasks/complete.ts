@@ -1,8 +1,8 @@
 import { completeTask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
-import { completionSchema } from '../../schemas/task-changes.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { completionSchema } from './task-changes-schema.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 
 export const completeTaskEndpoint = endpoint({
   operationId: 'completeTask',

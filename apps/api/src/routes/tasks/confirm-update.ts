@@ -1,8 +1,8 @@
 import { confirmUpdate } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { uuid } from '../../schemas/fields.ts'
-import { confirmedUpdateSchema, presentConfirmedUpdate } from '../../schemas/task-changes.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { uuid } from '../../http/fields-schemas.ts'
+import { confirmedUpdateSchema, presentConfirmedUpdate } from './task-changes-schema.ts'
 
 export const confirmUpdateEndpoint = endpoint({
   operationId: 'confirmUpdate',

@@ -1,7 +1,7 @@
 import { getTaskContext } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { taskTextSchema } from '../../schemas/task-changes.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { taskTextSchema } from './task-changes-schema.ts'
 
 export const getTaskContextEndpoint = endpoint({
   operationId: 'getTaskContext',

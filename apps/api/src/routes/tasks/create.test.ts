@@ -1,6 +1,6 @@
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BRIEF, startTasksApi, type TasksApi, UNKNOWN } from './testing.ts'
+import { BRIEF, startTasksApi, type TasksApi, UNKNOWN } from '../../testing/tasks.ts'
 
 let api: TasksApi['api']
 let send: TasksApi['send']

@@ -1,8 +1,8 @@
 import { createTask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { newTaskSchema } from '../../schemas/new-task.ts'
-import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
-import { unknownFields } from '../../validation.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { unknownFields } from '../../http/validation.ts'
+import { newTaskSchema } from './new-task-schema.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 
 export const createTaskEndpoint = endpoint({
   operationId: 'createTask',

@@ -1,6 +1,6 @@
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTasksApi, type TasksApi } from './testing.ts'
+import { startTasksApi, type TasksApi } from '../../testing/tasks.ts'
 
 let api: TasksApi['api']
 let make: TasksApi['make']

@@ -1,9 +1,9 @@
 import { dispatchTask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { presentSubtask, subtaskSchema } from '../../schemas/subtask.ts'
-import { taskDispatchSchema } from '../../schemas/task-dispatch.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
 import { toSpawnOptions } from '../subtasks/spawn-options.ts'
+import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
+import { taskDispatchSchema } from './task-dispatch-schema.ts'
 
 export const dispatchTaskEndpoint = endpoint({
   operationId: 'dispatchTask',

@@ -1,7 +1,7 @@
 import { getTaskPayload } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { payloadSchema, presentPayload } from '../../schemas/evaluation.ts'
-import { idParams } from '../../schemas/fields.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { payloadSchema, presentPayload } from '../evaluations/evaluation-schema.ts'
 
 export const getTaskPayloadEndpoint = endpoint({
   operationId: 'getTaskPayload',

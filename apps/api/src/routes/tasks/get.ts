@@ -1,7 +1,7 @@
 import { getTask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 
 export const getTaskEndpoint = endpoint({
   operationId: 'getTask',

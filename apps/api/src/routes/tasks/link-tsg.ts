@@ -1,9 +1,9 @@
 import { linkTsgToTask } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { uuid } from '../../schemas/fields.ts'
-import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
-import { tsgId } from '../../schemas/tsg.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { uuid } from '../../http/fields-schemas.ts'
+import { tsgId } from '../guides/tsg-schema.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 
 /** A task and one of its guides. */
 export const taskTsgParams = z.strictObject({ id: uuid('Id of the task.'), tsg_id: tsgId })

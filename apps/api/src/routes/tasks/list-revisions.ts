@@ -1,8 +1,8 @@
 import { listTaskRevisions } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { idParams, pageQuery } from '../../schemas/fields.ts'
-import { presentTaskRevision, taskRevisionListSchema } from '../../schemas/task-changes.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { presentTaskRevision, taskRevisionListSchema } from './task-changes-schema.ts'
 
 export const listTaskRevisionsEndpoint = endpoint({
   operationId: 'listTaskRevisions',

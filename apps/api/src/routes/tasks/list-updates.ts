@@ -1,8 +1,8 @@
 import { listTaskUpdates } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { idParams, pageQuery } from '../../schemas/fields.ts'
-import { presentUpdate, updateListSchema } from '../../schemas/update.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { presentUpdate, updateListSchema } from '../subtasks/update-schema.ts'
 
 export const listTaskUpdatesEndpoint = endpoint({
   operationId: 'listTaskUpdates',

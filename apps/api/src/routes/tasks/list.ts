@@ -1,8 +1,8 @@
 import { listTasks } from '@muster/usecases'
 import { z } from 'zod'
-import { endpoint } from '../../endpoint.ts'
-import { pageQuery, printableId, text } from '../../schemas/fields.ts'
-import { presentTaskSummary, taskListSchema, taskPrioritySchema, taskStatusSchema } from '../../schemas/task.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageQuery, printableId, text } from '../../http/fields-schemas.ts'
+import { presentTaskSummary, taskListSchema, taskPrioritySchema, taskStatusSchema } from './task-schema.ts'
 
 export const listTasksEndpoint = endpoint({
   operationId: 'listTasks',

@@ -1,8 +1,8 @@
 import { noteTask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { newNoteSchema } from '../../schemas/task-changes.ts'
-import { presentUpdate, updateSchema } from '../../schemas/update.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { presentUpdate, updateSchema } from '../subtasks/update-schema.ts'
+import { newNoteSchema } from './task-changes-schema.ts'
 
 export const noteTaskEndpoint = endpoint({
   operationId: 'noteTask',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BRIEF, startTasksApi, type TasksApi, UNKNOWN } from './testing.ts'
+import { BRIEF, startTasksApi, type TasksApi, UNKNOWN } from '../../testing/tasks.ts'
 
 let api: TasksApi['api']
 let send: TasksApi['send']

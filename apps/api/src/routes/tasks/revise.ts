@@ -1,10 +1,10 @@
 import { reviseTask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { entityTag, expectedRevision } from '../../if-match.ts'
-import { idParams } from '../../schemas/fields.ts'
-import { taskPatchSchema } from '../../schemas/new-task.ts'
-import { TASK_HEADERS } from '../../schemas/task.ts'
-import { presentRevisedTask, revisedTaskSchema } from '../../schemas/task-changes.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/fields-schemas.ts'
+import { entityTag, expectedRevision } from '../../http/if-match.ts'
+import { taskPatchSchema } from './new-task-schema.ts'
+import { presentRevisedTask, revisedTaskSchema } from './task-changes-schema.ts'
+import { TASK_HEADERS } from './task-schema.ts'
 
 export const reviseTaskEndpoint = endpoint({
   operationId: 'reviseTask',

@@ -1,6 +1,6 @@
 import { getTaskStats } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { presentTaskStats, taskStatsSchema } from '../../schemas/task-changes.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { presentTaskStats, taskStatsSchema } from './task-changes-schema.ts'
 
 export const getStatsEndpoint = endpoint({
   operationId: 'getStats',

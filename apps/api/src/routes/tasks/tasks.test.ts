@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTasksApi, type TasksApi, UNKNOWN } from './testing.ts'
+import { startTasksApi, type TasksApi, UNKNOWN } from '../../testing/tasks.ts'
 
 let api: TasksApi['api']
 let key: TasksApi['key']

@@ -1,7 +1,7 @@
 import { unlinkTsgFromTask } from '@muster/usecases'
-import { endpoint } from '../../endpoint.ts'
-import { TASK_HEADERS, taskAnswer, taskSchema } from '../../schemas/task.ts'
+import { endpoint } from '../../http/endpoint.ts'
 import { taskTsgParams } from './link-tsg.ts'
+import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 
 export const unlinkTsgEndpoint = endpoint({
   operationId: 'unlinkTsg',

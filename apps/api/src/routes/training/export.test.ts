@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkIn, type EvaluationsApi, POOR, reflection, startEvaluationsApi } from '../evaluations/testing.ts'
+import { checkIn, type EvaluationsApi, POOR, reflection, startEvaluationsApi } from '../../testing/evaluations.ts'
 
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'
 const GOOD = reflection('✅')

@@ -1,9 +1,9 @@
 import { exportTraining } from '@muster/usecases'
 import { z } from 'zod'
-import { linesEndpoint } from '../../endpoint.ts'
-import { qualitySchema } from '../../schemas/message.ts'
-import { TAGS_MAX, tagSchema } from '../../schemas/quality-flag.ts'
-import { trainingFormatSchema, trainingRecordSchema } from '../../schemas/training.ts'
+import { linesEndpoint } from '../../http/endpoint.ts'
+import { TAGS_MAX, tagSchema } from '../evaluations/quality-flag-schema.ts'
+import { qualitySchema } from '../sessions/message-schema.ts'
+import { trainingFormatSchema, trainingRecordSchema } from './training-schema.ts'
 
 export const exportTrainingEndpoint = linesEndpoint({
   operationId: 'exportTraining',

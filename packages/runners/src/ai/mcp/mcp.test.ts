@@ -6,10 +6,10 @@ import { BUILTIN_SUBAGENTS, type SubagentDefinition } from '@muster/domain'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from '../../command/guard.ts'
-import { createTestRun, gone, SILENT_LOG } from '../../command/testing.ts'
 import type { Brief } from '../../port.ts'
-import { aiRunner } from '../testing.ts'
-import { programServer, startTestMcp, type TestMcp } from './testing.ts'
+import { aiRunner } from '../../testing/ai.ts'
+import { createTestRun, gone, SILENT_LOG } from '../../testing/command.ts'
+import { programServer, startTestMcp, type TestMcp } from '../../testing/mcp.ts'
 
 let guard: Guard
 let models: ScriptedModels

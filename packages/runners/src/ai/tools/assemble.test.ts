@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { parseSettings, parseSubagentMarkdown, requireDefinition, toolsOfRunner } from '@muster/domain'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from '../../command/guard.ts'
-import { createTestRun, SILENT_LOG } from '../../command/testing.ts'
-import { ENVIRONMENT } from '../testing.ts'
+import { ENVIRONMENT } from '../../testing/ai.ts'
+import { createTestRun, SILENT_LOG } from '../../testing/command.ts'
 import { assembleTools, type Toolbox } from './assemble.ts'
 
 let guard: Guard

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Guard, startGuard } from '../../command/guard.ts'
-import { gone, isRunning, SILENT_LOG } from '../../command/testing.ts'
-import { ENVIRONMENT } from '../testing.ts'
+import { ENVIRONMENT } from '../../testing/ai.ts'
+import { gone, isRunning, SILENT_LOG } from '../../testing/command.ts'
 import { bashTool } from './bash.ts'
 
 let guard: Guard

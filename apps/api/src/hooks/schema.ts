@@ -1,0 +1,70 @@
+import type { HookCall } from '@muster/domain'
+import type { HookAnswer } from '@muster/usecases'
+import { z } from 'zod'
+import { component, requestComponent } from '../http/components-schemas.ts'
+import { printableId } from '../http/fields-schemas.ts'
+
+/** One event as Claude Code sends it: every field that is of use here, and whatever else it sends. */
+export const hookInputSchema = requestComponent(
+  'ClaudeCodeHookInput',
+  z
+    .looseObject({
+      hook_event_name: z.string().describe('What has happened. Events that nothing comes of here are answered with nothing.'),
+      session_id: printableId('Claude Code’s own session.', '0b4c4a1e-7d2f-4f6e-9a53-1d6b1f1f7a11'),
+      agent_id: printableId('The sub-agent inside of it that this is about.', 'a1b2c3d').nullish(),
+      agent_type: z.string().nullish().describe('What kind of sub-agent that is.'),
+      tool_name: z.string().nullish(),
+      tool_input: z.unknown().optional(),
+      cwd: z.string().nullish().describe('The folder that the session is in: paths of tools are judged relative to it.'),
+      error: z.string().nullish().describe('Why a tool failed.'),
+      last_assistant_message: z.string().nullish(),
+    })
+    .describe('`HookInput` of `@anthropic-ai/claude-agent-sdk`. Fields that are not listed are ignored.'),
+  {
+    session_id: '0b4c4a1e-7d2f-4f6e-9a53-1d6b1f1f7a11',
+    transcript_path: '/home/me/.claude/projects/app/0b4c4a1e.jsonl',
+    cwd: '/home/me/app',
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Agent',
+    tool_input: {
+      subagent_type: 'general-purpose',
+      description: 'Document the functions',
+      prompt: 'Do what your brief says.\nmuster-task: 0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31',
+    },
+    tool_use_id: 'toolu_01A',
+  },
+)
+
+export function toHookCall(input: z.output<typeof hookInputSchema>): HookCall {
+  return {
+    event: input.hook_event_name,
+    sessionId: input.session_id,
+    agentId: input.agent_id ?? null,
+    agentType: input.agent_type ?? null,
+    toolName: input.tool_name ?? null,
+    toolInput: input.tool_input,
+    cwd: input.cwd ?? null,
+    error: input.error ?? null,
+    lastAssistantMessage: input.last_assistant_message ?? null,
+  }
+}
+
+export const hookAnswerSchema = component(
+  'ClaudeCodeHookAnswer',
+  z
+    .object({
+      hookSpecificOutput: z.object({
+        hookEventName: z.string(),
+        additionalContext: z.string().optional().describe('What is new, for the model to read.'),
+        permissionDecision: z.literal('deny').optional(),
+        permissionDecisionReason: z.string().optional(),
+      }),
+    })
+    .describe('`HookJSONOutput` of `@anthropic-ai/claude-agent-sdk`.'),
+  { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: '[Task Update: Note]\n…' } },
+)
+
+export function presentHookAnswer({ event, denied, context }: HookAnswer): z.output<typeof hookAnswerSchema> {
+  const decision = denied === null ? {} : { permissionDecision: 'deny' as const, permissionDecisionReason: denied }
+  return { hookSpecificOutput: { hookEventName: event, ...(context === '' ? {} : { additionalContext: context }), ...decision } }
+}

@@ -1,0 +1,275 @@
+import type { ErrorCode, FieldProblem, Scope } from '@muster/domain'
+import type { Ctx } from '@muster/usecases'
+import { z } from 'zod'
+import type { ApiDeps } from '../api-deps.ts'
+import type { EventSink } from '../events/sink.ts'
+import { type CursorList, openCursor, sealCursor } from './cursor.ts'
+import { MarkdownBody } from './markdown-body.ts'
+import { prefersMarkdown } from './media-types.ts'
+import { check, fieldProblem, type InputPart, validationFailed } from './validation.ts'
+
+/** An answer before it is sent. `body` undefined sends none; a string is sent as it is, with its own `content-type`. */
+export interface Answer {
+  status: number
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/** One way an endpoint answers when all is well, for the reference. */
+export interface AnswerDescription {
+  description: string
+  /** A named schema; absent where there is no body. */
+  schema?: z.ZodType
+  headers?: Record<string, string>
+  contentType?: string
+  /** The same as `text/markdown`, for callers who accept that rather than JSON. */
+  markdown?: z.ZodType
+}
+
+export const TAGS = [
+  'Subtasks',
+  'Tasks',
+  'Schedules',
+  'Sub-agents',
+  'Troubleshooting guides',
+  'Evaluations',
+  'Training',
+  'Memory',
+  'Outside workers',
+  'Sessions',
+  'Events',
+  'Runners',
+  'Projects',
+  'API keys',
+  'Operations',
+] as const
+
+/** What an endpoint is, apart from what it does: all that the reference shows. */
+interface Description {
+  operationId: string
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** As OpenAPI writes it: `/subtasks/{id}`. */
+  path: string
+  tag: (typeof TAGS)[number]
+  summary: string
+  description: string
+  answers: Record<number, AnswerDescription>
+  /** Errors of its own; those that every endpoint of its kind can give are added. */
+  errors?: ErrorCode[]
+  /** Longest time the handler may take, in milliseconds, where it is not the usual. */
+  deadlineMs?: number
+  /**
+   * Set where the caller is never to be held up or told of an error: the time in milliseconds after which it gets an empty 200, as it does instead of
+   * every error but that it may not call at all.
+   */
+  yieldsAfterMs?: number
+  /** Largest body, in bytes, where it is not the usual. */
+  bodyBytesMax?: number
+  /** True where text comes from an agent: invalid UTF-8 becomes U+FFFD instead of a refusal. */
+  repairsText?: boolean
+  /** True where the body may be left out. */
+  bodyOptional?: boolean
+  /** True where the use-case judges the body, so that everything that is wrong with it is told at once: only its being an object is checked. */
+  judgesBody?: boolean
+  /** True where the change has to say in `If-Match` which revision it was made from. */
+  takesIfMatch?: boolean
+  /** True where the body is a collection of files: an archive or a form, and `body` is `filesBodySchema`. */
+  takesFiles?: boolean
+  /** True where work is started, which a subtask's own credential never may, whatever its scopes. */
+  spawns?: boolean
+  /** True where a server that only this machine can reach asks for no key. */
+  isPublicOnLoopback?: boolean
+}
+
+/** A request that has been checked. */
+export interface Call<Params, Query, Body> {
+  ctx: Ctx
+  deps: ApiDeps
+  params: Params
+  query: Query
+  body: Body
+  headers: RawCall['headers']
+  /** Time since the request began, in milliseconds. */
+  elapsedMs(): number
+  /** Aborted when the caller has hung up. Asked for only by what waits. */
+  gone(): AbortSignal
+  /** Judges the credential again, after a wait and before anything is handed out. @throws DomainError `unauthenticated` when it has ended meanwhile */
+  authorizeAgain(): Promise<void>
+}
+
+/** A request as it came, but for its parts being parsed JSON. */
+export interface RawCall {
+  ctx: Ctx
+  deps: ApiDeps
+  params: unknown
+  query: unknown
+  body: unknown
+  headers: Record<string, string | string[] | undefined>
+  elapsedMs(): number
+  gone(): AbortSignal
+  authorizeAgain(): Promise<void>
+}
+
+type Input<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** A body is of the one type or the other, where an endpoint takes both. */
+type BodyInput<Body, Markdown> = Body extends z.ZodType ? (Markdown extends z.ZodType ? Input<Body> | Input<Markdown> : Input<Body>) : Input<Markdown>
+
+interface Inputs<Params, Query, Body, Markdown> {
+  params?: Params
+  query?: Query
+  /** A JSON body. */
+  body?: Body
+  /** What a body of type `text/markdown` has to be: reads it from the text. It takes the place of a JSON body, or stands beside it. */
+  markdown?: Markdown
+}
+
+interface EndpointSpec<Params, Query, Body, Markdown, Result> extends Description, Inputs<Params, Query, Body, Markdown> {
+  /** What the credential must be allowed; 'key': any credential will do; 'public': none is needed. */
+  access: Scope | 'key' | 'public'
+  handle(call: Call<Input<Params>, Input<Query>, BodyInput<Body, Markdown>>): Promise<Result>
+  /**
+   * How a result becomes an answer: the live one, and the one that an `Idempotency-Key` repeats. The latter is made from what the use-case returned,
+   * in its transaction, so the handler of a POST that stores something returns the use-case's result as it is.
+   */
+  answer(result: Result): Answer
+  /** What is stored to be repeated, where that is not the live answer: without its secrets. */
+  storedAnswer?(result: Result): Answer
+  /** The body of the live answer for callers who accept Markdown rather than JSON. */
+  answerMarkdown?(result: NoInfer<Result>): string
+}
+
+interface StreamSpec<Params, Query> extends Description, Inputs<Params, Query, undefined, undefined> {
+  access: Scope
+  /** Refuses by throwing, or says what to send: nothing (204), or a stream, which ends when the promise does. */
+  open(call: Call<Input<Params>, Input<Query>, undefined>, headers: RawCall['headers']): Promise<{ stream: (sink: EventSink) => Promise<void> } | null>
+}
+
+interface LinesSpec<Params, Query> extends Description, Inputs<Params, Query, undefined, undefined> {
+  access: Scope
+  /** What is sent, piece by piece, as it is asked for: lines with their ends. Refuses by throwing before the first. */
+  lines(call: Call<Input<Params>, Input<Query>, undefined>): AsyncGenerator<string, void, undefined>
+}
+
+/** An endpoint with its types closed over, as the app and the reference see it. */
+export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
+  access: Scope | 'key' | 'public'
+  serve(call: RawCall): Promise<{ result: unknown; answer: Answer }>
+  /** The answer to store for a result. */
+  toStored(result: unknown): Answer
+  open?: (call: RawCall) => Promise<{ stream: (sink: EventSink) => Promise<void> } | null>
+  lines?: (call: RawCall) => AsyncGenerator<string, void, undefined>
+}
+
+type Schema = z.ZodType | undefined
+
+/** What is left of a definition when its types are closed over. */
+type Erased = Description & Inputs<z.ZodType, z.ZodType, z.ZodType, z.ZodType> & Pick<Endpoint, 'access'>
+
+/** A query parameter that an endpoint does not know is a typing mistake that would be ignored silently otherwise. */
+const NO_QUERY = z.strictObject({})
+const ANY_OBJECT = z.looseObject({})
+
+/** Defines an endpoint: what it takes, what it calls, and how the result becomes an answer. */
+export function endpoint<
+  Params extends Schema = undefined,
+  Query extends Schema = undefined,
+  Body extends Schema = undefined,
+  Markdown extends Schema = undefined,
+  Result = unknown,
+>(spec: EndpointSpec<Params, Query, Body, Markdown, Result>): Endpoint {
+  const { handle, answer, storedAnswer, answerMarkdown, ...description } = spec
+  const liveAnswer = (result: Result, accept: string | undefined): Answer => {
+    if (answerMarkdown === undefined) return answer(result)
+    const json = answer(result)
+    const headers = { ...json.headers, vary: 'accept' }
+    if (!prefersMarkdown(accept)) return { ...json, headers }
+    return { status: json.status, headers: { ...headers, 'content-type': 'text/markdown; charset=utf-8' }, body: answerMarkdown(result) }
+  }
+  return {
+    ...(description as unknown as Erased),
+    async serve(call) {
+      const input = parse(spec, call)
+      const list = spec.query instanceof z.ZodObject && 'cursor' in spec.query.shape ? listOf(spec, input) : null
+      const result = await handle({ ...call, ...(list === null ? input : { ...input, query: openPage(list) as Input<Query> }) })
+      const given = liveAnswer(result, call.headers.accept as string | undefined)
+      return { result, answer: list === null ? given : sealPage(list, given) }
+    },
+    toStored: (result) => (storedAnswer ?? answer)(result as Result),
+  }
+}
+
+function listOf({ operationId }: Description, { params, query }: { params: unknown; query: unknown }): CursorList {
+  return { operationId, params, query: query as CursorList['query'] }
+}
+
+/** The query with the position that its cursor stands for. */
+function openPage(list: CursorList): CursorList['query'] {
+  const { cursor } = list.query
+  return typeof cursor === 'string' ? { ...list.query, cursor: openCursor(list, cursor) } : list.query
+}
+
+/** The page with a cursor that only this list takes. */
+function sealPage(list: CursorList, answer: Answer): Answer {
+  const page = answer.body as { next_cursor: string | null }
+  return page.next_cursor === null ? answer : { ...answer, body: { ...page, next_cursor: sealCursor(list, page.next_cursor) } }
+}
+
+/** Defines an endpoint that answers with server-sent events. */
+export function streamEndpoint<Params extends Schema = undefined, Query extends Schema = undefined>(spec: StreamSpec<Params, Query>): Endpoint {
+  const { open, ...description } = spec
+  return {
+    ...(description as unknown as Erased),
+    serve: () => Promise.reject(new Error(`${spec.operationId} is a stream`)),
+    toStored: () => ({ status: 200 }),
+    open: async (call) => open({ ...call, ...parse(spec, call) } as Call<Input<Params>, Input<Query>, undefined>, call.headers),
+  }
+}
+
+/** Defines an endpoint that answers with as many lines as there are. */
+export function linesEndpoint<Params extends Schema = undefined, Query extends Schema = undefined>(spec: LinesSpec<Params, Query>): Endpoint {
+  const { lines, ...description } = spec
+  return {
+    ...(description as unknown as Erased),
+    serve: () => Promise.reject(new Error(`${spec.operationId} answers with lines`)),
+    toStored: () => ({ status: 200 }),
+    lines: (call) => lines({ ...call, ...parse(spec, call) } as Call<Input<Params>, Input<Query>, undefined>),
+  }
+}
+
+type BodyRules = Pick<Description, 'bodyOptional' | 'judgesBody'>
+
+function parse<Params extends Schema, Query extends Schema, Body extends Schema, Markdown extends Schema>(
+  spec: Inputs<Params, Query, Body, Markdown> & BodyRules,
+  call: RawCall,
+): { params: Input<Params>; query: Input<Query>; body: BodyInput<Body, Markdown> } {
+  const problems: FieldProblem[] = []
+  const part = (schema: Schema, value: unknown, name: InputPart) => (schema === undefined ? undefined : check(schema, value, name, problems))
+  const parsed = {
+    params: part(spec.params, call.params, 'path') as Input<Params>,
+    query: part(spec.query ?? NO_QUERY, once(call.query as Record<string, unknown>, problems), 'query') as Input<Query>,
+    body: body(spec, call, part) as BodyInput<Body, Markdown>,
+  }
+  if (problems.length > 0) throw validationFailed(problems)
+  return parsed
+}
+
+/** Each parameter once. One that is repeated is a problem; its first value is checked with the others. */
+function once(query: Record<string, unknown>, problems: FieldProblem[]): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => {
+      if (!Array.isArray(value)) return [name, value]
+      problems.push(fieldProblem(`?${name}`, `is given ${value.length} times; give it once`, value))
+      return [name, value[0]]
+    }),
+  )
+}
+
+function body(
+  { body: json, markdown, bodyOptional, judgesBody }: Inputs<Schema, Schema, Schema, Schema> & BodyRules,
+  call: RawCall,
+  part: (schema: Schema, value: unknown, name: InputPart) => unknown,
+): unknown {
+  if (call.body instanceof MarkdownBody) return part(markdown, call.body.text, 'body')
+  return part(judgesBody === true ? ANY_OBJECT : (json ?? markdown), bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
+}

@@ -1,0 +1,188 @@
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Actor, isLoopback } from '@muster/domain'
+import { type Ctx, Replay } from '@muster/usecases'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { ApiDeps } from '../api-deps.ts'
+import { createEventSink } from '../events/sink.ts'
+import { bearerToken } from '../plugins/auth.ts'
+import type { Answer, Endpoint, RawCall } from './endpoint.ts'
+import { tooLate } from './errors.ts'
+import { FILES_TYPES } from './files-body.ts'
+import { readIdempotency } from './idempotency.ts'
+
+/** Longest time a handler may take before its caller is told to come again. */
+const DEADLINE_MS = 5_000
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** `loopback`: without a key, for calls to a loopback address that come from no web page. */
+    access?: Endpoint['access'] | 'loopback'
+    repairsText?: boolean
+    spawns?: boolean
+    /** Whether errors are answered with an empty 200. */
+    yields?: boolean
+    /** What a body may be, best first. */
+    bodyTypes?: readonly string[]
+    /** What the parameters of the path have to be, where it has any. */
+    params?: z.ZodType | undefined
+  }
+}
+
+/** Hangs an endpoint into the app. Everything that all endpoints share happens here. */
+export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: Endpoint): void {
+  const isPublic = endpoint.isPublicOnLoopback === true && isLoopback(deps.settings.HOST)
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: {
+      access: isPublic ? 'loopback' : endpoint.access,
+      repairsText: endpoint.repairsText ?? false,
+      spawns: endpoint.spawns ?? false,
+      yields: endpoint.yieldsAfterMs !== undefined,
+      bodyTypes: bodyTypesOf(endpoint),
+      params: endpoint.params,
+    },
+    handlerTimeout: endpoint.yieldsAfterMs ?? endpoint.deadlineMs ?? DEADLINE_MS,
+    ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),
+    // A stream cannot be asked for its headers alone without being opened.
+    exposeHeadRoute: endpoint.method === 'GET' && endpoint.open === undefined && endpoint.lines === undefined,
+    handler: (request, reply) => serve(deps, endpoint, request, reply),
+  })
+}
+
+/** An endpoint without a body takes no notice of one, which would be JSON. */
+function bodyTypesOf({ body, markdown, takesFiles }: Endpoint): string[] {
+  if (takesFiles === true) return [...FILES_TYPES]
+  return [...(body !== undefined || markdown === undefined ? ['application/json'] : []), ...(markdown === undefined ? [] : ['text/markdown'])]
+}
+
+async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const call = toCall(deps, endpoint, request, reply)
+  if (endpoint.open !== undefined) {
+    const opened = await endpoint.open(call)
+    if (opened === null) return reply.status(204).send()
+    return sendStream(deps, request, reply, opened.stream)
+  }
+  if (endpoint.lines !== undefined) return sendLines(deps, endpoint, request, reply, endpoint.lines(call))
+  try {
+    return send(reply, (await inTime(endpoint.serve(call), (endpoint.deadlineMs ?? DEADLINE_MS) - reply.elapsedTime)).answer)
+  } catch (error) {
+    if (!(error instanceof Replay)) throw error
+    const { status, headers, body } = error.answer
+    return send(reply.header('idempotent-replayed', 'true'), { status, headers, ...(body === null ? {} : { body }) })
+  }
+}
+
+/** Fastify's own `handlerTimeout` covers what comes before the body, and all of a request without one: reading a body to its end clears it. */
+async function inTime<T>(work: Promise<T>, leftMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooLate()), Math.max(0, leftMs))
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {
+  return reply.status(status).headers(headers).send(body)
+}
+
+function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): RawCall {
+  const idempotency = readIdempotency(endpoint, request)
+  // Public endpoints have no actor, and call no use-case that would ask for one.
+  const ctx: Ctx = { ...deps, actor: request.actor as Actor, ...(idempotency === undefined ? {} : { idempotency }) }
+  const { params, query, body, headers } = request
+  return {
+    ctx,
+    deps,
+    params,
+    query,
+    body,
+    headers,
+    elapsedMs: () => reply.elapsedTime,
+    gone: () => goneSignal(reply.raw),
+    authorizeAgain: () => request.authorizeAgain(),
+  }
+}
+
+function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  if (response.destroyed) gone.abort()
+  return gone.signal
+}
+
+/** Takes the response out of the app's hands, with the headers it has got so far. */
+function sendStream(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stream: NonNullable<Awaited<ReturnType<NonNullable<Endpoint['open']>>>>['stream'],
+) {
+  reply.hijack()
+  reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string | string[]>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    // Nothing is gained by keeping it afterwards, and a server that stops would have to wait for it.
+    connection: 'close',
+    // Proxies that buffer would hold events back.
+    'x-accel-buffering': 'no',
+  })
+  const sink = createEventSink(reply.raw, deps.stopping)
+  const unwatch = onCredentialEnd(deps, request, sink.end)
+  sink.closed.addEventListener('abort', unwatch)
+  if (sink.closed.aborted) unwatch()
+  stream(sink)
+    .catch((error: unknown) => deps.log.warn({ err: error, request_id: request.id }, 'event stream ended early'))
+    .finally(() => sink.end())
+  return reply
+}
+
+/** Calls back when the credential of the request ends before its answer does. @returns ends the watch */
+function onCredentialEnd(deps: ApiDeps, request: FastifyRequest, onEnded: () => void): () => void {
+  const token = bearerToken(request)
+  return token === null ? () => {} : deps.credentialWatch.watch(token, onEnded)
+}
+
+/**
+ * Sends lines as fast as they are read, and asks for none that nobody waits for: not when the caller has gone, nor when the server stops. What
+ * goes wrong before the first is answered like any other error; after it, the answer breaks off without its end, which clients can tell.
+ */
+async function sendLines(
+  deps: ApiDeps,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  lines: AsyncGenerator<string, void, undefined>,
+): Promise<FastifyReply> {
+  const first = await lines.next()
+  // It took too long, and has been answered so.
+  if (reply.sent) return reply
+  reply.hijack()
+  reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string | string[]>),
+    'content-type': `${endpoint.answers[200]?.contentType}; charset=utf-8`,
+  })
+  const all = async function* () {
+    if (first.done !== true) yield first.value
+    yield* lines
+  }
+  // One line ahead: each may be of megabytes.
+  const ended = new AbortController()
+  const unwatch = onCredentialEnd(deps, request, () => ended.abort())
+  const signal = AbortSignal.any([deps.stopping, ended.signal])
+  pipeline(Readable.from(all(), { highWaterMark: 1 }), reply.raw, { signal })
+    .catch((error: unknown) => {
+      const isGone = signal.aborted || (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE'
+      if (!isGone) deps.log.warn({ err: error, request_id: request.id }, 'lines ended early')
+    })
+    .finally(unwatch)
+  return reply
+}

@@ -1,0 +1,75 @@
+import { SCOPES } from '@muster/domain'
+import type { ApiKey } from '@muster/usecases'
+import { z } from 'zod'
+import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
+import { printableId, text, time, toTime, toTimeOrNull } from '../../http/fields-schemas.ts'
+
+const scopeSchema = component('Scope', z.enum(SCOPES).describe('What a credential may do. `admin` may do everything in its project.'))
+
+const apiKeyShape = {
+  id: z.uuid(),
+  name: z.string(),
+  key_prefix: z.string().describe('The first characters, to tell keys apart.'),
+  scopes: z.array(scopeSchema),
+  agent_id: z.string().nullable().describe('The agent it is bound to, if it is.'),
+  created_at: time('When it was made.'),
+  expires_at: time('When it stops working.').nullable(),
+  revoked_at: time('When it was revoked.').nullable(),
+}
+
+const EXAMPLE: z.output<typeof apiKeySchema> = {
+  id: '0198c9a0-0000-7000-8000-00000000000a',
+  name: 'controller',
+  key_prefix: 'mst_4Zk8',
+  scopes: ['subtasks:read', 'subtasks:write'],
+  agent_id: null,
+  created_at: '2026-03-02T07:59:00.000Z',
+  expires_at: null,
+  revoked_at: null,
+}
+
+const apiKeySchema = component('ApiKey', z.object(apiKeyShape))
+
+export const apiKeyListSchema = listComponent('ApiKeyList', apiKeySchema)
+
+export const createdApiKeySchema = component(
+  'CreatedApiKey',
+  z.object({
+    ...apiKeyShape,
+    key: z.string().nullable().describe('The key itself, this once. Null when an `Idempotency-Key` repeats the answer: secrets are not stored.'),
+  }),
+  { ...EXAMPLE, key: 'mst_4Zk8…' },
+)
+
+export const newApiKeySchema = requestComponent(
+  'NewApiKey',
+  z.strictObject({
+    name: text(128),
+    scopes: z
+      .array(scopeSchema)
+      .min(1)
+      .max(SCOPES.length)
+      .transform((scopes) => [...new Set(scopes)]),
+    agent_id: printableId('Binds the key to one agent: it overrides what requests say.', 'docs-writer').nullish(),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .transform((value) => new Date(value))
+      .nullish()
+      .describe('When it stops working, in the future; never, when absent.'),
+  }),
+  { name: 'controller', scopes: ['subtasks:read', 'subtasks:write', 'sessions:write'] },
+)
+
+export function presentApiKey(key: ApiKey): z.output<typeof apiKeySchema> {
+  return {
+    id: key.id,
+    name: key.name,
+    key_prefix: key.keyPrefix,
+    // The column holds only what was checked when the key was made.
+    scopes: [...key.scopes] as z.output<typeof scopeSchema>[],
+    agent_id: key.agentId,
+    created_at: toTime(key.createdAt),
+    expires_at: toTimeOrNull(key.expiresAt),
+    revoked_at: toTimeOrNull(key.revokedAt),
+  }
+}

@@ -1,0 +1,65 @@
+import { RECOMMENDATIONS, VERDICTS } from '@muster/domain'
+import type { EvaluationStats, EvaluationTally } from '@muster/usecases'
+import { z } from 'zod'
+import { component } from '../../http/components-schemas.ts'
+import { time, toTime } from '../../http/fields-schemas.ts'
+
+export const evaluationGroupingSchema = component('EvaluationGrouping', z.enum(['day', 'subagent', 'criterion']).describe('What scores are compared by.'))
+
+const countsOf = <Name extends string>(names: readonly Name[]) => z.object(Object.fromEntries(names.map((name) => [name, z.int()])) as Record<Name, z.ZodInt>)
+
+const tallyFields = {
+  outputs: z.int().describe('How many there are, each once however often it was evaluated.'),
+  scored: z.int().describe('How many of them have a score.'),
+  average_score: z.number().min(0).max(1).nullable().describe('Of those; null where there are none.'),
+  recommendations: component('RecommendationCounts', countsOf(RECOMMENDATIONS)),
+}
+
+const groupSchema = component(
+  'EvaluationGroup',
+  z.object({
+    key: z.string().nullable().describe('The day (UTC), the name of the sub-agent, or the text of the criterion. Null: of no sub-agent.'),
+    ...tallyFields,
+    verdicts: component('VerdictCounts', countsOf(VERDICTS)).nullable().describe('On the criterion; null for other groups.'),
+  }),
+)
+
+const tally = { outputs: 12, scored: 10, average_score: 0.7125, recommendations: { approve: 5, review: 5, request_revision: 2 } }
+
+export const evaluationStatsSchema = component(
+  'EvaluationStats',
+  z.object({
+    from: time('Outputs that were first evaluated from then on'),
+    to: time('and before then.'),
+    by: evaluationGroupingSchema,
+    ...tallyFields,
+    groups: z.array(groupSchema).describe('Days newest first, the others with the most outputs first; at most 400.'),
+    is_cut: z.boolean().describe('True where the newest 50,000 outputs of that time were counted, and there may be more.'),
+  }),
+  {
+    from: '2026-02-01T00:00:00.000Z',
+    to: '2026-03-03T00:00:00.000Z',
+    by: 'day',
+    ...tally,
+    groups: [{ key: '2026-03-02', ...tally, verdicts: null }],
+    is_cut: false,
+  },
+)
+
+export function presentEvaluationStats(
+  by: z.output<typeof evaluationGroupingSchema>,
+  { from, to, total, groups, isCut }: EvaluationStats & { from: Date; to: Date },
+): z.output<typeof evaluationStatsSchema> {
+  return {
+    from: toTime(from),
+    to: toTime(to),
+    by,
+    ...presentTally(total),
+    groups: groups.map((group) => ({ key: group.key, ...presentTally(group), verdicts: group.verdicts })),
+    is_cut: isCut,
+  }
+}
+
+function presentTally({ outputs, scored, averageScore, recommendations }: EvaluationTally) {
+  return { outputs, scored, average_score: averageScore, recommendations }
+}

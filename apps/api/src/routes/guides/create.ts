@@ -1,0 +1,19 @@
+import { createTsg } from '@muster/usecases'
+import { endpoint } from '../../http/endpoint.ts'
+import { newTsgSchema, presentTsg, tsgSchema } from './tsg-schema.ts'
+
+export const createTsgEndpoint = endpoint({
+  operationId: 'createTsg',
+  method: 'POST',
+  path: '/tsgs',
+  tag: 'Troubleshooting guides',
+  summary: 'Write a guide',
+  description:
+    'From now on it is brought up wherever one of its patterns turns up. Without an id it gets one from its title, with a number where that is taken.',
+  access: 'tsgs:write',
+  body: newTsgSchema,
+  answers: { 201: { description: 'Stored.', schema: tsgSchema, headers: { Location: 'Where the guide can be read.' } } },
+  errors: ['conflict'],
+  handle: ({ ctx, body: { tsg_id, ...content } }) => createTsg(ctx, { tsgId: tsg_id, ...content }),
+  answer: (tsg) => ({ status: 201, headers: { location: `/tsgs/${tsg.tsgId}` }, body: presentTsg(tsg) }),
+})

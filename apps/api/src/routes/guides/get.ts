@@ -1,0 +1,22 @@
+import { renderTsgMarkdown } from '@muster/domain'
+import { getTsg } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../http/endpoint.ts'
+import { presentTsg, tsgMarkdownSchema, tsgParams, tsgSchema, tsgSession } from './tsg-schema.ts'
+
+export const getTsgEndpoint = endpoint({
+  operationId: 'getTsg',
+  method: 'GET',
+  path: '/tsgs/{tsg_id}',
+  tag: 'Troubleshooting guides',
+  summary: 'Read a guide',
+  description: 'With `Accept: text/markdown` it comes as front matter and content, as `PUT` takes it.',
+  access: 'tsgs:read',
+  params: tsgParams,
+  query: z.strictObject({ session_id: tsgSession.optional().describe('The session that reads it: it counts as read then.') }),
+  answers: { 200: { description: 'The guide.', schema: tsgSchema, markdown: tsgMarkdownSchema } },
+  errors: ['not_found'],
+  handle: ({ ctx, params, query }) => getTsg(ctx, params.tsg_id, { sessionId: query.session_id }),
+  answer: (tsg) => ({ status: 200, body: presentTsg(tsg) }),
+  answerMarkdown: renderTsgMarkdown,
+})

@@ -1,0 +1,25 @@
+import { listTsgs } from '@muster/usecases'
+import { z } from 'zod'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageQuery, text } from '../../http/fields-schemas.ts'
+import { presentTsgSummary, tsgListSchema, tsgSeveritySchema } from './tsg-schema.ts'
+
+export const listTsgsEndpoint = endpoint({
+  operationId: 'listTsgs',
+  method: 'GET',
+  path: '/tsgs',
+  tag: 'Troubleshooting guides',
+  summary: 'List or search guides',
+  description: 'Newest first, without their contents.',
+  access: 'tsgs:read',
+  query: z.strictObject({
+    q: text(500).optional().describe('Words that its id, title, patterns or content have to contain; `"…"`, `OR` and `-` as in a search engine.'),
+    technology: text(64).optional().describe('Only those about this technology, whatever the case.'),
+    severity: tsgSeveritySchema.optional().describe('Only those of this severity.'),
+    ...pageQuery,
+  }),
+  answers: { 200: { description: 'A page of guides.', schema: tsgListSchema } },
+  errors: ['cursor_invalid'],
+  handle: ({ ctx, query }) => listTsgs(ctx, query),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentTsgSummary), next_cursor: nextCursor } }),
+})

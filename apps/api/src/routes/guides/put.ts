@@ -1,0 +1,27 @@
+import { putTsg } from '@muster/usecases'
+import { endpoint } from '../../http/endpoint.ts'
+import { fieldProblem, validationFailed } from '../../http/validation.ts'
+import { presentTsg, tsgMarkdownSchema, tsgParams, tsgSchema } from './tsg-schema.ts'
+
+export const putTsgEndpoint = endpoint({
+  operationId: 'putTsg',
+  method: 'PUT',
+  path: '/tsgs/{tsg_id}',
+  tag: 'Troubleshooting guides',
+  summary: 'Import a guide',
+  description: 'Takes a guide as Markdown with front matter, new or in place of the one that is there. What the front matter leaves out is as in a new guide.',
+  access: 'tsgs:write',
+  params: tsgParams,
+  markdown: tsgMarkdownSchema,
+  answers: {
+    200: { description: 'It took the place of the one that was there.', schema: tsgSchema },
+    201: { description: 'It is new.', schema: tsgSchema, headers: { Location: 'Where the guide can be read.' } },
+  },
+  async handle({ ctx, params, body: { tsg_id, ...content } }) {
+    if (tsg_id !== undefined && tsg_id !== params.tsg_id)
+      throw validationFailed([fieldProblem('/tsg_id', `must be ${params.tsg_id}, as the path has it, or absent`, tsg_id)])
+    return putTsg(ctx, params.tsg_id, content)
+  },
+  answer: ({ tsg, created }) =>
+    created ? { status: 201, headers: { location: `/tsgs/${tsg.tsgId}` }, body: presentTsg(tsg) } : { status: 200, body: presentTsg(tsg) },
+})

@@ -1,0 +1,178 @@
+import { parseTsgMarkdown, renderTsgMarkdown, successRate, TSG_ID, TSG_LIMITS, TSG_MATCHES, TSG_SEVERITIES, type Tsg, type TsgUsage } from '@muster/domain'
+import type { ScannedTsg, TsgSummary } from '@muster/usecases'
+import { z } from 'zod'
+import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
+import { printableId, text, time, toTime } from '../../http/fields-schemas.ts'
+
+const EXAMPLE_ID = 'port-already-in-use'
+
+/** What callers name a guide by. */
+export const tsgId = z
+  .string()
+  .regex(TSG_ID, 'must be lower-case letters, digits and dashes, at most 64, beginning with a letter or digit')
+  .describe('Id of the guide.')
+  .meta({ examples: [EXAMPLE_ID] })
+
+export const tsgParams = z.strictObject({ tsg_id: tsgId })
+
+export const tsgSeveritySchema = component('TsgSeverity', z.enum(TSG_SEVERITIES).describe('How bad the failure is. Of several guides, the worst comes first.'))
+
+const matchSchema = component(
+  'TsgMatch',
+  z
+    .enum(TSG_MATCHES)
+    .describe('substring: whatever the case. regex: in the syntax of RE2, as written; `(?i)` makes one blind to case, `(?m)` anchors it to lines.'),
+)
+
+const applicabilitySchema = component('TsgApplicability', z.object({ technologies: z.array(z.string()) }))
+
+const newApplicability = z.strictObject({ technologies: z.array(text(TSG_LIMITS.technology)).max(TSG_LIMITS.technologies) })
+
+const EXAMPLE = {
+  title: 'The port is already in use',
+  content: '## What to do\n\nFind out who listens there: `ss -ltnp`. If it is a server that you left running, stop it; else take another port.',
+  patterns: ['EADDRINUSE', 'address already in use'],
+  applicability: { technologies: ['node'] },
+  severity: 'medium' as const,
+}
+
+const fields = {
+  title: text(TSG_LIMITS.title),
+  content: text(TSG_LIMITS.content).describe('What to do, in Markdown.'),
+  patterns: z.array(text(TSG_LIMITS.pattern)).min(1).max(TSG_LIMITS.patterns).describe('What the failure says. Any of them brings up the guide.'),
+  match: matchSchema,
+  applicability: newApplicability.describe('What it is about.'),
+  severity: tsgSeveritySchema,
+}
+
+const { match, applicability, severity, ...needed } = fields
+
+export const newTsgSchema = requestComponent(
+  'NewTsg',
+  z.strictObject({
+    tsg_id: tsgId.optional().describe('Absent: made from the title.'),
+    ...needed,
+    match: match.default('substring'),
+    applicability: applicability.optional(),
+    severity: severity.default('medium'),
+  }),
+  { tsg_id: EXAMPLE_ID, ...EXAMPLE },
+)
+
+export const tsgPatchSchema = requestComponent('TsgPatch', z.strictObject(fields).partial(), { severity: 'high' })
+
+export const tsgMarkdownSchema = requestComponent(
+  'TsgMarkdown',
+  z
+    .string()
+    .transform((markdown, context): unknown => {
+      const parsed = parseTsgMarkdown(markdown)
+      if ('fields' in parsed) return parsed.fields
+      context.issues.push({ code: 'custom', message: parsed.problem, input: markdown })
+      return z.NEVER
+    })
+    .pipe(newTsgSchema)
+    .describe('Front matter in YAML with the fields of NewTsg, between two lines that are `---`; below it the content.'),
+  // Without its id, so that it can be put anywhere.
+  renderTsgMarkdown({ tsgId: EXAMPLE_ID, ...EXAMPLE, match: 'substring' }).replace(/^tsg_id: .*\n/m, ''),
+)
+
+const summary = {
+  tsg_id: z.string(),
+  title: z.string(),
+  patterns: z.array(z.string()),
+  match: matchSchema,
+  applicability: applicabilitySchema,
+  severity: tsgSeveritySchema,
+  created_at: time('When it was made.'),
+  updated_at: time('When it was last changed.'),
+}
+
+const { content: EXAMPLE_CONTENT, ...EXAMPLE_SUMMARY } = {
+  tsg_id: EXAMPLE_ID,
+  ...EXAMPLE,
+  match: 'substring' as const,
+  created_at: '2026-03-02T08:00:00.000Z',
+  updated_at: '2026-03-02T08:00:00.000Z',
+}
+
+const tsgSummarySchema = component('TsgSummary', z.object(summary), EXAMPLE_SUMMARY)
+export const tsgListSchema = listComponent('TsgList', tsgSummarySchema)
+export const tsgSchema = component('Tsg', z.object({ ...summary, content: z.string() }), { ...EXAMPLE_SUMMARY, content: EXAMPLE_CONTENT })
+
+/** Whose reading, failure or success it is. */
+export const tsgSession = printableId('The session that it is about. The credential of a sub-agent always means its own.', 'research-1')
+
+export const tsgScanSchema = requestComponent(
+  'TsgScan',
+  z.strictObject({
+    error_message: text(100_000),
+    context: text(100_000).nullish().describe('What happened around it: also looked at.'),
+    session_id: tsgSession.nullish().describe('The session that is told of the guides with its next injection, each once.'),
+  }),
+  { error_message: 'Error: listen EADDRINUSE: address already in use :::3000', session_id: 'research-1' },
+)
+
+const scannedTsgSchema = component(
+  'ScannedTsg',
+  z.object({
+    tsg_id: z.string(),
+    title: z.string(),
+    severity: tsgSeveritySchema,
+    matched_pattern: z.string().describe('The longest that matched.'),
+    success_rate: z.number().min(0).max(1).nullable().describe('How often it helped, of those who said; null while nobody has.'),
+  }),
+)
+
+export const tsgScanResultSchema = component('TsgScanResult', z.object({ items: z.array(scannedTsgSchema).describe('Best first, at most 20.') }), {
+  items: [{ tsg_id: EXAMPLE_ID, title: EXAMPLE.title, severity: 'medium', matched_pattern: 'address already in use', success_rate: 0.75 }],
+})
+
+export const tsgFeedbackSchema = requestComponent(
+  'TsgFeedback',
+  z.strictObject({
+    resolved: z.boolean().describe('Whether the guide helped.'),
+    session_id: tsgSession.nullish(),
+    task_id: z.uuid().nullish().describe('The task that was worked on.'),
+  }),
+  { resolved: true, session_id: 'research-1' },
+)
+
+export const tsgUsageSchema = component(
+  'TsgUsage',
+  z.object({
+    tsg_id: z.string(),
+    surfaced: z.int().describe('How often it was brought up; in a session once.'),
+    read: z.int().describe('How often it was read in the name of a session.'),
+    resolved: z.int().describe('How often it was said to have helped.'),
+    unresolved: z.int().describe('How often it was said not to have helped.'),
+    rate: z.number().min(0).max(1).nullable().describe('resolved of resolved and unresolved; null while both are 0.'),
+  }),
+  { tsg_id: EXAMPLE_ID, surfaced: 12, read: 7, resolved: 3, unresolved: 1, rate: 0.75 },
+)
+
+export function presentTsg(tsg: Tsg): z.output<typeof tsgSchema> {
+  return { ...presentTsgSummary(tsg), content: tsg.content }
+}
+
+export function presentTsgSummary(tsg: TsgSummary): z.output<typeof tsgSummarySchema> {
+  return {
+    tsg_id: tsg.tsgId,
+    title: tsg.title,
+    patterns: tsg.patterns,
+    match: tsg.match,
+    applicability: { technologies: tsg.applicability.technologies },
+    severity: tsg.severity,
+    created_at: toTime(tsg.createdAt),
+    updated_at: toTime(tsg.updatedAt),
+  }
+}
+
+export function presentScannedTsg(tsg: ScannedTsg): z.output<typeof scannedTsgSchema> {
+  return { tsg_id: tsg.tsgId, title: tsg.title, severity: tsg.severity, matched_pattern: tsg.pattern, success_rate: tsg.successRate }
+}
+
+export function presentTsgUsage(tsgId: string, usage: TsgUsage): z.output<typeof tsgUsageSchema> {
+  const { surfaced, read, resolved, unresolved } = usage
+  return { tsg_id: tsgId, surfaced, read, resolved, unresolved, rate: successRate(usage) }
+}

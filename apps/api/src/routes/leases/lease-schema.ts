@@ -1,0 +1,186 @@
+import { toStorableJson, toStorableText } from '@muster/domain'
+import type { ClaimedSubtask, WordedUpdate } from '@muster/usecases'
+import { z } from 'zod'
+import { component, requestComponent } from '../../http/components-schemas.ts'
+import { printableId, text, time, toMicros, toTime } from '../../http/fields-schemas.ts'
+import { stepKindSchema } from '../subtasks/step-schema.ts'
+import { presentRequiredOutputs, presentSubtask, requiredOutputSchema, subtaskSchema } from '../subtasks/subtask-schema.ts'
+import { presentUpdate, updateSchema } from '../subtasks/update-schema.ts'
+
+const AMOUNT_MAX = 1_000_000_000_000
+
+/** Amounts to add: what was used since the last call that said so. */
+const usageDelta = z
+  .strictObject({
+    input_tokens: z.int().min(0).max(AMOUNT_MAX).default(0),
+    output_tokens: z.int().min(0).max(AMOUNT_MAX).default(0),
+    cost_usd: z.number().min(0).max(1_000_000).default(0),
+    tool_calls: z.int().min(0).max(1_000_000).default(0),
+  })
+  .describe('What was used since the last call that said so: amounts to add, not totals.')
+
+const usageDeltaSchema = requestComponent('UsageDelta', usageDelta, { input_tokens: 1200, output_tokens: 310, cost_usd: 0.004, tool_calls: 2 })
+
+const leaseToken = text(512).describe('`lease.token` of the claim.')
+
+/** What an agent wrote is never refused for its characters: what cannot be stored becomes U+FFFD. */
+const agentText = z.string().transform(toStorableText)
+
+export const claimSchema = requestComponent(
+  'ClaimRequest',
+  z.strictObject({
+    runner: text(64).default('external').describe('Whose queue to claim from.'),
+    worker_id: printableId('Name of the worker, shown as `worker_id` of the subtask.', 'worker-7'),
+    lease_seconds: z.int().min(1).max(600).default(60).describe('How long the claim holds without a heartbeat.'),
+    wait_seconds: z.int().min(0).max(60).default(0).describe('How long to wait for work when there is none.'),
+  }),
+  { worker_id: 'worker-7', lease_seconds: 60, wait_seconds: 30 },
+)
+
+export const heartbeatSchema = requestComponent(
+  'HeartbeatRequest',
+  z.strictObject({
+    lease_token: leaseToken,
+    ack_update_ids: z.array(z.uuid()).max(1_000).default([]).describe('Updates that the agent has taken in.'),
+    steps: z
+      .array(z.strictObject({ kind: stepKindSchema, content: z.unknown().transform(toStorableJson) }))
+      .max(1_000)
+      .default([])
+      .describe('What happened since the last heartbeat, for the transcript.'),
+    usage: usageDeltaSchema.optional(),
+  }),
+  { lease_token: 'mlt_9YkR…', ack_update_ids: [], steps: [{ kind: 'message', content: 'Reading src/' }] },
+)
+
+export const completeSchema = requestComponent(
+  'CompleteRequest',
+  z
+    .strictObject({
+      lease_token: leaseToken,
+      result: agentText.optional().describe('The result. More than 1 MiB is cut. Required, unless the work is blocked.'),
+      outputs: z.record(z.string(), z.unknown()).transform(toStorableJson).optional().describe('Values of the required outputs, by name.'),
+      summary: agentText.optional(),
+      usage: usageDeltaSchema.optional(),
+      blocked_reason: agentText.optional().describe('Set when the work cannot go on: the subtask ends `incomplete_blocked`.'),
+    })
+    .check((context) => {
+      if (context.value.result !== undefined || context.value.blocked_reason !== undefined) return
+      context.issues.push({ code: 'custom', message: 'is required', input: undefined, path: ['result'] })
+    }),
+  { lease_token: 'mlt_9YkR…', result: 'Four public functions: …', outputs: { functions: ['parse', 'render'] } },
+)
+
+export const failSchema = requestComponent(
+  'FailRequest',
+  z.strictObject({
+    lease_token: leaseToken,
+    error: agentText.describe('What went wrong, for whoever asked.'),
+    retryable: z.boolean().default(true).describe('Whether another attempt may succeed.'),
+    usage: usageDeltaSchema.optional(),
+  }),
+  { lease_token: 'mlt_9YkR…', error: 'The model did not answer.', retryable: true },
+)
+
+export const releaseSchema = requestComponent('ReleaseRequest', z.strictObject({ lease_token: leaseToken }), { lease_token: 'mlt_9YkR…' })
+
+const leaseSchema = component(
+  'Lease',
+  z.object({
+    token: z.string().describe('Proves that the lease is yours; needed for every write.'),
+    attempt: z.int(),
+    expires_at: time('When the subtask goes to somebody else, unless a heartbeat comes first.'),
+  }),
+)
+
+const criterionSchema = component('BriefCriterion', z.object({ id: z.string(), text: z.string() }))
+
+const briefSubagentSchema = component(
+  'BriefSubagent',
+  z
+    .object({
+      name: z.string(),
+      version: z.int(),
+      instructions: z.string().describe('Part of the text already.'),
+      tools: z.array(z.string()).describe('What it may use; `*` is everything.'),
+      disallowed_tools: z.array(z.string()),
+      max_turns: z.int().nullable().describe('Model requests at most.'),
+    })
+    .describe('The sub-agent that it is a run of, without the MCP tools that the background takes from it. Its tools are for the worker to keep to.'),
+)
+
+const briefSchema = component(
+  'Brief',
+  z.object({
+    text: z.string().describe('All of it in one text, ready to be shown to an agent.'),
+    task: z.string(),
+    criteria: z.array(criterionSchema),
+    required_outputs: z.array(requiredOutputSchema),
+    revision: z.int().nullable(),
+    feedback: z.string().nullable().describe('Why the last result was refused.'),
+    subagent: briefSubagentSchema.nullable(),
+  }),
+)
+
+export const claimedSubtaskSchema = component(
+  'ClaimedSubtask',
+  z.object({
+    subtask: subtaskSchema,
+    session_id: z.string(),
+    credential: z.string().describe('A key for this subtask alone: it can read its own work and start none.'),
+    lease: leaseSchema,
+    brief: briefSchema,
+  }),
+)
+
+const wordedUpdateSchema = component(
+  'WordedUpdate',
+  updateSchema.extend({ text: z.string().describe('The update in words, ready to be shown to an agent: its header, and its content in a block.') }),
+)
+
+export const heartbeatAnswerSchema = component(
+  'HeartbeatAnswer',
+  z.object({
+    expires_at: time('Until when the lease holds now.'),
+    cancel_requested: z.boolean().describe('True: stop, and answer with fail or release.'),
+    updates: z.array(wordedUpdateSchema).describe('Updates that have not been acknowledged yet; they come again until they are.'),
+  }),
+  { expires_at: '2026-03-02T08:01:00.000Z', cancel_requested: false, updates: [] },
+)
+
+export function presentWordedUpdate(update: WordedUpdate): z.output<typeof wordedUpdateSchema> {
+  return { ...presentUpdate(update), text: update.text }
+}
+
+export function presentClaim(claim: ClaimedSubtask): z.output<typeof claimedSubtaskSchema> {
+  return {
+    subtask: presentSubtask(claim.subtask),
+    session_id: claim.sessionId,
+    credential: claim.credential,
+    lease: { token: claim.lease.token, attempt: claim.lease.attempt, expires_at: toTime(claim.lease.expiresAt) },
+    brief: {
+      text: claim.brief.text,
+      task: claim.brief.task,
+      criteria: claim.brief.criteria.map((criterion) => ({ id: criterion.id, text: criterion.text })),
+      required_outputs: presentRequiredOutputs(claim.brief.requiredOutputs),
+      revision: claim.brief.revision,
+      feedback: claim.brief.feedback,
+      subagent: presentBriefSubagent(claim.brief.subagent),
+    },
+  }
+}
+
+function presentBriefSubagent(subagent: ClaimedSubtask['brief']['subagent']): z.output<typeof briefSubagentSchema> | null {
+  if (subagent === null) return null
+  const { name, version, instructions, tools, disallowedTools, maxTurns } = subagent
+  return { name, version, instructions, tools, disallowed_tools: disallowedTools, max_turns: maxTurns }
+}
+
+/** Wire to use-case. */
+export function toUsage(given: z.output<typeof usageDelta> | undefined) {
+  return {
+    inputTokens: given?.input_tokens ?? 0,
+    outputTokens: given?.output_tokens ?? 0,
+    costUsdMicros: toMicros(given?.cost_usd ?? 0),
+    toolCalls: given?.tool_calls ?? 0,
+  }
+}

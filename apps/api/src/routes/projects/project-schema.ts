@@ -1,0 +1,48 @@
+import { type Project, projectSettingsSchema } from '@muster/domain'
+import { z } from 'zod'
+import { component, requestComponent } from '../../http/components-schemas.ts'
+import { storable, text, time, toTime } from '../../http/fields-schemas.ts'
+
+component('EvaluationSettings', projectSettingsSchema.shape.evaluation.unwrap(), {
+  approve_at: 0.85,
+  threshold: 0.6,
+  weights: { refactor: 0 },
+  gates: { security: true },
+  judge: false,
+})
+
+const settingsSchema = component(
+  'ProjectSettings',
+  storable(projectSettingsSchema).describe(
+    'Limits of the project, the time zone of its schedules that name none, what becomes of sub-agents with MCP tools in the background, and by what outputs are judged. What is absent falls back to the settings of the server, the zone to UTC.',
+  ),
+)
+
+export const projectSchema = component(
+  'Project',
+  z.object({
+    id: z.uuid(),
+    name: z.string(),
+    settings: settingsSchema,
+    created_at: time('When it was made.'),
+  }),
+  {
+    id: '00000000-0000-7000-8000-000000000001',
+    name: 'default',
+    settings: { limits: { running_per_agent: 5, agents: { 'docs-writer': { running: 2 } } }, timezone: 'America/New_York', evaluation: { threshold: 0.5 } },
+    created_at: '2026-03-01T09:00:00.000Z',
+  },
+)
+
+export const projectPatchSchema = requestComponent(
+  'ProjectPatch',
+  z.strictObject({
+    name: text(128).optional(),
+    settings: settingsSchema.optional().describe('Replaces the settings as a whole.'),
+  }),
+  { settings: { limits: { pending_per_agent: 100, running_per_agent: 5 }, evaluation: { approve_at: 0.85, gates: { security: true } } } },
+)
+
+export function presentProject(project: Project): z.output<typeof projectSchema> {
+  return { id: project.id, name: project.name, settings: project.settings, created_at: toTime(project.createdAt) }
+}

@@ -1,0 +1,139 @@
+import { isTimeZone, MISSED_POLICIES, OVERLAPS, PHRASE_KINDS, PHRASE_LENGTH_MAX, type Phrase, type PhraseKind } from '@muster/domain'
+import { z } from 'zod'
+import { requestComponent } from '../../http/components-schemas.ts'
+import { printableId, text } from '../../http/fields-schemas.ts'
+import { newSubtaskSchema } from '../subtasks/new-subtask-schema.ts'
+
+const phrase = text(PHRASE_LENGTH_MAX)
+
+const phrases = {
+  when: phrase
+    .nullish()
+    .describe('One point in time, as a phrase or RFC 3339.')
+    .meta({ examples: ['in 90 minutes', 'tomorrow at noon', '2026-03-10T09:00:00-05:00'] }),
+  every: phrase
+    .nullish()
+    .describe('A recurrence, as a phrase.')
+    .meta({ examples: ['30 minutes', 'weekdays at 9 ET', 'first monday of the month at 9am'] }),
+  cron: phrase
+    .nullish()
+    .describe('A recurrence, as a cron expression of five fields, or of six with seconds first.')
+    .meta({ examples: ['0 9 * * 1-5'] }),
+}
+
+const timezoneSchema = text(64)
+  .refine(isTimeZone, 'is not a time zone: use the name that IANA has for it, such as America/New_York, or UTC; letters such as EST belong into the phrase')
+  .describe('The wall clock that times without a zone of their own are meant by, as IANA names it. Default: that of the project, else UTC.')
+  .meta({ examples: ['America/New_York'] })
+
+const overlapSchema = z.enum(OVERLAPS).describe('What becomes of a slot while an earlier run goes on: it passes, or it fires as well.')
+const missedSchema = z
+  .enum(MISSED_POLICIES)
+  .describe('What becomes of slots that nobody could fire in time: they pass, or one run, of the last of them, makes up for all.')
+
+const spawn = newSubtaskSchema.shape
+const maxFires = z.int().min(1).max(1_000_000_000)
+const graceSeconds = z.int().min(0).max(31_536_000).describe('How late a slot may be before it counts as missed.')
+const parentSession = printableId('The session whose inbox gets the results. Default: `schedule-<id>`.', 'research-1')
+
+/** The one phrase of a body; null in one that has none, or several. */
+export function phraseOf(body: { [Kind in PhraseKind]?: string | null | undefined }): Phrase | null {
+  const given = PHRASE_KINDS.filter((kind) => body[kind] != null)
+  const [kind] = given
+  return given.length === 1 && kind !== undefined ? { kind, text: body[kind] as string } : null
+}
+
+const LIST = 'when, every and cron'
+
+/** Refuses more than one phrase, or fewer than `least`. Beside everything else that is wrong, since what it looks at may be right. */
+function onePhrase<Schema extends z.ZodObject>(schema: Schema, least: 0 | 1): Schema {
+  return schema.superRefine(
+    (body: unknown, context) => {
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) return
+      const given = PHRASE_KINDS.filter((kind) => (body as Record<string, unknown>)[kind] != null)
+      if (given.length < least) context.addIssue({ code: 'custom', message: `has to say when: exactly one of ${LIST} is needed`, path: [], input: undefined })
+      if (given.length < 2) return
+      for (const kind of given) {
+        const others = given.filter((other) => other !== kind).join(' and ')
+        context.addIssue({ code: 'custom', message: `cannot stand beside ${others}: it takes exactly one of ${LIST}`, path: [kind] })
+      }
+    },
+    { when: () => true },
+  )
+}
+
+const EXAMPLE = { task: 'Inspect packages and report.', every: 'weekdays at 9 ET', parent_session_id: 'research-1' }
+
+const create = {
+  task: spawn.task,
+  ...phrases,
+  timezone: timezoneSchema.nullish(),
+  agent_id: spawn.agent_id,
+  notify: spawn.notify,
+  timeout_seconds: spawn.timeout_seconds,
+  priority: spawn.priority,
+  subagent: spawn.subagent.describe('The sub-agent that each run is of, in the version that counts when it fires.'),
+  runner: spawn.runner,
+  model: spawn.model,
+  budget: spawn.budget.describe('What each run may use.'),
+  max_fires: maxFires.nullish().describe('It is finished when it has fired so often. Default: never.'),
+  overlap: overlapSchema.default('skip'),
+  missed: missedSchema.default('run_once'),
+  grace_seconds: graceSeconds.default(60),
+  parent_session_id: parentSession.nullish(),
+  metadata: spawn.metadata.describe('Data of your own, at most 16 KiB as JSON, which each run gets a copy of.'),
+}
+
+export const newScheduleSchema = requestComponent('NewSchedule', onePhrase(z.strictObject(create), 1), EXAMPLE)
+
+/** Before, the clocks of no zone are of use to anybody; long after, no calendar of four digits has room for what comes. */
+function isOfTheseAges(instant: string): boolean {
+  const year = new Date(instant).getUTCFullYear()
+  return year >= 1970 && year < 3_000
+}
+
+export const schedulePreviewRequestSchema = requestComponent(
+  'SchedulePreviewRequest',
+  onePhrase(
+    z.strictObject({
+      ...create,
+      task: spawn.task.optional(),
+      from: z.iso
+        .datetime({ offset: true })
+        .refine(isOfTheseAges, 'has to lie between the years 1970 and 3000')
+        .nullish()
+        .describe('The instant to read the phrase at. Default: now.'),
+    }),
+    1,
+  ).describe('What creating takes, and when it is to be read.'),
+  { ...EXAMPLE, from: '2026-03-02T08:00:00.000Z' },
+)
+
+export const schedulePatchSchema = requestComponent(
+  'SchedulePatch',
+  onePhrase(
+    z.strictObject({
+      task: spawn.task.optional(),
+      ...phrases,
+      timezone: timezoneSchema.nullish(),
+      agent_id: spawn.agent_id.removeDefault().optional(),
+      notify: spawn.notify.removeDefault().optional(),
+      timeout_seconds: spawn.timeout_seconds.unwrap().nullish(),
+      priority: spawn.priority.removeDefault().optional(),
+      subagent: spawn.subagent,
+      runner: spawn.runner,
+      model: spawn.model,
+      budget: spawn.budget.unwrap().nullish().describe('What each run may use: takes the place of the budget as a whole.'),
+      max_fires: maxFires.nullish().describe('One that is not above `fire_count` finishes the schedule, and is shown as that.'),
+      overlap: overlapSchema.optional(),
+      missed: missedSchema.optional(),
+      grace_seconds: graceSeconds.optional(),
+      parent_session_id: parentSession.nullish(),
+      metadata: spawn.metadata.removeDefault().optional(),
+    }),
+    0,
+  ).describe(
+    'Only what changes. Null takes a field away, or back to its default. A new phrase, or a new `timezone`, is read again as of now; a zone that is not given anew stays.',
+  ),
+  { every: 'weekdays at 10 ET', max_fires: 20 },
+)

@@ -1,0 +1,96 @@
+import { MESSAGE_ROLES, QUALITIES, type SessionMessage, toStorableText } from '@muster/domain'
+import { z } from 'zod'
+import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
+import { metadata, printableId, text, time, toTime } from '../../http/fields-schemas.ts'
+
+const roleSchema = component('MessageRole', z.enum(MESSAGE_ROLES))
+
+export const qualitySchema = component('Quality', z.enum(QUALITIES).describe('What somebody said of its quality.'))
+
+const EXAMPLE = {
+  role: 'assistant' as const,
+  content: 'The server does not start: listen EADDRINUSE, address already in use :::3000. I will look for who listens there.',
+  model: 'claude-sonnet-5',
+  agent_name: 'writer',
+  usage: { input_tokens: 1200, output_tokens: 310 },
+}
+
+export const newMessageSchema = requestComponent(
+  'NewMessage',
+  z.strictObject({
+    role: roleSchema,
+    content: z
+      .string()
+      .refine((value) => /\S/.test(value), 'must not be empty')
+      .transform(toStorableText)
+      .meta({ minLength: 1 })
+      .describe('As it was said. What cannot be stored (U+0000, lone surrogates) becomes U+FFFD.'),
+    model: text(256).nullish().describe('The model that said it.'),
+    task_id: z.uuid().nullish().describe('The task that it is about.'),
+    agent_name: printableId('Name of the agent that said it.', 'writer').nullish(),
+    usage: metadata.nullish().describe('What it cost, as the model’s provider tells it; at most 16 KiB as JSON.'),
+    metadata: metadata.default({}),
+  }),
+  EXAMPLE,
+)
+
+export const messageSchema = component(
+  'Message',
+  z.object({
+    id: z.uuid(),
+    session_id: z.string(),
+    role: roleSchema,
+    content: z.string().nullable().describe('Null where it is longer than 64 KiB.'),
+    content_bytes: z.int().describe('Length of all of it, in UTF-8.'),
+    model: z.string().nullable(),
+    task_id: z.uuid().nullable(),
+    agent_name: z.string().nullable(),
+    usage: z.record(z.string(), z.unknown()).nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    eval_score: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe('Of its evaluation, which it has where there are blocks in it; null where nothing in them counts.'),
+    eval_summary: z.string().nullable().describe('Set where it has to be revised: what is wrong with it.'),
+    quality_flag: qualitySchema.nullable(),
+    training_candidate: z.boolean(),
+    created_at: time('When it was stored.'),
+  }),
+  {
+    id: '0198c9c4-2f6b-7e10-9c3d-5a7b8c9d0e1f',
+    session_id: 'writer-1',
+    ...EXAMPLE,
+    content_bytes: 112,
+    task_id: null,
+    metadata: {},
+    eval_score: null,
+    eval_summary: null,
+    quality_flag: null,
+    training_candidate: false,
+    created_at: '2026-03-02T08:00:09.310Z',
+  },
+)
+
+export const messageListSchema = listComponent('MessageList', messageSchema)
+
+export function presentMessage(message: SessionMessage): z.output<typeof messageSchema> {
+  return {
+    id: message.id,
+    session_id: message.sessionId,
+    role: message.role,
+    content: message.content,
+    content_bytes: message.contentBytes,
+    model: message.model,
+    task_id: message.taskId,
+    agent_name: message.agentName,
+    usage: message.usage,
+    metadata: message.metadata,
+    eval_score: message.evalScore,
+    eval_summary: message.evalSummary,
+    quality_flag: message.qualityFlag,
+    training_candidate: message.trainingCandidate,
+    created_at: toTime(message.createdAt),
+  }
+}

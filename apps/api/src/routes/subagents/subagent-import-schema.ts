@@ -1,0 +1,79 @@
+import type { ImportedFile } from '@muster/usecases'
+import { z } from 'zod'
+import { component } from '../../http/components-schemas.ts'
+import { presentProblem, problemSchema } from './subagent-schema.ts'
+
+const outcomeSchema = component(
+  'SubagentImportOutcome',
+  z
+    .enum(['imported', 'renamed', 'refused', 'ignored'])
+    .describe(
+      'renamed: imported under a name made from the written one, which is its `title`. refused: `errors` say why. ignored: a Markdown file that defines no sub-agent.',
+    ),
+)
+
+const rowSchema = component(
+  'SubagentImportRow',
+  z.object({
+    path: z.string().describe('Where the file lies in the collection.'),
+    outcome: outcomeSchema,
+    name: z.string().nullable().describe('The name that the sub-agent goes by; null where the file says none.'),
+    title: z.string().nullable().describe('The written name of a renamed one.'),
+    version: z.int().nullable().describe('The version that a run started now would name; null for what was not imported. Unchanged definitions keep theirs.'),
+    errors: z.array(problemSchema).describe('Why the file was refused.'),
+    warnings: z.array(problemSchema).describe('What the author of an imported definition may not have meant.'),
+  }),
+)
+
+const countSchema = z.int()
+
+export const subagentImportSchema = component(
+  'SubagentImport',
+  z.object({
+    items: z.array(rowSchema).describe('A row for each Markdown file, in the order of the collection.'),
+    imported: countSchema.describe('How many definitions count from now on, the renamed ones included.'),
+    renamed: countSchema,
+    refused: countSchema,
+    ignored: countSchema,
+  }),
+  {
+    items: [
+      { path: 'agents/reviewer.md', outcome: 'imported', name: 'reviewer', title: null, version: 1, errors: [], warnings: [] },
+      {
+        path: 'agents/powershell.md',
+        outcome: 'renamed',
+        name: 'powershell-5-1-expert',
+        title: 'powershell-5.1-expert',
+        version: 1,
+        errors: [],
+        warnings: [
+          {
+            line: 2,
+            field: 'name',
+            pointer: '/name',
+            reason: 'is "powershell-5.1-expert", which is kept as its title: here it goes by the name powershell-5-1-expert',
+          },
+        ],
+      },
+    ],
+    imported: 2,
+    renamed: 1,
+    refused: 0,
+    ignored: 0,
+  },
+)
+
+export function presentImport(files: readonly ImportedFile[]): z.output<typeof subagentImportSchema> {
+  const count = (...outcomes: ImportedFile['outcome'][]) => files.filter(({ outcome }) => outcomes.includes(outcome)).length
+  return {
+    items: files.map(({ problems, ...row }) => ({
+      ...row,
+      errors: row.outcome === 'refused' ? problems.map(presentProblem) : [],
+      warnings: row.outcome === 'refused' ? [] : problems.map(presentProblem),
+    })),
+    imported: count('imported', 'renamed'),
+    renamed: count('renamed'),
+    refused: count('refused'),
+    ignored: count('ignored'),
+  }
+}

@@ -1,0 +1,114 @@
+import { checkOutputSchema, processorMs, type RequiredOutput } from '@muster/domain'
+import { z } from 'zod'
+import { requestComponent } from '../../http/components-schemas.ts'
+import { metadata, printableId, storable, subagentNameField, text } from '../../http/fields-schemas.ts'
+import { prioritySchema } from './subtask-schema.ts'
+
+/** Longest time of a processor that all schemas of one request may take to compile. What is meant well takes milliseconds. */
+const SCHEMAS_MS_MAX = 1_000
+
+const outputName = text(128)
+
+export const newRequiredOutput = requestComponent(
+  'NewRequiredOutput',
+  z.strictObject({
+    name: outputName,
+    description: text(2_000).nullish(),
+    schema: storable(z.record(z.string(), z.unknown()))
+      .nullish()
+      .describe(
+        'JSON Schema 2020-12 that the value has to satisfy. With a schema, the schema alone decides whether an empty value is accepted; null never is.',
+      ),
+  }),
+)
+
+type GivenOutput = string | z.output<typeof newRequiredOutput>
+
+const nameOf = (output: GivenOutput): string => (typeof output === 'string' ? output : output.name)
+
+/** What is wrong with the first schema that cannot be held against an output; later ones are not looked at. */
+function firstSchemaProblem(outputs: GivenOutput[]): { index: number; schema: unknown; reason: string } | null {
+  const startedAt = processorMs()
+  for (const [index, output] of outputs.entries()) {
+    if (typeof output === 'string' || output.schema == null) continue
+    const { schema } = output
+    const reason = checkOutputSchema(schema)
+    if (reason !== null) return { index, schema, reason }
+    // Each may be just fast enough to compile; many of those would still keep everybody else waiting.
+    if (processorMs() - startedAt > SCHEMAS_MS_MAX) return { index, schema, reason: 'takes too long to compile, together with those before it' }
+  }
+  return null
+}
+
+/** Names of what has to be there at the end, each once. */
+const requiredOutputs = z
+  .array(z.union([outputName, newRequiredOutput]))
+  .max(50)
+  .check((context) => {
+    for (const [index, output] of context.value.entries()) {
+      const name = nameOf(output)
+      if (context.value.slice(0, index).some((earlier) => nameOf(earlier) === name)) {
+        context.issues.push({ code: 'custom', message: `names ${name} a second time`, input: output, path: [index] })
+      }
+    }
+    const problem = firstSchemaProblem(context.value)
+    if (problem !== null) context.issues.push({ code: 'custom', message: problem.reason, input: problem.schema, path: [problem.index, 'schema'] })
+  })
+  .describe(
+    'What the result has to contain before it counts as complete: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
+  )
+
+const newBudget = requestComponent(
+  'NewBudget',
+  z
+    .strictObject({
+      max_steps: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .default(50)
+        .describe('Answers of a model: one, with all the tools that it asks for, is a step. Programs and outside workers count those that they report.'),
+      max_tokens: z.int().min(1).max(1_000_000_000_000).nullish(),
+      max_cost_usd: z.number().min(0.000001).max(1_000_000).nullish(),
+    })
+    .describe('What all attempts together may use. A subtask that reaches it ends `budget_exceeded` with what it has.'),
+)
+
+export const newSubtaskSchema = requestComponent(
+  'NewSubtask',
+  z.strictObject({
+    task: text(100_000).describe('What to do, complete in itself: the runner knows nothing else.'),
+    agent_id: printableId('The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.', 'default').default('default'),
+    priority: prioritySchema.default('normal'),
+    timeout_seconds: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Longest time one attempt may take, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).'),
+    notify: z.boolean().default(true).describe('Put the result into the inbox of the parent session.'),
+    parent_session_id: printableId('The session that asks, and whose inbox gets the result.', 'research-1').nullish(),
+    task_id: z.uuid().nullish().describe('The brief this is about.'),
+    subagent: subagentNameField.nullish().describe('The sub-agent that is to do it, in the background: what it is told, which model it is, what it may use.'),
+    runner: text(64).nullish().describe('What executes it, one of `GET /runners`. Default: the one marked `default`.'),
+    model: text(256).nullish().describe('Model, where the runner lets one choose; in place of that of the sub-agent, where there is one.'),
+    required_outputs: requiredOutputs.default([]),
+    max_attempts: z.int().min(1).max(10).default(2).describe('How many failed attempts end it.'),
+    budget: newBudget.optional(),
+    metadata: metadata.default({}),
+  }),
+  {
+    task: 'List the public functions of src/ with one sentence each.',
+    parent_session_id: 'research-1',
+    required_outputs: ['functions'],
+    metadata: { ticket: 'DOC-12' },
+  },
+)
+
+/** The two ways to write a required output, as one. */
+export function toRequiredOutputs(given: z.output<typeof requiredOutputs>): RequiredOutput[] {
+  return given.map((output) =>
+    typeof output === 'string'
+      ? { name: output, description: null, schema: null }
+      : { name: output.name, description: output.description ?? null, schema: output.schema ?? null },
+  )
+}

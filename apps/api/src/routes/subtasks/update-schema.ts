@@ -1,0 +1,93 @@
+import type { Update } from '@muster/usecases'
+import { z } from 'zod'
+import { component, listComponent } from '../../http/components-schemas.ts'
+import { time, toTime, toTimeOrNull } from '../../http/fields-schemas.ts'
+
+export const deliverySchema = component(
+  'Delivery',
+  z.enum(['next_step', 'interrupt']).describe('next_step: before its next step. interrupt: abort what it is doing and take this first, where the runner can.'),
+)
+
+const updateTypeSchema = component('UpdateType', z.enum(['instructions', 'acceptance_criteria', 'context', 'note', 'revision_request']))
+
+const updateStatusSchema = component(
+  'UpdateStatus',
+  z
+    .enum(['queued', 'delivered', 'acknowledged', 'superseded', 'expired'])
+    .describe('The receipt: delivered when handed over, acknowledged when the agent said that it took it in, expired when the work ended first.'),
+)
+
+export const senderSchema = component(
+  'Sender',
+  z
+    .object({
+      kind: z.string(),
+      id: z.string(),
+      name: z.string().nullable().describe('Of the API key when the update was sent, or the session that a caller without a key named; else null.'),
+    })
+    .describe('Whose credential it came from.'),
+)
+
+export const updateSchema = component(
+  'Update',
+  z.object({
+    update_id: z.uuid(),
+    subtask_id: z.uuid().nullable(),
+    task_id: z.uuid().nullable(),
+    update_type: updateTypeSchema,
+    fields: z.array(z.string()),
+    content: z.string(),
+    diff: z.unknown().describe('What changed in the brief; null for a note.'),
+    revision: z.int().nullable(),
+    sender: senderSchema,
+    delivery: deliverySchema,
+    status: updateStatusSchema,
+    delivered_to: z.string().nullable().describe('The session that got it.'),
+    created_at: time('When it was sent.'),
+    delivered_at: time('When it was handed over.').nullable(),
+    acknowledged_at: time('When the agent took it in.').nullable(),
+  }),
+  {
+    update_id: '0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20',
+    subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
+    task_id: null,
+    update_type: 'note',
+    fields: [],
+    content: 'Leave out the test files.',
+    diff: null,
+    revision: null,
+    sender: { kind: 'key', id: '0198c9a0-0000-7000-8000-00000000000a', name: 'planner' },
+    delivery: 'next_step',
+    status: 'queued',
+    delivered_to: null,
+    created_at: '2026-03-02T08:00:05.000Z',
+    delivered_at: null,
+    acknowledged_at: null,
+  },
+)
+
+export const updateListSchema = listComponent('UpdateList', updateSchema)
+
+export function presentSender({ kind, id, name = null }: Update['sender']): z.output<typeof senderSchema> {
+  return { kind, id, name }
+}
+
+export function presentUpdate(update: Update): z.output<typeof updateSchema> {
+  return {
+    update_id: update.updateId,
+    subtask_id: update.subtaskId,
+    task_id: update.taskId,
+    update_type: update.updateType as z.output<typeof updateTypeSchema>,
+    fields: update.fields,
+    content: update.content,
+    diff: update.diff,
+    revision: update.revision,
+    sender: presentSender(update.sender),
+    delivery: update.delivery,
+    status: update.status,
+    delivered_to: update.deliveredTo,
+    created_at: toTime(update.createdAt),
+    delivered_at: toTimeOrNull(update.deliveredAt),
+    acknowledged_at: toTimeOrNull(update.acknowledgedAt),
+  }
+}

@@ -1,0 +1,140 @@
+import { BRIEF_LIMITS, type CleanBrief, REVIEW_MODES } from '@muster/domain'
+import type { JudgedBrief } from '@muster/usecases'
+import { z } from 'zod'
+import { component, requestComponent } from '../../http/components-schemas.ts'
+import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
+import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
+import { briefWarningSchema, enforcementLevelSchema, reviewModeSchema, taskPrioritySchema, taskSchema } from './task-schema.ts'
+
+// Only shapes: what a brief may say is judged as a whole, in the domain, so that everything that is wrong with it is told at once.
+
+const string = (maxLength: number, minLength = 1) => z.string().meta({ minLength, maxLength })
+const strings = (maxItems: number, maxLength: number) => z.array(string(maxLength)).meta({ maxItems })
+
+const criterion = z.union([z.string(), z.strictObject({ id: z.uuid().optional().describe('Of a criterion that the task has already.'), text: z.string() })])
+const criteria = (maxItems: number) => z.array(criterion).meta({ maxItems })
+
+const context = {
+  background_context: string(BRIEF_LIMITS.background).nullish().describe('Why the task is there and how things stand.'),
+  expected_deliverables: strings(BRIEF_LIMITS.deliverables, BRIEF_LIMITS.item).nullish(),
+  success_criteria: z
+    .union([criteria(BRIEF_LIMITS.successCriteria), z.strictObject({ criteria: criteria(BRIEF_LIMITS.successCriteria), all_required: z.boolean().optional() })])
+    .nullish()
+    .describe('How to tell that it is done. A list, or with `all_required` (default true).'),
+  constraints: z
+    .union([
+      criteria(BRIEF_LIMITS.constraints),
+      z.strictObject({ rules: criteria(BRIEF_LIMITS.constraints), enforcement_level: enforcementLevelSchema.optional() }),
+    ])
+    .nullish()
+    .describe('What must be kept to. A list, or with `enforcement_level` (default strict).'),
+  relevant_files: strings(BRIEF_LIMITS.files, BRIEF_LIMITS.path)
+    .nullish()
+    .describe('Relative ones start at `client_cwd`. Several spellings of one file are one entry, the first.'),
+  related_documentation: strings(BRIEF_LIMITS.documents, BRIEF_LIMITS.path).nullish().describe('Addresses, which nobody fetches, or files.'),
+}
+
+const brief = {
+  title: string(BRIEF_LIMITS.title).nullish().describe('With `instructions`; or leave both out and send `description`.'),
+  instructions: string(BRIEF_LIMITS.instructions).nullish(),
+  acceptance_criteria: criteria(BRIEF_LIMITS.acceptanceCriteria).nullish(),
+  required_outputs: z
+    .array(z.union([string(BRIEF_LIMITS.outputName), newRequiredOutput]))
+    .meta({ maxItems: BRIEF_LIMITS.requiredOutputs })
+    .nullish()
+    .describe(
+      'What completion has to hand in, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
+    ),
+  priority: z
+    .string()
+    .nullish()
+    .describe('P0 critical, P1 high, P2 medium (the default), P3 low; in any case.')
+    .meta({ examples: ['P1'] }),
+  depends_on: z.array(z.uuid()).meta({ maxItems: BRIEF_LIMITS.dependsOn }).nullish().describe('Tasks that have to be completed before.'),
+  client_cwd: string(BRIEF_LIMITS.path)
+    .nullish()
+    .describe('The absolute folder that relative files start at. A dispatched run works there when it lies in `WORKSPACE_ROOTS`, otherwise in `workspace`.'),
+  ...context,
+  metadata: z.record(z.string(), z.unknown()).nullish().describe('Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.'),
+}
+
+export const newTaskSchema = requestComponent(
+  'NewTask',
+  z.strictObject({
+    ...brief,
+    description: string(BRIEF_LIMITS.description, BRIEF_LIMITS.descriptionMin)
+      .nullish()
+      .describe('Instead of title and instructions: its first line becomes the title, all of it the instructions.'),
+    tsgs: z.array(string(64)).meta({ maxItems: BRIEF_LIMITS.tsgs }).nullish().describe('Troubleshooting guides that belong to it.'),
+    parent_session_id: string(BRIEF_LIMITS.sessionId)
+      .nullish()
+      .describe('The session that wants it done. Its inbox and its next injection report the end of the task, and that it waits for review.')
+      .meta({ examples: ['research-1'] }),
+    review: z.enum(REVIEW_MODES).nullish().describe('Who decides over what is handed in. Default: none.'),
+  }),
+  {
+    title: 'Document the public functions',
+    instructions: 'List the public functions of src/ with one sentence each.',
+    acceptance_criteria: ['Every exported function is listed'],
+    required_outputs: ['functions'],
+    priority: 'P1',
+    parent_session_id: 'research-1',
+  },
+)
+
+export const taskPatchSchema = requestComponent(
+  'TaskPatch',
+  z.strictObject(brief).describe('Only what changes. A list replaces the list; a field that is null is taken away, or back to its default.'),
+  { instructions: 'List the public functions of src/ and tests/ with one sentence each.' },
+)
+
+const cleanCriterionSchema = component(
+  'CleanCriterion',
+  z.object({ text: z.string(), source: z.enum(['acceptance', 'success', 'constraint']), required: z.boolean() }),
+)
+
+export const validatedBriefSchema = component(
+  'ValidatedBrief',
+  z.object({
+    cleaned: z
+      .object({
+        title: z.string(),
+        instructions: z.string(),
+        description: z.string().nullable(),
+        priority: taskPrioritySchema,
+        acceptance_criteria: z.array(cleanCriterionSchema),
+        required_outputs: z.array(requiredOutputSchema),
+        tsgs: z.array(z.string()),
+        parent_session_id: z.string().nullable(),
+        client_cwd: z.string().nullable(),
+        depends_on: z.array(z.uuid()),
+        review: reviewModeSchema,
+        task_context: taskSchema.shape.task_context,
+        metadata: z.record(z.string(), z.unknown()),
+      })
+      .describe('The brief as it would be stored.'),
+    warnings: z.array(briefWarningSchema),
+  }),
+)
+
+export function presentValidatedBrief({ cleaned, warnings }: JudgedBrief): z.output<typeof validatedBriefSchema> {
+  return { cleaned: presentCleaned(cleaned), warnings: warnings.map(({ field, message, timestamp }) => ({ field, message, timestamp })) }
+}
+
+function presentCleaned(cleaned: CleanBrief): z.output<typeof validatedBriefSchema>['cleaned'] {
+  return {
+    title: cleaned.title,
+    instructions: cleaned.instructions,
+    description: cleaned.description,
+    priority: cleaned.priority,
+    acceptance_criteria: cleaned.criteria.map(({ text, source, required }) => ({ text, source, required })),
+    required_outputs: presentRequiredOutputs(cleaned.requiredOutputs),
+    tsgs: cleaned.tsgIds,
+    parent_session_id: cleaned.parentSessionId,
+    client_cwd: cleaned.clientCwd,
+    depends_on: cleaned.dependsOn,
+    review: cleaned.review,
+    task_context: cleaned.context,
+    metadata: cleaned.metadata,
+  }
+}

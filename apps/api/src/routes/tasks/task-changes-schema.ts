@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto'
+import { type DiffPart, TASK_STATUSES, type TaskStatus } from '@muster/domain'
+import type { CheckedIn, RevisedTask, TaskRevision, TaskStats, Update } from '@muster/usecases'
+import { z } from 'zod'
+import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
+import { printableId, storable, text, time, toTime } from '../../http/fields-schemas.ts'
+import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
+import { presentSender, senderSchema } from '../subtasks/update-schema.ts'
+import { criterionSchema, criterionStateSchema, presentTask, taskSchema } from './task-schema.ts'
+
+const diffPartSchema = component('DiffPart', z.object({ op: z.enum(['keep', 'add', 'remove']), text: z.string() }))
+
+const briefDiffSchema = component(
+  'BriefDiff',
+  z.record(z.string(), z.array(diffPartSchema)).describe('For each field that changed, its sentences, lines or items in order.'),
+)
+
+export const authorSchema = component('Author', z.object({ kind: z.string(), id: z.string() }).describe('Whose credential it came from.'))
+
+const taskRevisionSchema = component(
+  'TaskRevision',
+  z.object({
+    task_id: z.uuid(),
+    revision: z.int(),
+    fields: z.array(z.string()).describe('What changed; in revision 1, what was given.'),
+    diff: briefDiffSchema.nullable().describe('Null for revision 1.'),
+    acceptance_criteria: z.array(criterionSchema).describe('As they were from then on.'),
+    required_outputs: z.array(requiredOutputSchema),
+    author: authorSchema,
+    created_at: time('When it was made.'),
+  }),
+  {
+    task_id: '0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31',
+    revision: 2,
+    fields: ['instructions'],
+    diff: {
+      instructions: [
+        { op: 'remove', text: 'List the public functions of src/ with one sentence each.' },
+        { op: 'add', text: 'List the public functions of src/ and tests/ with one sentence each.' },
+      ],
+    },
+    acceptance_criteria: [],
+    required_outputs: [],
+    author: { kind: 'key', id: '0198c9a0-0000-7000-8000-00000000000a' },
+    created_at: '2026-03-02T08:02:00.000Z',
+  },
+)
+
+export const taskRevisionListSchema = listComponent('TaskRevisionList', taskRevisionSchema)
+
+export function presentTaskRevision(revision: TaskRevision): z.output<typeof taskRevisionSchema> {
+  return {
+    task_id: revision.taskId,
+    revision: revision.revision,
+    fields: revision.fields,
+    diff: revision.diff as Record<string, DiffPart[]> | null,
+    acceptance_criteria: revision.criteria.map(({ id, text, source, required, state }) => ({ id, text, source, required, state })),
+    required_outputs: presentRequiredOutputs(revision.requiredOutputs),
+    author: { kind: revision.author.kind, id: revision.author.id },
+    created_at: toTime(revision.createdAt),
+  }
+}
+
+export const revisedTaskSchema = component(
+  'RevisedTask',
+  z.object({
+    task: taskSchema,
+    update_id: z
+      .uuid()
+      .nullable()
+      .describe('The update for its holder. Null where nothing changed that the brief shows: priority, metadata and dependencies are not part of it.'),
+    revision: z.int(),
+    diff: briefDiffSchema,
+  }),
+)
+
+export function presentRevisedTask({ task, update, diff }: RevisedTask): z.output<typeof revisedTaskSchema> {
+  return { task: presentTask(task), update_id: update?.updateId ?? null, revision: task.revision, diff }
+}
+
+export const newNoteSchema = requestComponent('NewNote', z.strictObject({ content: text(20_000).describe('What the holder should know or do from now on.') }), {
+  content: 'The tests in tests/legacy are known to fail.',
+})
+
+export const assignmentRequestSchema = requestComponent(
+  'AssignmentRequest',
+  z.strictObject({
+    subagent_session_id: printableId('The session that is to do it.', 'writer-1'),
+    resend: z
+      .boolean()
+      .default(false)
+      .describe('Hand over the whole brief once more, where this session holds the task already and has lost it. Of no effect for another session.'),
+  }),
+  { subagent_session_id: 'writer-1' },
+)
+
+export const assignedTaskSchema = component(
+  'AssignedTask',
+  z.object({
+    task: taskSchema,
+    subagent_credential: z
+      .string()
+      .nullable()
+      .describe('For the session: it opens this task and starts no work. Shown once; null when an earlier answer is repeated.'),
+  }),
+)
+
+export const completionSchema = requestComponent(
+  'TaskCompletion',
+  z.strictObject({
+    outputs: storable(z.record(z.string(), z.unknown())).describe(
+      'By name, at least what is required; more is kept too. Null counts as absent; so does an empty value of an output without a schema.',
+    ),
+    summary: text(20_000).nullish(),
+  }),
+  { outputs: { functions: [{ name: 'parse', does: 'Reads a file.' }] }, summary: 'All 12 functions are listed.' },
+)
+
+export const reviewSchema = requestComponent(
+  'TaskReview',
+  z.strictObject({
+    decision: z.enum(['approve', 'request_revision']),
+    note: text(20_000).nullish().describe('What is to be revised, or why it is fine.'),
+  }),
+  { decision: 'request_revision', note: 'The functions of the parser are missing.' },
+)
+
+export const reasonSchema = requestComponent('Reason', z.strictObject({ reason: text(20_000).describe('Kept in `last_error`.') }), {
+  reason: 'The customer has withdrawn the request.',
+})
+
+export const taskStatsSchema = component(
+  'TaskStats',
+  z.object({
+    total_tasks: z.int(),
+    active_tasks: z.int().describe('Those that have not ended.'),
+    tasks_by_status: z.object(Object.fromEntries(TASK_STATUSES.map((status) => [status, z.int()])) as Record<TaskStatus, z.ZodInt>),
+  }),
+)
+
+export function presentTaskStats(stats: TaskStats): z.output<typeof taskStatsSchema> {
+  return { total_tasks: stats.total, active_tasks: stats.active, tasks_by_status: stats.byStatus }
+}
+
+export const confirmedUpdateSchema = component(
+  'ConfirmedUpdate',
+  z.object({
+    genuine: z.literal(true).describe('Anything else is answered with 404.'),
+    task_id: z.uuid().nullable(),
+    subtask_id: z.uuid().nullable(),
+    revision: z.int().nullable(),
+    sender: senderSchema,
+    created_at: time('When it was sent.'),
+    content_sha256: z.string().describe('Of the content in UTF-8, in hexadecimal.'),
+    content: z.string(),
+  }),
+)
+
+export function presentConfirmedUpdate(update: Update): z.output<typeof confirmedUpdateSchema> {
+  return {
+    genuine: true,
+    task_id: update.taskId,
+    subtask_id: update.subtaskId,
+    revision: update.revision,
+    sender: presentSender(update.sender),
+    created_at: toTime(update.createdAt),
+    content_sha256: createHash('sha256').update(update.content).digest('hex'),
+    content: update.content,
+  }
+}
+
+const CHECK_IN = `<npl-block type="check-in" task-id="0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31" revision="2">
+acceptance_criteria:
+  - ✅ Every exported function is listed (0198c9b1-4c01-7000-8000-000000000001)
+status: in_progress
+next_steps:
+  - Describe the parser
+</npl-block>`
+
+export const newCheckInSchema = requestComponent(
+  'NewCheckIn',
+  z.strictObject({
+    content: text(100_000).describe('A text with a check-in block of this task.'),
+    session_id: printableId('The session that says it. Default: the one that holds the task.', 'writer-1').nullish(),
+  }),
+  { content: CHECK_IN },
+)
+
+export const checkInTextSchema = requestComponent('CheckInText', text(100_000), CHECK_IN)
+
+export const checkedInSchema = component(
+  'CheckedIn',
+  z.object({
+    check_in_id: z.uuid(),
+    revision: z.int().describe('The revision that it speaks of.'),
+    criteria: z.array(z.object({ id: z.uuid(), text: z.string(), state: criterionStateSchema, note: z.string() })),
+    unmatched: z.array(z.string()).describe('Lines that are about no criterion, or not clearly about one.'),
+    next_steps: z.array(z.string()),
+    acknowledged_update_ids: z.array(z.uuid()).describe('What it shows to have been taken in, by the revision that it names.'),
+  }),
+)
+
+export function presentCheckedIn(checkIn: CheckedIn): z.output<typeof checkedInSchema> {
+  return {
+    check_in_id: checkIn.checkInId,
+    revision: checkIn.revision,
+    criteria: checkIn.criteria.map(({ criterionId, text, state, note }) => ({ id: criterionId, text, state, note })),
+    unmatched: checkIn.unmatched,
+    next_steps: checkIn.nextSteps,
+    acknowledged_update_ids: checkIn.acknowledgedUpdateIds,
+  }
+}
+
+export const taskTextSchema = component('PromptSection', z.string(), '\n📋 BACKGROUND CONTEXT:\nThe guide is out of date.\n')

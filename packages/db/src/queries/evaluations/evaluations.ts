@@ -1,0 +1,59 @@
+import type { EvaluationRecord } from '@muster/domain'
+import type { Tx } from '../../client.ts'
+
+/** An evaluation before it is stored, with the output where nothing else keeps it. */
+export type NewEvaluationRow = Omit<EvaluationRecord, 'createdAt'> & { output: string | null; outputBodyId: string | null }
+
+/**
+ * Writes evaluations of one project, in one statement. Those of a result, or a judge's of an evaluation, that is written already are left
+ * out. Answers the ids of those that are new.
+ */
+export async function insertEvaluations(tx: Tx, projectId: string, rows: readonly NewEvaluationRow[]): Promise<string[]> {
+  if (rows.length === 0) return []
+  const data = rows.map((row) => ({
+    id: row.id,
+    origin: row.origin,
+    task_id: row.taskId,
+    subtask_id: row.subtaskId,
+    message_id: row.messageId,
+    session_id: row.sessionId,
+    subagent_name: row.subagentName,
+    score: row.score,
+    recommendation: row.recommendation,
+    criteria_revision: row.criteriaRevision,
+    detail: row.detail,
+    summary: row.summary,
+    output: row.output,
+    output_body_id: row.outputBodyId,
+    judge_of: row.judgeOf,
+    judge: row.judge,
+  }))
+  const inserted = await tx.sql<{ id: string }[]>`
+    with moment as materialized (select muster_now() as now)
+    insert into evaluations (project_id, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
+      detail, summary, output, output_body_id, judge_of, is_judged, judge, created_at)
+    select ${projectId}, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
+      detail, summary, output, output_body_id, judge_of, judge_of is not null, judge, moment.now
+    from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
+      id uuid, origin text, task_id uuid, subtask_id uuid, message_id uuid, session_id text, subagent_name text, score double precision,
+      recommendation text, criteria_revision int, detail jsonb, summary text, output text, output_body_id uuid, judge_of uuid, judge jsonb) cross join moment
+    on conflict do nothing
+    returning id`
+  return inserted.map((row) => row.id)
+}
+
+/**
+ * The evaluation of what a task was handed in with by the session that holds it, or held it: of the newest completion, or of the result of
+ * the run, where that completed the task by its result. What came before the task was last sent back is not handed in any more: a run that
+ * completed its task by itself goes on then, and may end with a better result. Null where there is none.
+ */
+export async function findHandedIn(tx: Tx, projectId: string, taskId: string, sessionId: string | null): Promise<string | null> {
+  const [row] = await tx.sql<{ id: string }[]>`
+    select id from evaluations
+    where project_id = ${projectId} and task_id = ${taskId} and session_id is not distinct from ${sessionId}
+      and origin in ('completion', 'subtask') and not is_judged
+      and created_at >= coalesce(
+        (select max(created_at) from updates where project_id = ${projectId} and task_id = ${taskId} and update_type = 'revision_request'), '-infinity')
+    order by origin = 'completion' desc, id desc limit 1`
+  return row?.id ?? null
+}

@@ -1,0 +1,47 @@
+import type { LoggedEvent } from '@muster/domain'
+import { and, asc, eq, gt, inArray } from 'drizzle-orm'
+import type { Tx } from '../../client.ts'
+import { events } from '../../schema/events.ts'
+import { subjectKey } from './subjects.ts'
+
+export interface EventFilter {
+  /** Of one project, or of all where the pool may see them. */
+  projectId?: string | undefined
+  afterSeq: number
+  types?: readonly string[] | undefined
+  /** Ids, or names of subjects that have one instead. */
+  subjectIds?: readonly string[] | undefined
+  limit: number
+}
+
+/** Events in the order of the log. */
+export async function readEvents(tx: Tx, filter: EventFilter): Promise<LoggedEvent[]> {
+  const conditions = [
+    gt(events.seq, filter.afterSeq),
+    filter.projectId === undefined ? undefined : eq(events.projectId, filter.projectId),
+    filter.types === undefined ? undefined : inArray(events.type, [...filter.types]),
+    filter.subjectIds === undefined ? undefined : inArray(events.subjectId, filter.subjectIds.map(subjectKey)),
+  ].filter((condition) => condition !== undefined)
+  const rows = await tx.orm
+    .select()
+    .from(events)
+    .where(and(...conditions))
+    .orderBy(asc(events.seq))
+    .limit(filter.limit)
+  return rows.map((row) => ({
+    id: row.seq,
+    type: row.type,
+    at: row.at,
+    projectId: row.projectId,
+    subject: { kind: row.subjectKind as LoggedEvent['subject']['kind'], id: row.subjectName ?? row.subjectId },
+    data: row.data,
+    actor: { kind: row.actorKind, id: row.actorId },
+  }))
+}
+
+/** The lowest and highest places of the log that are kept; both 0 while it is empty. */
+export async function logBounds(tx: Tx): Promise<{ oldestSeq: number; latestSeq: number }> {
+  const [row] = await tx.sql<{ oldest: number; latest: number }[]>`
+    select coalesce((select seq from events order by seq limit 1), 0) as oldest, coalesce((select seq from events order by seq desc limit 1), 0) as latest`
+  return { oldestSeq: row?.oldest ?? 0, latestSeq: row?.latest ?? 0 }
+}

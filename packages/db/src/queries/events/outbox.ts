@@ -1,0 +1,39 @@
+import type { NewEvent } from '@muster/domain'
+import type { Tx } from '../../client.ts'
+import { subjectKey, subjectName } from './subjects.ts'
+
+/**
+ * Puts events on their way to the log, in this transaction. Call it after taking the lock of what they are about: the order of
+ * the calls under that lock is the order in which readers see them.
+ */
+export async function publish(tx: Tx, projectId: string, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const rows = events.map((event) => ({
+    type: event.type,
+    subject_kind: event.subject.kind,
+    subject_id: subjectKey(event.subject.id),
+    subject_name: subjectName(event.subject.id),
+    data: event.data,
+    actor_kind: event.actor.kind,
+    actor_id: event.actor.id,
+  }))
+  // The time is asked for once: as the column's default it would be by each row, which took a tenth of firing thousands of schedules.
+  await tx.sql`
+    with moment as materialized (select muster_now() as now)
+    insert into outbox (project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at)
+    select ${projectId}, e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id, moment.now
+    from rows from (
+      jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as (type text, subject_kind text, subject_id uuid, subject_name text, data jsonb, actor_kind text, actor_id text)
+    ) with ordinality as e(type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, place) cross join moment
+    order by e.place`
+}
+
+/**
+ * Moves waiting events into the log, giving each its place. One relay at a time. Answers how many were moved, or null when another process is
+ * at it. In a transaction of its own unless it is given one.
+ */
+export async function moveOutbox(sql: Tx['sql'], limit: number): Promise<number | null> {
+  const [row] = await sql<{ moved: number }[]>`select moved from muster_relay(${limit})`
+  return row?.moved ?? null
+}

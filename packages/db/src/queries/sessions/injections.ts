@@ -1,0 +1,313 @@
+import { CRITERIA_FIELDS, type Criterion, type NewEvent, type TaskStatus } from '@muster/domain'
+import type { Tx } from '../../client.ts'
+import type { HeldInjection } from '../../schema/injection-claims.ts'
+import type { Update } from '../subtasks/updates.ts'
+
+export type { HeldInjection } from '../../schema/injection-claims.ts'
+
+const SESSION_LOCK_CLASS = 7302
+
+/** What waits for a session, by kind, and which guides its project has. */
+export interface Waiting {
+  taskNews: boolean
+  tsgNotices: boolean
+  results: boolean
+  /** As `tsgs.readTsgRevision` answers it. */
+  tsgRevision: number
+}
+
+/**
+ * Looks whether anything waits for a session: the answer for most requests of most agents, from indexes alone. Needs no transaction around
+ * it, which would take longer than the look: the project is set by the statement itself, for itself. Whatever is read depends on what
+ * setting it answers, so that nothing is read before it is set.
+ */
+export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessionId: string): Promise<Waiting> {
+  const [row] = await tx.sql<{ task_news: boolean; tsg_notices: boolean; results: boolean; tsg_revision: number | null }[]>`
+    select
+      exists (select from assignments where project_id = scope.id and session_id = ${sessionId} and has_news and ended_at is null) as task_news,
+      exists (select from tsg_notices where project_id = scope.id and session_id = ${sessionId} and delivered_at is null) as tsg_notices,
+      exists (
+        select from inbox where project_id = scope.id and session_id = ${sessionId} and delivered_at is null
+          and (lease_expires_at is null or lease_expires_at < (select muster_now()))
+      ) as results,
+      (select p.tsg_revision from projects p where p.id = scope.id) as tsg_revision
+    from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope`
+  return {
+    taskNews: row?.task_news === true,
+    tsgNotices: row?.tsg_notices === true,
+    results: row?.results === true,
+    tsgRevision: row?.tsg_revision ?? 0,
+  }
+}
+
+/**
+ * Locks what is handed over to a session until the end of the transaction, so that of two requests at once one gets everything and the
+ * other what comes after it. Always a statement of its own, and before the locks of tasks.
+ */
+export async function lockSession(tx: Tx, projectId: string, sessionId: string): Promise<void> {
+  await tx.sql`select pg_advisory_xact_lock(${SESSION_LOCK_CLASS}, hashtext(${`${projectId}/${sessionId}`}))`
+}
+
+/**
+ * Locks the tasks of a session that have something to hand over, in the order of their ids, as `tasks.lockTasks` does. Answers their ids.
+ * The session must be locked.
+ */
+export async function lockTasksWithNews(tx: Tx, projectId: string, sessionId: string, limit: number): Promise<string[]> {
+  const rows = await tx.sql<{ id: string }[]>`
+    select id from tasks
+    where id = any(array(
+      select task_id from assignments where project_id = ${projectId} and session_id = ${sessionId} and has_news and ended_at is null
+      order by assigned_at, task_id limit ${limit}
+    ))
+    order by id for update`
+  return rows.map((row) => row.id)
+}
+
+/** A task that a session holds, what the session has been told of it, and what it has not. */
+export interface NewsOfTask {
+  taskId: string
+  title: string
+  /** Which time it is that the session has the task. */
+  turn: number
+  status: TaskStatus
+  revision: number
+  /** Number of its last update. */
+  updateSeq: number
+  isIntroduced: boolean
+  deliveredRevision: number | null
+  /** As they are now, where an update changes criteria; else null. */
+  criteria: Criterion[] | null
+  /** What is queued for the session, in order; nothing where it gets the whole brief. */
+  queued: Update[]
+}
+
+/**
+ * Tasks of a session with something to hand over, in the order in which they were assigned, each with what that is. One statement, so that
+ * tasks and updates are those of one moment. True only of tasks that are locked.
+ *
+ * Updates are looked for beyond what was delivered: none before it can be queued, since a handover leaves none (`writeHandover`).
+ */
+export async function listTasksWithNews(
+  tx: Tx,
+  projectId: string,
+  sessionId: string,
+  limits: { tasks: number; updatesPerTask: number },
+): Promise<NewsOfTask[]> {
+  const rows = await tx.sql<(RawNewsOfTask & (RawQueuedUpdate | { id: null }))[]>`
+    select a.task_id, a.turn, t.title, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_introduced, a.delivered_revision,
+      case when u.fields && ${CRITERIA_FIELDS as string[]}::text[] then t.criteria end as criteria, u.*
+    from (
+      select task_id, turn, assigned_at, introduced_at, delivered_seq, delivered_revision from assignments
+      where project_id = ${projectId} and session_id = ${sessionId} and has_news and ended_at is null
+      order by assigned_at, task_id limit ${limits.tasks}
+    ) as a
+    cross join lateral (select title, status, revision, update_seq, criteria from tasks where id = a.task_id offset 0) as t
+    left join lateral (
+      select id, seq, update_type, fields, content, diff, revision, sender_kind, sender_id, sender_name, delivery, created_at from updates
+      where project_id = ${projectId} and task_id = a.task_id and a.introduced_at is not null and seq > a.delivered_seq and status = 'queued'
+      order by seq limit ${limits.updatesPerTask}
+    ) as u on true
+    order by a.assigned_at, a.task_id, u.seq`
+  const news = new Map<string, NewsOfTask>()
+  for (const row of rows) {
+    const ofTask = news.get(row.task_id) ?? toNewsOfTask(row)
+    news.set(row.task_id, ofTask)
+    ofTask.criteria ??= row.criteria
+    if (row.id !== null) ofTask.queued.push(toQueuedUpdate(row))
+  }
+  return [...news.values()]
+}
+
+interface RawNewsOfTask {
+  task_id: string
+  title: string
+  turn: number
+  status: TaskStatus
+  task_revision: number
+  update_seq: number
+  is_introduced: boolean
+  delivered_revision: number | null
+  criteria: Criterion[] | null
+}
+
+function toNewsOfTask(row: RawNewsOfTask): NewsOfTask {
+  return {
+    taskId: row.task_id,
+    title: row.title,
+    turn: row.turn,
+    status: row.status,
+    revision: row.task_revision,
+    updateSeq: row.update_seq,
+    isIntroduced: row.is_introduced,
+    deliveredRevision: row.delivered_revision,
+    criteria: row.criteria,
+    queued: [],
+  }
+}
+
+interface RawQueuedUpdate {
+  id: string
+  seq: number
+  update_type: string
+  fields: string[]
+  content: string
+  diff: unknown
+  revision: number | null
+  sender_kind: string
+  sender_id: string
+  sender_name: string | null
+  delivery: Update['delivery']
+  created_at: string
+}
+
+function toQueuedUpdate(row: RawNewsOfTask & RawQueuedUpdate): Update {
+  return {
+    updateId: row.id,
+    subtaskId: null,
+    taskId: row.task_id,
+    seq: row.seq,
+    updateType: row.update_type,
+    fields: row.fields,
+    content: row.content,
+    diff: row.diff,
+    revision: row.revision,
+    sender: { kind: row.sender_kind, id: row.sender_id, name: row.sender_name },
+    delivery: row.delivery,
+    status: 'queued',
+    deliveredTo: null,
+    createdAt: new Date(row.created_at),
+    deliveredAt: null,
+    acknowledgedAt: null,
+  }
+}
+
+/** Whether a subtask's own session has news of the task that it runs. */
+export async function taskHasNews(tx: Tx, taskId: string, sessionId: string): Promise<boolean> {
+  const rows = await tx.sql`select from assignments where task_id = ${taskId} and session_id = ${sessionId} and has_news and ended_at is null`
+  return rows.length > 0
+}
+
+/** How far what a session is told of a task goes: updates up to `seq`, which make up `revision`. */
+export interface Handover {
+  taskId: string
+  seq: number
+  revision: number
+  /** Whether it is the brief of an attempt, which contains all of that. */
+  isBrief?: boolean
+}
+
+/**
+ * Moves what a session has been told of a task it holds on to `seq`, with the receipts of the updates on the way and their events, and the
+ * task to in progress, if it waited for its holder to begin. Answers how many updates were delivered by it; null when the session does not
+ * hold the task any more. The task must be locked. One statement, since every request of an agent that has news waits for it.
+ *
+ * @param announcement the event of each of those updates, whose id is added to the data
+ */
+export async function writeHandover(tx: Tx, projectId: string, sessionId: string, handover: Handover, announcement: NewEvent): Promise<number | null> {
+  const { taskId, seq, revision, isBrief = false } = handover
+  const { type, subject, data, actor } = announcement
+  const [row] = await tx.sql<{ delivered: number }[]>`
+    with held as (
+      select delivered_seq from assignments where task_id = ${taskId} and session_id = ${sessionId} and ended_at is null
+    ),
+    moved as (
+      update assignments a set introduced_at = coalesce(introduced_at, muster_now()), delivered_seq = greatest(delivered_seq, ${seq}),
+        delivered_revision = greatest(delivered_revision, ${revision}), briefed_seq = case when ${isBrief} then ${seq} else briefed_seq end,
+        has_news = t.update_seq > greatest(delivered_seq, ${seq})
+      from tasks t
+      where a.task_id = ${taskId} and a.session_id = ${sessionId} and a.ended_at is null and t.id = ${taskId}
+    ),
+    begun as (
+      update tasks set status = 'in_progress', updated_at = muster_now()
+      where id = ${taskId} and status in ('assigned', 'revision_requested') and exists (select from held)
+    ),
+    delivered as (
+      update updates set status = 'delivered', delivered_at = (select muster_now()), delivered_to = ${sessionId}
+      where project_id = ${projectId} and task_id = ${taskId} and seq > (select delivered_seq from held) and seq <= ${seq} and status = 'queued'
+      returning id, seq
+    ),
+    announced as (
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
+      select ${projectId}, ${type}, ${subject.kind}, ${subject.id}, ${JSON.stringify(data)}::jsonb || jsonb_build_object('update_id', id), ${actor.kind}, ${actor.id}
+      from delivered order by seq
+    )
+    select (select count(*) from delivered) as delivered from held`
+  return row?.delivered ?? null
+}
+
+export interface InjectionClaim {
+  id: string
+  held: HeldInjection
+  isLapsed: boolean
+  isAcknowledged: boolean
+  isReplaced: boolean
+}
+
+/** The manual claim of a session that waits for its acknowledgement, or null. The session must be locked. */
+export async function findOpenClaim(tx: Tx, projectId: string, sessionId: string): Promise<InjectionClaim | null> {
+  const rows = await tx.sql<RawClaim[]>`
+    select id, held, lease_expires_at < muster_now() as is_lapsed, false as is_acknowledged, false as is_replaced
+    from injection_claims where project_id = ${projectId} and session_id = ${sessionId} and acknowledged_at is null and replaced_at is null`
+  return rows[0] === undefined ? null : toClaim(rows[0])
+}
+
+/** A claim of a session by its id, or null. The session must be locked. */
+export async function findClaim(tx: Tx, projectId: string, sessionId: string, id: string): Promise<InjectionClaim | null> {
+  const rows = await tx.sql<RawClaim[]>`
+    select id, held, lease_expires_at < muster_now() as is_lapsed,
+      acknowledged_at is not null as is_acknowledged, replaced_at is not null as is_replaced
+    from injection_claims where id = ${id} and project_id = ${projectId} and session_id = ${sessionId}`
+  return rows[0] === undefined ? null : toClaim(rows[0])
+}
+
+interface RawClaim {
+  id: string
+  held: HeldInjection
+  is_lapsed: boolean
+  is_acknowledged: boolean
+  is_replaced: boolean
+}
+
+function toClaim(row: RawClaim): InjectionClaim {
+  return {
+    id: row.id,
+    held: row.held,
+    isLapsed: row.is_lapsed,
+    isAcknowledged: row.is_acknowledged,
+    isReplaced: row.is_replaced,
+  }
+}
+
+/** Opens a claim. Answers when it lapses. The session must be locked and have none open. */
+export async function insertClaim(
+  tx: Tx,
+  projectId: string,
+  claim: { id: string; sessionId: string; held: HeldInjection; leaseSeconds: number },
+): Promise<Date> {
+  const [row] = await tx.sql<{ lease_expires_at: string }[]>`
+    insert into injection_claims (project_id, id, session_id, held, lease_expires_at)
+    values (${projectId}, ${claim.id}, ${claim.sessionId}, ${JSON.stringify(claim.held)}::jsonb, muster_now() + ${claim.leaseSeconds} * interval '1 second')
+    returning lease_expires_at`
+  return new Date(row?.lease_expires_at as string)
+}
+
+/**
+ * Which of the tasks that a claim handed over its session has held ever since. One that was taken from it and given back meanwhile is
+ * handed over from the beginning, and what the claim said of it counts for nothing. The tasks must be locked.
+ */
+export async function listTasksHeldSince(tx: Tx, projectId: string, sessionId: string, held: HeldInjection['tasks']): Promise<string[]> {
+  const rows = await tx.sql<{ task_id: string }[]>`
+    select a.task_id from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as h("taskId" uuid, turn int)
+    join assignments a on a.task_id = h."taskId" and a.turn = coalesce(h.turn, 1)
+    where a.project_id = ${projectId} and a.session_id = ${sessionId} and a.ended_at is null`
+  return rows.map((row) => row.task_id)
+}
+
+/** Closes a claim whose lease has lapsed: what it held is handed out again. */
+export async function replaceClaim(tx: Tx, id: string): Promise<void> {
+  await tx.sql`update injection_claims set replaced_at = muster_now() where id = ${id}`
+}
+
+export async function acknowledgeClaim(tx: Tx, id: string): Promise<void> {
+  await tx.sql`update injection_claims set acknowledged_at = muster_now() where id = ${id}`
+}

@@ -1,0 +1,36 @@
+import type { SessionMessage } from '@muster/domain'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { Tx } from '../../client.ts'
+import { bodies } from '../../schema/bodies.ts'
+import { sessionMessages } from '../../schema/session-messages.ts'
+import { along } from '../core/newest-first.ts'
+
+const { projectId: _, bodyId: __, ...COLUMNS } = getTableColumns(sessionMessages)
+
+export type NewSessionMessage = Pick<
+  typeof sessionMessages.$inferSelect,
+  'projectId' | 'id' | 'sessionId' | 'role' | 'content' | 'bodyId' | 'model' | 'taskId' | 'agentName' | 'usage' | 'metadata' | 'evalScore' | 'evalSummary'
+>
+
+/** Writes what was said in a session. Answers when. */
+export async function insertMessage(tx: Tx, message: NewSessionMessage): Promise<Date> {
+  const [row] = await tx.orm.insert(sessionMessages).values(message).returning({ createdAt: sessionMessages.createdAt })
+  return row?.createdAt as Date
+}
+
+/** Newest first. Texts that live in `bodies` are not read, only how long they are. */
+export async function listMessages(
+  tx: Tx,
+  projectId: string,
+  sessionId: string,
+  page: { beforeId?: string | undefined; limit: number },
+): Promise<SessionMessage[]> {
+  const { where, orderBy } = along([[sessionMessages.sessionId, sessionId]], sessionMessages.id, page.beforeId)
+  return await tx.orm
+    .select({ ...COLUMNS, contentBytes: sql<number>`coalesce(octet_length(${bodies.bytes}), octet_length(${sessionMessages.content}))` })
+    .from(sessionMessages)
+    .leftJoin(bodies, eq(bodies.id, sessionMessages.bodyId))
+    .where(and(eq(sessionMessages.projectId, projectId), ...where))
+    .orderBy(...orderBy)
+    .limit(page.limit)
+}

@@ -1,0 +1,130 @@
+import type { StepKind, Usage } from '@muster/domain'
+import type { Tx } from '../../client.ts'
+import type { AttemptRef } from './settle.ts'
+
+export interface CheckpointInput extends AttemptRef {
+  steps: readonly { kind: StepKind; content: unknown }[]
+  usage: Omit<Usage, 'steps'>
+  /**
+   * Place of the last step that the caller knows to be stored: if there are more, this checkpoint was stored before and its answer
+   * was lost, and its steps and usage are not stored again. Null where the caller keeps no count.
+   */
+  afterStepSeq: number | null
+  /** Whether to renew the lease, by its own length; false leaves it to the worker's renewal of all its leases. */
+  renewsLease: boolean
+  timeoutGraceSeconds: number
+}
+
+export interface CheckpointRow {
+  cancelRequested: boolean
+  updateSeq: number
+  leaseExpiresAt: Date
+  /** Place of the last step written so far. */
+  stepSeq: number
+}
+
+/**
+ * Between two steps of a run: writes its steps and usage and tells whether it is to stop. Null when the attempt is no longer the
+ * current one, and then nothing is written. Takes the row's lock.
+ */
+export async function writeCheckpoint(tx: Tx, projectId: string, input: CheckpointInput): Promise<CheckpointRow | null> {
+  const { usage } = input
+  const [row] = await tx.sql<{ cancel_requested: boolean; update_seq: number; lease_expires_at: string; step_seq: number }[]>`
+    with before as materialized (
+      select ${input.afterStepSeq}::int is null or step_seq = ${input.afterStepSeq}::int as is_fresh from subtasks
+      where id = ${input.subtaskId} and attempt = ${input.attempt} and status = 'running' for update
+    ),
+    held as (
+      update subtasks set
+        step_seq = step_seq + case when is_fresh then ${input.steps.length} else 0 end,
+        input_tokens = input_tokens + case when is_fresh then ${usage.inputTokens}::bigint else 0 end,
+        output_tokens = output_tokens + case when is_fresh then ${usage.outputTokens}::bigint else 0 end,
+        cost_micros = cost_micros + case when is_fresh then ${usage.costUsdMicros}::bigint else 0 end,
+        tool_calls = tool_calls + case when is_fresh then ${usage.toolCalls}::int else 0 end,
+        lease_expires_at = case when ${input.renewsLease} then least(
+          muster_now() + lease_seconds * interval '1 second',
+          attempt_started_at + (timeout_seconds + ${input.timeoutGraceSeconds}) * interval '1 second') else lease_expires_at end,
+        lease_renewed_at = case when ${input.renewsLease} then muster_now() else lease_renewed_at end
+      from before
+      where id = ${input.subtaskId} and attempt = ${input.attempt} and status = 'running'
+      returning cancel_requested_at is not null as cancel_requested, update_seq, lease_expires_at, step_seq, is_fresh
+    ),
+    billed as (
+      update attempts a set
+        input_tokens = a.input_tokens + ${usage.inputTokens}, output_tokens = a.output_tokens + ${usage.outputTokens},
+        cost_micros = a.cost_micros + ${usage.costUsdMicros}, tool_calls = a.tool_calls + ${usage.toolCalls}
+      from held
+      where a.subtask_id = ${input.subtaskId} and a.attempt = ${input.attempt} and held.is_fresh
+        and ${usage.inputTokens + usage.outputTokens + usage.costUsdMicros + usage.toolCalls > 0}
+    ),
+    written as (
+      insert into steps (project_id, subtask_id, seq, attempt, kind, content)
+      select ${projectId}, ${input.subtaskId}, held.step_seq - ${input.steps.length} + s.place::int, ${input.attempt}, s.step ->> 'kind', s.step -> 'content'
+      from held, jsonb_array_elements(${JSON.stringify(input.steps.map(({ kind, content }) => ({ kind, content: content ?? null })))}::jsonb) with ordinality as s(step, place)
+      where held.is_fresh
+    )
+    select * from held`
+  if (row === undefined) return null
+  return { cancelRequested: row.cancel_requested, updateSeq: row.update_seq, leaseExpiresAt: new Date(row.lease_expires_at), stepSeq: row.step_seq }
+}
+
+/**
+ * Renews the leases of a worker's own attempts, also those that have lapsed, as long as nobody took them. Answers the attempts
+ * that are still its own; `cancelRequested` makes up for a bell that was lost. Across projects.
+ */
+export async function renewLeases(
+  tx: Tx,
+  attempts: readonly AttemptRef[],
+  lease: { seconds: number; timeoutGraceSeconds: number },
+): Promise<{ subtaskId: string; attempt: number; cancelRequested: boolean; updateSeq: number }[]> {
+  const rows = await tx.sql<{ id: string; attempt: number; cancel_requested: boolean; update_seq: number }[]>`
+    with own as materialized (
+      select s.id from subtasks s
+      join unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as mine(id, attempt)
+        on s.id = mine.id and s.attempt = mine.attempt
+      where s.status = 'running' and s.id = any(${attempts.map((ref) => ref.subtaskId)})
+      order by s.id for update of s
+    )
+    update subtasks s set lease_expires_at = least(
+      muster_now() + ${lease.seconds} * interval '1 second',
+      attempt_started_at + (timeout_seconds + ${lease.timeoutGraceSeconds}) * interval '1 second'), lease_renewed_at = muster_now()
+    from own where s.id = own.id
+    returning s.id, s.attempt, s.cancel_requested_at is not null as cancel_requested, s.update_seq`
+  return rows.map((row) => ({ subtaskId: row.id, attempt: row.attempt, cancelRequested: row.cancel_requested, updateSeq: row.update_seq }))
+}
+
+/** The same look without writing: which of a worker's attempts are still its own, and what is asked of them. Across projects. */
+export async function lookAtRuns(
+  tx: Tx,
+  subtaskIds: readonly string[],
+): Promise<{ subtaskId: string; attempt: number; isRunning: boolean; cancelRequested: boolean; updateSeq: number; taskHasNews: boolean }[]> {
+  const rows = await tx.sql<{ id: string; attempt: number; is_running: boolean; cancel_requested: boolean; update_seq: number; task_has_news: boolean }[]>`
+    select id, attempt, status = 'running' as is_running, cancel_requested_at is not null as cancel_requested, update_seq,
+      task_id is not null and exists (
+        select from assignments a where a.task_id = s.task_id and a.session_id = 'subtask-' || s.id and a.has_news and a.ended_at is null
+      ) as task_has_news
+    from subtasks s where id = any(${subtaskIds as string[]}::uuid[])`
+  return rows.map((row) => ({
+    subtaskId: row.id,
+    attempt: row.attempt,
+    isRunning: row.is_running,
+    cancelRequested: row.cancel_requested,
+    updateSeq: row.update_seq,
+    taskHasNews: row.task_has_news,
+  }))
+}
+
+/** The attempts that a worker runs by what the database says. Across projects. */
+export async function listHeldRuns(tx: Tx, workerId: string): Promise<(AttemptRef & { projectId: string })[]> {
+  const rows = await tx.sql<{ project_id: string; id: string; attempt: number }[]>`
+    select project_id, id, attempt from subtasks where status = 'running' and worker_id = ${workerId}`
+  return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id, attempt: row.attempt }))
+}
+
+/** Locks a running attempt's row; null when the attempt is no longer the current one, or has been given another credential since. */
+export async function lockRun(tx: Tx, ref: AttemptRef, credentialHash: Buffer): Promise<{ updateSeq: number } | null> {
+  const [row] = await tx.sql<{ update_seq: number }[]>`
+    select update_seq from subtasks
+    where id = ${ref.subtaskId} and attempt = ${ref.attempt} and status = 'running' and credential_hash = ${credentialHash} for update`
+  return row === undefined ? null : { updateSeq: row.update_seq }
+}

@@ -1,0 +1,159 @@
+import type { RequiredOutput } from '@muster/domain'
+import type { Tx } from '../../client.ts'
+
+/**
+ * The queue's part of the statement that claims, as common table expressions: `taken(job_id, subtask_id)`, and what becomes of those jobs,
+ * which reads the `job_id` of `claimed`.
+ */
+export interface ClaimingJobs {
+  taken: ReturnType<Tx['sql']>
+  moved: ReturnType<Tx['sql']>
+}
+
+/** The secrets of an attempt before it is known which subtask it will be of. */
+export interface ClaimSecrets {
+  /** 32 random bytes: with the subtask's id, they make its credential. */
+  credential: Buffer
+  /** SHA-256 of an outside worker's lease token; null for our own workers, which hold no token. */
+  leaseTokenHash: Buffer | null
+}
+
+/** What running a claimed subtask takes. */
+export interface ClaimedRow {
+  id: string
+  projectId: string
+  agentId: string
+  parentSessionId: string | null
+  task: string
+  taskId: string | null
+  taskRevision: number | null
+  subagentName: string | null
+  subagentVersion: number | null
+  resumeOf: string | null
+  revisionOf: string | null
+  background: boolean
+  runner: string
+  model: string | null
+  jobId: string
+  attempt: number
+  timeoutSeconds: number
+  budgetMaxSteps: number
+  budgetMaxTokens: number | null
+  budgetMaxCostMicros: number | null
+  /** Used by earlier attempts. */
+  inputTokens: number
+  outputTokens: number
+  costMicros: number
+  requiredOutputs: RequiredOutput[]
+  metadata: Record<string, unknown>
+  feedback: string | null
+  /** Above 0 when notes were sent to it: they have to be read before it starts. */
+  updateSeq: number
+  /** Place of the last step of earlier attempts. */
+  stepSeq: number
+  leaseExpiresAt: Date
+}
+
+type RawClaimedRow = Omit<ClaimedRow, 'leaseExpiresAt'> & { leaseExpiresAt: string }
+
+/** Who claims, and under what. */
+export interface ClaimTerms {
+  workerId: string
+  leaseSeconds: number
+  /** Beyond its timeout an attempt is given these, so that the worker's own, kinder timer comes first. */
+  timeoutGraceSeconds: number
+  /** What the token of a credential begins with, before id and secret. */
+  credentialPrefix: string
+}
+
+/** What one claim has done. */
+export interface Claim {
+  rows: (ClaimedRow & { credential: Buffer; place: number })[]
+  /** How many jobs it took from the queue: those whose rows were gone are among them, and have been removed. */
+  taken: number
+}
+
+/** Has the rest of a transaction read queues as the connections of `muster_dispatch` do (see `connect`). */
+export async function readFromFront({ sql }: Pick<Tx, 'sql'>): Promise<void> {
+  await sql`select set_config('enable_bitmapscan', 'off', true)`
+}
+
+/**
+ * Takes jobs and turns their rows from pending to running, as a new attempt of this worker: one statement, so that it needs no transaction
+ * around it and is one way to the database and back. Rows that are no longer pending with exactly this job are left out, and their jobs
+ * removed: whoever changed them left that to us. (Whoever has a job has a slot. To ask for that too would offer the planner the index of all that
+ * waits unclaimed, which it takes for short, and reads whole.) The lease never reaches beyond the attempt's own timeout, so that one index finds lapsed
+ * leases and overruns alike.
+ *
+ * @param jobs of `RunJobs.claiming`, with a limit of as many as there are secrets
+ */
+export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: readonly ClaimSecrets[], terms: ClaimTerms): Promise<Claim> {
+  const answer = await sql<({ taken: number } & (RawClaimedRow & { place: number }))[]>`
+    with ${jobs.taken},
+    moment as materialized (select muster_now() as now),
+    claimed as (
+      update subtasks s set
+        status = 'running', attempt = s.attempt + 1, worker_id = ${terms.workerId},
+        lease_expires_at = least(now + ${terms.leaseSeconds} * interval '1 second', now + (s.timeout_seconds + ${terms.timeoutGraceSeconds}) * interval '1 second'),
+        lease_seconds = ${terms.leaseSeconds}, lease_renewed_at = now, attempt_started_at = now, started_at = coalesce(s.started_at, now),
+        credential_hash = sha256(convert_to(${terms.credentialPrefix} || translate(encode(
+          uuid_send(s.id) || decode((${secrets.map((each) => each.credential.toString('hex'))}::text[])[array_position(array(select subtask_id from taken), s.id)], 'hex'),
+          'base64'), '+/', '-_'), 'UTF8')),
+        lease_token_hash = decode((${secrets.map((each) => each.leaseTokenHash?.toString('hex') ?? null)}::text[])[array_position(array(select subtask_id from taken), s.id)], 'hex')
+      from moment
+      where s.id = any(array(select subtask_id from taken)) and s.job_id = any(array(select job_id from taken)) and s.status = 'pending'
+      returning s.*, array_position(array(select subtask_id from taken), s.id) as place
+    ),
+    noted as (
+      insert into attempts (project_id, subtask_id, attempt, worker_id, started_at)
+      select project_id, id, attempt, worker_id, attempt_started_at from claimed
+    ),
+    announced as (
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
+      select project_id, 'subtask.started', 'subtask', id,
+        jsonb_build_object('subtask_id', id, 'attempt', attempt, 'runner', runner, 'agent_id', agent_id), 'worker', worker_id, attempt_started_at
+      from claimed
+    ),
+    ${jobs.moved}
+    select (select count(*) from taken)::int as taken, place, id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task,
+      task_id as "taskId", task_revision as "taskRevision", subagent_name as "subagentName", subagent_version as "subagentVersion", resume_of as "resumeOf",
+      revision_of as "revisionOf", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
+      budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
+      input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
+      required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"
+    from (select) as one left join claimed on true order by rank_at, id`
+  const rows = answer
+    .filter((row) => row.id !== null)
+    .map(({ taken: _, ...row }) => ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt), credential: (secrets[row.place - 1] as ClaimSecrets).credential }))
+  return { rows, taken: answer[0]?.taken ?? 0 }
+}
+
+/**
+ * Gives a still running attempt new secrets: for a worker whose claim was answered but that never saw the answer.
+ * Null when the attempt is no longer the current one.
+ */
+export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number, credentialHash: Buffer, leaseTokenHash: Buffer): Promise<ClaimedRow | null> {
+  const [row] = await tx.sql<RawClaimedRow[]>`
+    update subtasks set credential_hash = ${credentialHash}, lease_token_hash = ${leaseTokenHash}
+    where id = ${subtaskId} and attempt = ${attempt} and status = 'running'
+    returning id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
+      task_revision as "taskRevision", subagent_name as "subagentName", subagent_version as "subagentVersion", resume_of as "resumeOf",
+      revision_of as "revisionOf", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
+      budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
+      input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
+      required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"`
+  return row === undefined ? null : { ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }
+}
+
+/**
+ * Whose lease a subtask's is, or null when there is no such subtask. Locks its row: what the lease proves must hold until the end of
+ * the transaction, or an end by the reaper in between would be taken for the caller's own.
+ */
+export async function findLease(
+  tx: Tx,
+  subtaskId: string,
+): Promise<{ attempt: number; status: string; tokenHash: Buffer | null; workerId: string | null } | null> {
+  const [row] = await tx.sql<{ attempt: number; status: string; lease_token_hash: Buffer | null; worker_id: string | null }[]>`
+    select attempt, status, lease_token_hash, worker_id from subtasks where id = ${subtaskId} for update`
+  return row === undefined ? null : { attempt: row.attempt, status: row.status, tokenHash: row.lease_token_hash, workerId: row.worker_id }
+}

@@ -1,0 +1,416 @@
+import type { EvaluationRef, NewEvent, Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
+import { PRIORITY_RANKS, SUBTASK_STATUSES } from '@muster/domain'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Tx } from '../../client.ts'
+import { subtasks } from '../../schema/subtasks.ts'
+import { readBody } from '../core/bodies.ts'
+import { along, type Filter, given, planForValues } from '../core/newest-first.ts'
+import type { LaneDefaults } from './lanes.ts'
+
+type Row = typeof subtasks.$inferSelect
+
+export interface NewSubtaskRow {
+  id: string
+  projectId: string
+  agentId: string
+  parentSessionId: string | null
+  task: string
+  taskId: string | null
+  taskRevision: number | null
+  scheduleId: string | null
+  subagentName: string | null
+  subagentVersion: number | null
+  resumeOf: string | null
+  background: boolean
+  priority: Priority
+  runner: string
+  /** Not stored: only the answer that accepts the subtask has it. */
+  runnerReason?: string
+  /** Not stored, either. */
+  warnings?: string[]
+  model: string | null
+  timeoutSeconds: number
+  maxAttempts: number
+  budgetMaxSteps: number
+  budgetMaxTokens: number | null
+  budgetMaxCostMicros: number | null
+  notify: boolean
+  requiredOutputs: RequiredOutput[]
+  metadata: Record<string, unknown>
+  maxRevisions: number
+  /** The job it gets if there is a free slot. */
+  jobId: string
+}
+
+export interface InsertedSubtask {
+  slot: boolean
+  createdAt: Date
+  rankAt: Date
+  /** Whether a holder of a slot that nobody has claimed yet ranks after this row. */
+  outranksHolder: boolean
+  /** Its lane has a free slot, but not its project: `grantProjectSlots` has to follow the commit. */
+  isLeftToProject: boolean
+}
+
+/**
+ * Inserts the subtasks that their lanes and their project may still hold, in their order, with slots as far as there are free ones; those that are
+ * missing in the answer found one of them full. `lockProjectLanes` must come before, as a statement of its own. Pending rows are counted up to the limit only.
+ * Their events go out with them, in the same statement.
+ */
+export async function insertSubtasks(
+  tx: Tx,
+  projectId: string,
+  rows: readonly { row: NewSubtaskRow; created: NewEvent }[],
+  defaults: LaneDefaults,
+  ageingSeconds: number,
+): Promise<Map<string, InsertedSubtask>> {
+  const data = rows.map(({ row, created }) => ({
+    id: row.id,
+    agent_id: row.agentId,
+    parent_session_id: row.parentSessionId,
+    task: row.task,
+    task_id: row.taskId,
+    task_revision: row.taskRevision,
+    schedule_id: row.scheduleId,
+    subagent_name: row.subagentName,
+    subagent_version: row.subagentVersion,
+    resume_of: row.resumeOf,
+    background: row.background,
+    priority: row.priority,
+    runner: row.runner,
+    model: row.model,
+    timeout_seconds: row.timeoutSeconds,
+    max_attempts: row.maxAttempts,
+    budget_max_steps: row.budgetMaxSteps,
+    budget_max_tokens: row.budgetMaxTokens,
+    budget_max_cost_micros: row.budgetMaxCostMicros,
+    notify: row.notify,
+    required_outputs: row.requiredOutputs,
+    metadata: row.metadata,
+    max_revisions: row.maxRevisions,
+    rank_seconds: PRIORITY_RANKS[row.priority] * ageingSeconds,
+    job_id: row.jobId,
+    event: created.data,
+    actor_kind: created.actor.kind,
+    actor_id: created.actor.id,
+  }))
+  const inserted = await tx.sql<{ id: string; slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean; is_left: boolean }[]>`
+    with moment as materialized (select muster_now() as now),
+    wanted as materialized (
+      select *, row_number() over (partition by agent_id order by place) - 1 as before
+      from rows from (
+        jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as (
+          id uuid, agent_id text, parent_session_id text, task text, task_id uuid, task_revision int, schedule_id uuid,
+          subagent_name text, subagent_version int, resume_of uuid, background boolean, priority text, runner text, model text, timeout_seconds int, max_attempts smallint, budget_max_steps int, budget_max_tokens bigint, budget_max_cost_micros bigint, notify boolean,
+          required_outputs jsonb, metadata jsonb, max_revisions smallint, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
+      ) with ordinality as w(
+        id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority, runner,
+        model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, max_revisions,
+        rank_seconds, job_id, event, actor_kind, actor_id, place)
+    ),
+    lane as materialized (
+      select a.agent_id,
+        coalesce((p.settings #>> array['limits', 'agents', a.agent_id, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running}) as running_max,
+        coalesce((p.settings #>> array['limits', 'agents', a.agent_id, 'pending'])::int, (p.settings #>> '{limits,pending_per_agent}')::int, ${defaults.pending}) as pending_max
+      from (select distinct agent_id from wanted) as a cross join projects p where p.id = ${projectId}
+    ),
+    used as materialized (
+      select l.*, held.slots, held.last_rank_at, held.unclaimed + (
+          select count(*) from (
+            select from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.status = 'pending' and not s.slot limit l.pending_max
+          ) as waiting
+        ) as pending
+      from lane l cross join lateral (
+        select count(*) as slots, count(*) filter (where s.status = 'pending') as unclaimed, max(s.rank_at) filter (where s.status = 'pending') as last_rank_at
+        from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
+      ) as held
+    ),
+    whole as materialized (
+      select coalesce((p.settings #>> '{limits,running}')::int, ${defaults.projectRunning}::int) as running_max,
+        coalesce((p.settings #>> '{limits,pending}')::int, ${defaults.projectPending}::int) as pending_max
+      from projects p where p.id = ${projectId}
+    ),
+    project as materialized (
+      select p.running_max, p.pending_max,
+        case when p.pending_max is not null then (
+          select count(*) from (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' limit p.pending_max) as waiting
+        ) end as pending,
+        case when p.running_max is not null then (
+          select count(*) from (select from subtasks s where s.project_id = ${projectId} and s.slot limit p.running_max) as held
+        ) end as slots,
+        -- What waits already may wait for the project. It comes first: slots are given by rank then, after this commit.
+        p.running_max is not null and exists (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' and not s.slot) as has_queue
+      from whole p
+    ),
+    admitted as materialized (
+      select l.*, l.has_lane_slot and (p.running_max is null or not p.has_queue and p.slots + l.slots_before < p.running_max) as slot
+      from (
+        select w.*, u.slots + w.before < u.running_max as has_lane_slot,
+          row_number() over (order by w.place) - 1 as rows_before,
+          count(*) filter (where u.slots + w.before < u.running_max) over (order by w.place rows between unbounded preceding and 1 preceding) as slots_before
+        from wanted w join used u on u.agent_id = w.agent_id
+        where u.pending + w.before < u.pending_max
+      ) as l cross join project p
+      where p.pending_max is null or p.pending + l.rows_before < p.pending_max
+    ),
+    inserted as (
+      insert into subtasks (
+        id, project_id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority,
+        runner, model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata,
+        max_revisions, created_at, rank_at, slot, slot_at, job_id
+      )
+      select w.id, ${projectId}, w.agent_id, w.parent_session_id, w.task, w.task_id, w.task_revision, w.schedule_id,
+        w.subagent_name, w.subagent_version, w.resume_of, w.background, w.priority, w.runner, w.model, w.timeout_seconds, w.max_attempts,
+        w.budget_max_steps, w.budget_max_tokens, w.budget_max_cost_micros, w.notify, w.required_outputs, w.metadata, w.max_revisions,
+        moment.now, moment.now + w.rank_seconds * interval '1 second',
+        w.slot, case when w.slot then moment.now end, case when w.slot then w.job_id end
+      from admitted w cross join moment
+      order by w.place
+      returning id, agent_id, slot, created_at, rank_at
+    ),
+    announced as (
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
+      select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id, moment.now
+      from inserted i join wanted w on w.id = i.id cross join moment order by w.place
+    )
+    select i.id, i.slot, i.created_at, i.rank_at,
+      not i.slot and (u.last_rank_at > i.rank_at or exists (
+        select from inserted later where later.agent_id = i.agent_id and later.slot and later.rank_at > i.rank_at)) is true as outranks_holder,
+      a.has_lane_slot and not i.slot as is_left
+    from inserted i join used u on u.agent_id = i.agent_id join admitted a on a.id = i.id`
+  return new Map(
+    inserted.map((row) => [
+      row.id,
+      { slot: row.slot, createdAt: new Date(row.created_at), rankAt: new Date(row.rank_at), outranksHolder: row.outranks_holder, isLeftToProject: row.is_left },
+    ]),
+  )
+}
+
+/** The limit that a new subtask of an agent meets: the agent's own where that is reached, else the project's. */
+export async function findPendingLimit(
+  tx: Tx,
+  projectId: string,
+  agentId: string,
+  defaults: LaneDefaults,
+): Promise<{ limit: number; limitedBy: 'agent' | 'project' }> {
+  const [row] = await tx.sql<{ pending: number; agent_max: number; project_max: number | null }[]>`
+    select (select count(*)::int from subtasks s where s.project_id = p.id and s.agent_id = ${agentId} and s.status = 'pending') as pending,
+      coalesce((p.settings #>> array['limits', 'agents', ${agentId}, 'pending'])::int, (p.settings #>> '{limits,pending_per_agent}')::int, ${defaults.pending}) as agent_max,
+      coalesce((p.settings #>> '{limits,pending}')::int, ${defaults.projectPending}::int) as project_max
+    from projects p where p.id = ${projectId}`
+  if (row === undefined || row.project_max === null || row.pending >= row.agent_max) return { limit: row?.agent_max ?? defaults.pending, limitedBy: 'agent' }
+  return { limit: row.project_max, limitedBy: 'project' }
+}
+
+/** One subtask with its whole result, or null. */
+export async function findSubtask(tx: Tx, id: string): Promise<Subtask | null> {
+  const [row] = await readShown(tx, sql`select * from ${subtasks} where ${subtasks.id} = ${id}`)
+  if (row === undefined) return null
+  const subtask = toSubtask(row)
+  if (row.resultBodyId !== null) subtask.result = await readBody(tx, row.resultBodyId)
+  return subtask
+}
+
+export interface SubtaskFilter {
+  status?: SubtaskStatus | undefined
+  parentSessionId?: string | undefined
+  agentId?: string | undefined
+  taskId?: string | undefined
+  scheduleId?: string | undefined
+  subagentName?: string | undefined
+  /** Only the one subtask that a subtask's own credential may see. */
+  onlyId?: string | undefined
+  beforeId?: string | undefined
+  limit: number
+}
+
+/** Newest first. Results that live in `bodies` are not read: they are null here. */
+export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFilter): Promise<Subtask[]> {
+  const { status, parentSessionId, agentId, taskId, scheduleId, subagentName, onlyId } = filter
+  // What narrows it down most comes first, and leads.
+  const [lead, ...rest] = given([
+    [subtasks.scheduleId, scheduleId],
+    [subtasks.taskId, taskId],
+    [subtasks.parentSessionId, parentSessionId],
+    [subtasks.subagentName, subagentName],
+  ])
+  const lane = given([[subtasks.agentId, agentId]])
+  const only = given([[subtasks.id, onlyId]])
+  const isNarrow = lead !== undefined || only.length > 0
+  if (!isNarrow && status === undefined) return await listEveryStatus(tx, projectId, lane, filter)
+  const one = given([[subtasks.status, status]])
+  const { where, orderBy } = along(isNarrow ? (lead === undefined ? [] : [lead]) : [...lane, ...one], subtasks.id, filter.beforeId)
+  const others = isNarrow ? [...rest, ...lane, ...only, ...one] : []
+  const chosen = and(eq(subtasks.projectId, projectId), ...where, ...others.map(([column, value]) => eq(column, value)))
+  return await readPage(tx, sql`select * from ${subtasks} where ${chosen} order by ${sql.join(orderBy, COMMA)} limit ${filter.limit}`)
+}
+
+/** The newest of all statuses, where nothing but the agent narrows them down: the newest of each are looked for, and of those the newest are the page. */
+async function listEveryStatus(tx: Tx, projectId: string, lane: readonly Filter[], { beforeId, limit }: SubtaskFilter): Promise<Subtask[]> {
+  const newestOf = (status: SubtaskStatus) => {
+    const { where, orderBy } = along([...lane, [subtasks.status, status]], subtasks.id, beforeId)
+    const chosen = and(eq(subtasks.projectId, projectId), ...where)
+    return sql`(select ${subtasks.id} from ${subtasks} where ${chosen} order by ${sql.join(orderBy, COMMA)} limit ${limit})`
+  }
+  const newest = sql`select id from (${sql.join(SUBTASK_STATUSES.map(newestOf), sql` union all `)}) as newest order by id desc limit ${limit}`
+  return await readPage(tx, sql`select * from ${subtasks} where ${eq(subtasks.projectId, projectId)} and ${subtasks.id} = any(array(${newest}))`)
+}
+
+async function readPage(tx: Tx, page: SQL): Promise<Subtask[]> {
+  const [, rows] = await Promise.all([planForValues(tx), readShown(tx, page)])
+  return rows.map(toSubtask)
+}
+
+const { feedback, rankAt, slot, slotAt, jobId, leaseExpiresAt, leaseSeconds, attemptStartedAt, leaseTokenHash, credentialHash, updateSeq, ...SHOWN } =
+  getTableColumns(subtasks)
+
+/** Times come as texts, everything else as drizzle would hand it out. */
+type ShownRow = { [Key in keyof typeof SHOWN]: AsRead<Row[Key]> } & { evaluation: EvaluationRef | null }
+type AsRead<Value> = Value extends Date ? string : Value
+
+const COMMA = sql`, `
+/** Put together once: drizzle took a millisecond to do that for each statement. */
+const SHOWN_COLUMNS = sql.raw(
+  Object.keys(SHOWN)
+    .map((key) => `s.${key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} as "${key}"`)
+    .join(', '),
+)
+
+/** Reads rows as they are shown, newest first, with what is said of their results: only what is completed has any. */
+async function readShown(tx: Tx, rows: SQL): Promise<ShownRow[]> {
+  return await tx.orm.execute<ShownRow>(sql`
+    select ${SHOWN_COLUMNS}, (
+      select jsonb_build_object('id', e.id, 'score', e.score, 'recommendation', e.recommendation) from evaluations e
+      where e.project_id = s.project_id and e.subtask_id = s.id and s.status = 'completed' order by e.is_judged desc limit 1
+    ) as evaluation
+    from (${rows}) as s order by s.id desc`)
+}
+
+/** What a change of a subtask needs to know of it. */
+export interface LockedSubtask {
+  id: string
+  agentId: string
+  status: SubtaskStatus
+  runner: string
+  slot: boolean
+  jobId: string | null
+  attempt: number
+  parentSessionId: string | null
+  task: string
+  cancelRequestedAt: Date | null
+}
+
+/** Locks a subtask's row until the end of the transaction. Row locks come before lane locks, always. */
+export async function lockSubtask(tx: Tx, id: string): Promise<LockedSubtask | null> {
+  const [row] = await tx.orm
+    .select({
+      id: subtasks.id,
+      agentId: subtasks.agentId,
+      status: subtasks.status,
+      runner: subtasks.runner,
+      slot: subtasks.slot,
+      jobId: subtasks.jobId,
+      attempt: subtasks.attempt,
+      parentSessionId: subtasks.parentSessionId,
+      task: subtasks.task,
+      cancelRequestedAt: subtasks.cancelRequestedAt,
+    })
+    .from(subtasks)
+    .where(eq(subtasks.id, id))
+    .for('update')
+  return row ?? null
+}
+
+/** Ends a pending subtask as cancelled. Its row must be locked, and its job deleted in the same transaction. */
+export async function cancelPending(tx: Tx, id: string): Promise<void> {
+  await tx.sql`
+    update subtasks set status = 'cancelled', final_outcome = 'cancelled', slot = false, slot_at = null, job_id = null,
+      cancel_requested_at = coalesce(cancel_requested_at, muster_now()), completed_at = muster_now()
+    where id = ${id}`
+}
+
+/** Asks whoever runs a subtask to stop. The first request counts. */
+export async function requestCancel(tx: Tx, id: string): Promise<void> {
+  await tx.sql`update subtasks set cancel_requested_at = coalesce(cancel_requested_at, muster_now()) where id = ${id}`
+}
+
+function toSubtask(row: ShownRow): Subtask {
+  return {
+    id: row.id,
+    projectId: row.projectId,
+    agentId: row.agentId,
+    parentSessionId: row.parentSessionId,
+    task: row.task,
+    taskId: row.taskId,
+    taskRevision: row.taskRevision,
+    scheduleId: row.scheduleId,
+    subagentName: row.subagentName,
+    subagentVersion: row.subagentVersion,
+    resumeOf: row.resumeOf,
+    background: row.background,
+    priority: row.priority,
+    status: row.status,
+    finalOutcome: row.finalOutcome,
+    result: row.result,
+    resultTruncated: row.resultTruncated,
+    summary: row.summary,
+    error: row.error,
+    outputs: row.outputs,
+    requiredOutputs: row.requiredOutputs,
+    workerId: row.workerId,
+    attempt: row.attempt,
+    failures: row.failures,
+    maxAttempts: row.maxAttempts,
+    timeoutSeconds: row.timeoutSeconds,
+    budget: { maxSteps: row.budgetMaxSteps, maxTokens: row.budgetMaxTokens, maxCostUsdMicros: row.budgetMaxCostMicros },
+    notify: row.notify,
+    runner: row.runner,
+    model: row.model,
+    usage: {
+      inputTokens: row.inputTokens,
+      outputTokens: row.outputTokens,
+      costUsdMicros: row.costMicros,
+      steps: row.stepSeq,
+      toolCalls: row.toolCalls,
+    },
+    revisionOf: row.revisionOf,
+    revisionRound: row.revisionRound,
+    maxRevisions: row.maxRevisions,
+    evaluation: row.evaluation,
+    createdAt: new Date(row.createdAt),
+    startedAt: toTime(row.startedAt),
+    completedAt: toTime(row.completedAt),
+    lostMs: row.lostMs,
+    cancelRequestedAt: toTime(row.cancelRequestedAt),
+    metadata: row.metadata,
+  }
+}
+
+function toTime(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
+}
+
+export async function subtaskExists(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.sql`select from subtasks where id = ${id}`
+  return rows.length > 0
+}
+
+/** Puts an ended subtask into its parent session's inbox, if it has one. At most once, however often it is called. */
+export async function tellParent(tx: Tx, projectId: string, id: string, inboxId: string): Promise<void> {
+  await tx.sql`
+    insert into inbox (project_id, id, session_id, subtask_id)
+    select ${projectId}, ${inboxId}, parent_session_id, id from subtasks where id = ${id} and parent_session_id is not null
+    on conflict (subtask_id) do nothing`
+}
+
+/** The tasks that some subtasks are about. */
+export async function listTaskIds(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.sql<{ task_id: string }[]>`
+    select distinct task_id from subtasks where id = any(${ids as string[]}::uuid[]) and task_id is not null`
+  return rows.map((row) => row.task_id)
+}
+
+/** Records which revision of its brief a running attempt has been told. Its row must be locked. */
+export async function writeTaskRevision(tx: Tx, id: string, attempt: number, revision: number): Promise<void> {
+  await tx.sql`update subtasks set task_revision = ${revision} where id = ${id} and attempt = ${attempt} and status = 'running' and task_revision is distinct from ${revision}`
+}

@@ -1,0 +1,113 @@
+import { cutToCodePoints } from '../core/text.ts'
+import type { CriterionReport } from '../tasks/check-in.ts'
+import type { Criterion } from '../tasks/task.ts'
+
+export const VERDICTS = ['met', 'unmet', 'unclear', 'not_addressed'] as const
+export type Verdict = (typeof VERDICTS)[number]
+
+/** How a verdict was come to: by what the agent says of itself, by holding an output against its schema, or by a model that read it. */
+export const VERDICT_METHODS = ['check_in', 'schema', 'judge'] as const
+export type VerdictMethod = (typeof VERDICT_METHODS)[number]
+
+/** A criterion of the revision that is judged. A strict constraint is a required one of source `constraint`. */
+export type EvaluatedCriterion = Omit<Criterion, 'state'>
+
+export interface CriterionVerdict extends EvaluatedCriterion {
+  verdict: Verdict
+  /** What it rests on: words of the agent, of the output, or of the validator. */
+  evidence: string | null
+  method: VerdictMethod
+}
+
+export interface SchemaVerdict {
+  criterionId: string
+  verdict: 'met' | 'unmet'
+  evidence: string | null
+}
+
+export interface JudgeVerdict {
+  criterionId: string
+  verdict: 'met' | 'unmet' | 'unclear'
+  /** A span of the output that shows it, to the letter. */
+  quote: string
+}
+
+/** What there is to go by for one criterion. */
+export interface Grounds {
+  schema: readonly SchemaVerdict[]
+  judge: readonly JudgeVerdict[]
+  report: CriterionReport | null
+}
+
+const EVIDENCE_LENGTH_MAX = 500
+
+/**
+ * Whoever says "unmet" is believed: a judge can be talked into praise, and an agent that admits a failure has no reason to. Else the one
+ * counts that is hardest to talk into anything: a schema, then a judge, then the agent itself, whose word on a constraint proves nothing.
+ */
+export function verdictOn(criterion: EvaluatedCriterion, { schema, judge, report }: Grounds): CriterionVerdict {
+  const { id, text, source, required } = criterion
+  const candidates: Pick<CriterionVerdict, 'verdict' | 'evidence' | 'method'>[] = [
+    ...schema.map(({ verdict, evidence }) => ({ verdict, evidence, method: 'schema' as const })),
+    ...judge.map(({ verdict, quote }) => ({ verdict, evidence: quote, method: 'judge' as const })),
+    ...(report === null ? [] : [{ verdict: selfReported(source, report.state), evidence: report.note, method: 'check_in' as const }]),
+  ]
+  const { verdict, evidence, method } = candidates.find((candidate) => candidate.verdict === 'unmet') ??
+    candidates[0] ?? { verdict: source === 'constraint' ? 'unclear' : 'not_addressed', evidence: null, method: 'check_in' }
+  return { id, text, source, required, verdict, evidence: evidence === null ? null : cutToCodePoints(evidence, EVIDENCE_LENGTH_MAX - 1) || null, method }
+}
+
+/**
+ * The same verdict, once a judge has been heard as well. A verdict that was given knows what it rests on, and what a judge is weighed
+ * against is that alone: so it comes to what all grounds together would have come to at first.
+ */
+export function verdictWithJudge(given: CriterionVerdict, judge: readonly JudgeVerdict[]): CriterionVerdict {
+  if (judge.length === 0) return given
+  const heard = verdictOn(given, { schema: [], judge, report: null })
+  const isChecked = given.method === 'schema'
+  const isGivenStronger = heard.verdict === 'unmet' ? isChecked && given.verdict === 'unmet' : isChecked || given.verdict === 'unmet'
+  return isGivenStronger ? given : heard
+}
+
+function selfReported(source: EvaluatedCriterion['source'], state: CriterionReport['state']): Verdict {
+  return source === 'constraint' && state === 'met' ? 'unclear' : state
+}
+
+/** A longer one is no evidence but a copy. */
+const QUOTE_LENGTH_MAX = 4_000
+const SAYS_SOMETHING = /[\p{L}\p{N}]/u
+
+/**
+ * Divides what a judge says into what may count and what may not: a verdict counts only on a criterion that was asked about, with words
+ * that stand in the output, apart from white space. A judge that makes up its evidence is not listened to.
+ */
+export function sortJudgeVerdicts(
+  output: string,
+  criteria: readonly EvaluatedCriterion[],
+  verdicts: readonly JudgeVerdict[],
+): { kept: JudgeVerdict[]; dropped: JudgeVerdict[] } {
+  if (verdicts.length === 0) return { kept: [], dropped: [] }
+  const known = new Set(criteria.map(({ id }) => id))
+  const said = spaced(output)
+  const kept: JudgeVerdict[] = []
+  const dropped: JudgeVerdict[] = []
+  for (const verdict of verdicts) {
+    const quote = verdict.quote.length > QUOTE_LENGTH_MAX ? '' : spaced(verdict.quote)
+    const counts = known.has(verdict.criterionId) && SAYS_SOMETHING.test(quote) && said.includes(quote)
+    if (counts) kept.push(verdict)
+    else dropped.push(verdict)
+  }
+  return { kept, dropped }
+}
+
+/** A text in one form of its letters, with one space for any run of white space. */
+function spaced(text: string): string {
+  return (
+    text
+      .normalize('NFC')
+      // By itself, because a pattern takes long over a text of millions of lines.
+      .replaceAll('\n', ' ')
+      .replace(/\s{2,}|[^\S ]/g, ' ')
+      .trim()
+  )
+}

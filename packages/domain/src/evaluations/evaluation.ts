@@ -1,0 +1,248 @@
+import { type BlockItem, type EmojiCategory, findBlocks, type NplBlock } from '../core/npl-blocks.ts'
+import { cutToCodePoints } from '../core/text.ts'
+import { CHECK_IN_LINES_MAX, type CheckIn, type CriterionReport, foldText, matchLines, readCheckIn } from '../tasks/check-in.ts'
+import { type CriterionVerdict, type EvaluatedCriterion, type JudgeVerdict, type SchemaVerdict, sortJudgeVerdicts, verdictOn } from './criteria.ts'
+import { isOutputCriterion } from './outputs.ts'
+import { type CategoryCounts, type Reflection, readReflection, scoreOf, weightOf } from './reflection.ts'
+import { DEFAULT_EVALUATION_RULES, type EvaluationRules, type Gate } from './settings.ts'
+
+export const RECOMMENDATIONS = ['approve', 'review', 'request_revision'] as const
+export type Recommendation = (typeof RECOMMENDATIONS)[number]
+
+export const EVALUATION_WARNING_CODES = ['negative_item', 'unmet_criterion', 'gate', 'self_report_only', 'unmatched'] as const
+export type EvaluationWarningCode = (typeof EVALUATION_WARNING_CODES)[number]
+
+export interface EvaluationWarning {
+  code: EvaluationWarningCode
+  message: string
+  /** Of the criterion that it is about, if it is about one. */
+  criterionId?: string
+}
+
+/** What each dimension is made of. 📚 docs weighs nothing, and is named for what it would be. */
+export const DIMENSIONS = {
+  correctness: ['verified', 'bug', 'pitfall', 'edge_case'],
+  security: ['security'],
+  style: ['improvement', 'refactor'],
+  completeness: ['todo', 'question', 'docs'],
+} as const satisfies Record<string, readonly EmojiCategory[]>
+
+export type Dimension = keyof typeof DIMENSIONS
+
+/** Our judgement of an output, where a reflection is the agent's own. */
+export interface Evaluation {
+  /** From 0 to 1; null where the output says nothing that counts. */
+  score: number | null
+  recommendation: Recommendation
+  warnings: EvaluationWarning[]
+  reflection: Reflection
+  dimensions: Record<Dimension, number | null>
+  /** One a criterion, in the order of the criteria. */
+  criteria: CriterionVerdict[]
+  /** What keeps it from being approved. */
+  closedGates: Gate[]
+  /** The revision whose criteria it was held against, so that "missed the bar" and "the bar moved" differ. */
+  criteriaRevision: number | null
+}
+
+export interface EvaluationInput {
+  output: string
+  criteria: readonly EvaluatedCriterion[]
+  criteriaRevision: number | null
+  /** Those of the output, where they have been looked for already. */
+  blocks?: readonly NplBlock[]
+  /** Check-ins of the output that name another task are left out. */
+  taskId?: string | null
+  /** What was said before the output, oldest first. Where both speak of a criterion, the output counts. */
+  checkIns?: readonly Pick<CheckIn, 'lines'>[]
+  schemaVerdicts?: readonly SchemaVerdict[]
+  judgeVerdicts?: readonly JudgeVerdict[]
+  /** Default `DEFAULT_EVALUATION_RULES`. */
+  settings?: EvaluationRules
+}
+
+/**
+ * Judges an output by what its blocks say, by the criteria it was given, and by what schemas and a judge say of these. The score is made of
+ * the reflections and the newest line about each criterion; a judge never changes it, and so cannot be talked into an approval. Takes time
+ * in proportion to the output, never throws, and answers the same to the same. [D2]
+ */
+export function evaluate(input: EvaluationInput): Evaluation {
+  const { criteria, settings: rules = DEFAULT_EVALUATION_RULES } = input
+  const blocks = input.blocks ?? findBlocks(input.output)
+  const reflection = readReflection(blocks, rules.weights)
+  const asked = criteria.filter((criterion) => !isOutputCriterion(criterion))
+  const { reports, unmatched, counted } = compare(newestLines(blocks, input), asked)
+  const judge = sortJudgeVerdicts(input.output, asked, input.judgeVerdicts ?? [])
+  const verdicts = giveVerdicts(criteria, reports, input.schemaVerdicts ?? [], judge.kept)
+  const counts = countAll(reflection.categories, counted)
+  const score = scoreOf(counts, rules.weights)
+  const hasLock = (counts.security ?? 0) > 0 || unmatched.some(({ category }) => category === 'security')
+  const gates = closedGates(rules, verdicts, hasLock)
+  return {
+    score,
+    recommendation: recommend(score, rules, gates.length > 0),
+    warnings: [
+      ...gateWarnings(gates),
+      ...criterionWarnings(verdicts),
+      ...itemWarnings(reflection, asked.length === 0 ? counted : [], rules),
+      ...unmatchedWarnings(unmatched, judge.dropped),
+      ...selfReportWarnings(verdicts, reports, score),
+    ],
+    reflection,
+    dimensions: {
+      correctness: scoreOf(counts, rules.weights, DIMENSIONS.correctness),
+      security: scoreOf(counts, rules.weights, DIMENSIONS.security),
+      style: scoreOf(counts, rules.weights, DIMENSIONS.style),
+      completeness: scoreOf(counts, rules.weights, DIMENSIONS.completeness),
+    },
+    criteria: verdicts,
+    closedGates: gates,
+    criteriaRevision: input.criteriaRevision,
+  }
+}
+
+/** The lines of all check-ins about the task, oldest first; of too many, the newest. */
+function newestLines(blocks: readonly NplBlock[], { taskId = null, checkIns = [] }: EvaluationInput): BlockItem[] {
+  const newestFirst: (readonly BlockItem[])[] = []
+  let room = CHECK_IN_LINES_MAX
+  const take = (lines: readonly BlockItem[]): void => {
+    if (lines.length === 0) return
+    newestFirst.push(lines.slice(-room))
+    room -= Math.min(room, lines.length)
+  }
+  for (let index = blocks.length - 1; index >= 0 && room > 0; index -= 1) {
+    const block = blocks[index] as NplBlock
+    if (block.kind === 'check_in' && isAbout(block, taskId)) take(readCheckIn(block).lines)
+  }
+  for (let index = checkIns.length - 1; index >= 0 && room > 0; index -= 1) take(checkIns[index]?.lines ?? [])
+  return newestFirst.reverse().flat()
+}
+
+function isAbout({ attributes }: NplBlock, taskId: string | null): boolean {
+  const named = attributes['task-id']?.trim() ?? ''
+  return taskId === null || named === '' || named.toLowerCase() === taskId.toLowerCase()
+}
+
+interface Compared {
+  reports: CriterionReport[]
+  unmatched: BlockItem[]
+  /** The lines that count for the score. */
+  counted: Pick<BlockItem, 'emoji' | 'category' | 'text'>[]
+}
+
+const FOLDED_LENGTH_MAX = 4_000
+
+/** What the lines say of the criteria. Where there are none, the lines are what there is: each stands for a criterion of its own. */
+function compare(lines: readonly BlockItem[], criteria: readonly EvaluatedCriterion[]): Compared {
+  if (criteria.length > 0) {
+    const { reports, unmatched } = matchLines(lines, criteria)
+    return { reports, unmatched, counted: reports.map(({ category, note }) => ({ emoji: null, category, text: note })) }
+  }
+  const newest = new Map<string, BlockItem>()
+  for (const line of lines) newest.set(foldText(line.text.slice(0, FOLDED_LENGTH_MAX)), line)
+  return { reports: [], unmatched: [], counted: [...newest.values()] }
+}
+
+function giveVerdicts(
+  criteria: readonly EvaluatedCriterion[],
+  reports: readonly CriterionReport[],
+  schemaVerdicts: readonly SchemaVerdict[],
+  judgeVerdicts: readonly JudgeVerdict[],
+): CriterionVerdict[] {
+  const reported = new Map(reports.map((report) => [report.criterionId, report]))
+  const checked = Map.groupBy(schemaVerdicts, ({ criterionId }) => criterionId)
+  const judged = Map.groupBy(judgeVerdicts, ({ criterionId }) => criterionId)
+  return criteria.map((criterion) => {
+    const { id } = criterion
+    return verdictOn(criterion, { schema: checked.get(id) ?? [], judge: judged.get(id) ?? [], report: reported.get(id) ?? null })
+  })
+}
+
+function countAll(categories: CategoryCounts, lines: readonly Pick<BlockItem, 'category'>[]): CategoryCounts {
+  const counts = { ...categories }
+  for (const { category } of lines) if (category !== null) counts[category] = (counts[category] ?? 0) + 1
+  return counts
+}
+
+/** What a score comes to. */
+export function recommend(score: number | null, rules: Pick<EvaluationRules, 'approveAt' | 'threshold'>, isGated: boolean): Recommendation {
+  if (score === null) return 'review'
+  if (score < rules.threshold) return 'request_revision'
+  return score >= rules.approveAt && !isGated ? 'approve' : 'review'
+}
+
+const GATE_MESSAGES: Record<Gate, string> = {
+  security: 'A security item (🔒) was reported: review at best, whatever the score.',
+  required_criteria: 'A required criterion is unmet: review at best, whatever the score.',
+  strict_constraints: 'A strict constraint is violated: review at best, whatever the score.',
+}
+
+/** Which gates the verdicts close, and a security item. */
+export function closedGates({ gates }: Pick<EvaluationRules, 'gates'>, verdicts: readonly CriterionVerdict[], hasLock: boolean): Gate[] {
+  const unmet = verdicts.filter(({ verdict, required }) => verdict === 'unmet' && required)
+  const closed: Record<Gate, boolean> = {
+    security: hasLock,
+    required_criteria: unmet.some(({ source }) => source !== 'constraint'),
+    strict_constraints: unmet.some(({ source }) => source === 'constraint'),
+  }
+  return (Object.keys(closed) as Gate[]).filter((gate) => gates[gate] && closed[gate])
+}
+
+export function gateWarnings(gates: readonly Gate[]): EvaluationWarning[] {
+  return gates.map((gate) => ({ code: 'gate', message: GATE_MESSAGES[gate] }))
+}
+
+const QUOTED_LENGTH_MAX = 200
+
+export function criterionWarnings(verdicts: readonly CriterionVerdict[]): EvaluationWarning[] {
+  return verdicts.flatMap(({ id, text, source, required, verdict, method }): EvaluationWarning[] => {
+    const kind = `${required ? '' : source === 'constraint' ? 'advisory ' : 'optional '}${source === 'constraint' ? 'constraint' : 'criterion'}`
+    const about = `${kind.charAt(0).toUpperCase()}${kind.slice(1)} "${quoted(text)}"`
+    const warning = (message: string): EvaluationWarning => ({ code: 'unmet_criterion', message, criterionId: id })
+    if (verdict === 'unmet') return [warning(`${about} is ${source === 'constraint' ? 'violated' : 'unmet'} (${method}).`)]
+    return verdict === 'not_addressed' && required ? [warning(`${about} is not addressed.`)] : []
+  })
+}
+
+function itemWarnings(reflection: Reflection, lines: Compared['counted'], { weights }: EvaluationRules): EvaluationWarning[] {
+  return [...reflection.items, ...lines]
+    .filter(({ category }) => weightOf(category, weights) < 0)
+    .slice(0, LISTED_MAX)
+    .map(({ emoji, category, text }) => ({ code: 'negative_item', message: `${emoji} ${category}: ${quoted(text)}` }))
+}
+
+/** A text may have thousands of lines about nothing. */
+const LISTED_MAX = 100
+
+function unmatchedWarnings(lines: readonly BlockItem[], dropped: readonly JudgeVerdict[]): EvaluationWarning[] {
+  const listed = lines.slice(0, LISTED_MAX).map(({ emoji, text }) => {
+    const line = emoji === null ? text : `${emoji} ${text}`
+    return { code: 'unmatched' as const, message: `This line is about no criterion, or not clearly about one: ${quoted(line)}` }
+  })
+  const more = lines.length - listed.length
+  return [...listed, ...(more > 0 ? [{ code: 'unmatched' as const, message: `${more} more lines are about no criterion.` }] : []), ...droppedWarnings(dropped)]
+}
+
+/** What a judge says that may not count. */
+export function droppedWarnings(dropped: readonly JudgeVerdict[]): EvaluationWarning[] {
+  return dropped.slice(0, LISTED_MAX).map(({ criterionId, quote }) => ({
+    code: 'unmatched',
+    message: `A verdict of the judge does not count: the output does not say "${quoted(quote)}", or the criterion is not one of these.`,
+    criterionId: quoted(criterionId),
+  }))
+}
+
+/** Which good verdicts rest on the word of the agent alone: that is no proof. */
+function selfReportWarnings(verdicts: readonly CriterionVerdict[], reports: readonly CriterionReport[], score: number | null): EvaluationWarning[] {
+  if (verdicts.length === 0) {
+    return score === null ? [] : [{ code: 'self_report_only', message: 'The score rests on what the agent says of its own work; there were no criteria.' }]
+  }
+  const claimed = new Set(reports.filter(({ state }) => state === 'met').map(({ criterionId }) => criterionId))
+  return verdicts
+    .filter(({ id, verdict, method }) => method === 'check_in' && verdict !== 'unmet' && claimed.has(id))
+    .map(({ id, text }) => ({ code: 'self_report_only', message: `Only the agent itself says that this is met: "${quoted(text)}".`, criterionId: id }))
+}
+
+function quoted(text: string): string {
+  return cutToCodePoints(text, QUOTED_LENGTH_MAX)
+}

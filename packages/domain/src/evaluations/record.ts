@@ -1,0 +1,62 @@
+import type { CriterionVerdict } from './criteria.ts'
+import type { Dimension, Evaluation, EvaluationWarning, Recommendation } from './evaluation.ts'
+import type { Reflection } from './reflection.ts'
+import type { Gate } from './settings.ts'
+
+/** What an evaluation was made for: a request, a stored message, the result of a subtask, or outputs that a task was completed with. */
+export const EVALUATION_ORIGINS = ['request', 'message', 'subtask', 'completion'] as const
+export type EvaluationOrigin = (typeof EVALUATION_ORIGINS)[number]
+
+export const JUDGEMENT_STATUSES = ['pending', 'done', 'failed'] as const
+export type JudgementStatus = (typeof JUDGEMENT_STATUSES)[number]
+
+/** What a quality flag is about. */
+export const FLAG_SUBJECTS = ['task', 'subtask'] as const
+export type FlagSubject = (typeof FLAG_SUBJECTS)[number]
+
+/** What of an evaluation is only read with it. */
+export interface EvaluationDetail {
+  warnings: EvaluationWarning[]
+  reflection: Reflection
+  dimensions: Record<Dimension, number | null>
+  criteria: CriterionVerdict[]
+  /** The bounds that the recommendation was made by. */
+  threshold: number
+  approveAt: number
+  /** The gates that it was made by, and which of them were closed. */
+  gates: Readonly<Record<Gate, boolean>>
+  closedGates: Gate[]
+}
+
+/** Who judged, and what that took. */
+export interface EvaluationJudge {
+  model: string
+  inputTokens: number
+  outputTokens: number
+  costUsdMicros: number
+}
+
+/** An evaluation as others point to it. */
+export interface EvaluationRef {
+  id: string
+  score: number | null
+  recommendation: Recommendation
+}
+
+/** An evaluation as it is stored. */
+export interface EvaluationRecord extends EvaluationRef, Pick<Evaluation, 'criteriaRevision'> {
+  projectId: string
+  origin: EvaluationOrigin
+  taskId: string | null
+  subtaskId: string | null
+  messageId: string | null
+  sessionId: string | null
+  subagentName: string | null
+  detail: EvaluationDetail
+  /** Set where the output is poor, in its place. */
+  summary: string | null
+  /** The evaluation of the same output that this one adds a judge's verdicts to. */
+  judgeOf: string | null
+  judge: EvaluationJudge | null
+  createdAt: Date
+}

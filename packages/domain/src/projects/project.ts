@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { evaluationSettingsSchema } from '../evaluations/settings.ts'
+import { isTimeZone } from '../schedules/wall-clock.ts'
+import { BACKGROUND_MCP_POLICIES } from '../subagents/spawn-policy.ts'
+
+const limit = z.int().min(0).max(10_000_000)
+
+/** Settings of a project, as they are stored. Absent fields fall back to the server's own. */
+export const projectSettingsSchema = z.strictObject({
+  limits: z
+    .strictObject({
+      pending_per_agent: limit.optional(),
+      running_per_agent: limit.optional(),
+      pending: limit.describe('Of all agents together; SUBTASK_PROJECT_MAX_PENDING of the server where it is absent').optional(),
+      running: limit.describe('Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent').optional(),
+      agents: z.record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional() })).optional(),
+    })
+    .optional(),
+  timezone: z
+    .string()
+    .refine(isTimeZone, {
+      error: 'must be the IANA name of a region, such as "America/New_York", or "UTC"; abbreviations and offsets ("EST", "+02:00") do not change their clocks',
+    })
+    .describe('The IANA name of the time zone of schedules that name none; UTC where it is absent')
+    .optional(),
+  background_mcp: z
+    .enum(BACKGROUND_MCP_POLICIES)
+    .describe(
+      'What becomes of a sub-agent that lists MCP tools, in the background: reject refuses to start it, strip starts it without them. BACKGROUND_MCP of the server where it is absent',
+    )
+    .optional(),
+  evaluation: evaluationSettingsSchema.describe('By what outputs are judged; what is absent is as in the defaults').optional(),
+})
+
+export type ProjectSettings = z.infer<typeof projectSettingsSchema>
+
+/** The project that exists from the first migration on, for installations that need only one. */
+export const DEFAULT_PROJECT_ID = '00000000-0000-7000-8000-000000000001'
+
+export interface Project {
+  id: string
+  name: string
+  settings: ProjectSettings
+  createdAt: Date
+}

@@ -1,0 +1,272 @@
+import { z } from 'zod'
+import { BACKGROUND_MCP_POLICIES } from '../subagents/spawn-policy.ts'
+import { mcpServersSchema } from './mcp-settings.ts'
+
+/**
+ * Every environment variable of the API and the worker, in one table: what the processes parse at start, and what
+ * `.env.example` is generated from. Durations and sizes carry their unit in the name or the description.
+ */
+
+const text = z.string().trim().min(1)
+const count = (min: number, max: number) => z.coerce.number<string>().int().min(min).max(max)
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/** True for the addresses that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_HOSTS.has(host.toLowerCase().replace(/^\[|\]$/g, ''))
+}
+
+const commandRunner = z.strictObject({
+  argv: z.array(z.string().min(1)).min(1).describe('program and arguments; never passed through a shell'),
+  cwd: z.string().min(1).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  steerable: z.boolean().optional(),
+  follows_definitions: z.boolean().optional().describe('it acts on the role, the instructions and the tools of the sub-agent in its brief'),
+})
+
+/** One program of `COMMAND_RUNNERS`. */
+export type CommandRunnerSettings = z.infer<typeof commandRunner>
+
+const RUNNER_NAME = /^[a-z][a-z0-9-]{0,63}$/
+const BUILT_IN_RUNNER_NAMES = ['external', 'ai', 'claude-code']
+const RESERVED_RUNNER_NAMES = [...BUILT_IN_RUNNER_NAMES, 'command']
+
+const json = z.string().transform((value, context): unknown => {
+  try {
+    return JSON.parse(value)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `is not JSON: ${(error as Error).message}` })
+    return z.NEVER
+  }
+})
+
+const commandRunners = json.pipe(
+  z.record(
+    z
+      .string()
+      .regex(RUNNER_NAME, 'a runner name is lower-case letters, digits and dashes, starting with a letter')
+      .refine((name) => !RESERVED_RUNNER_NAMES.includes(name), 'this runner name is reserved'),
+    commandRunner,
+  ),
+)
+
+const modelPrice = z.strictObject({
+  input: z.number().min(0).max(1_000_000).describe('US dollars per million tokens'),
+  output: z.number().min(0).max(1_000_000).describe('US dollars per million tokens'),
+})
+
+/** What a model costs, in US dollars per million tokens. */
+export type ModelPrice = z.infer<typeof modelPrice>
+
+const modelName = text.max(200)
+const modelAliases = json.pipe(z.record(modelName, modelName))
+const modelPrices = json.pipe(z.record(modelName, modelPrice))
+const mcpServers = json.pipe(mcpServersSchema)
+/** Whom the tool WebSearch can ask. */
+const WEB_SEARCH_PROVIDERS = ['brave', 'tavily', 'searxng'] as const
+const baseUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host/path' })
+
+const folderList = z
+  .string()
+  .transform((value) =>
+    value
+      .split(':')
+      .map((path) => path.trim())
+      .filter((path) => path !== ''),
+  )
+  .refine((paths) => paths.every((path) => path.startsWith('/')), 'must be absolute paths, separated by colons')
+
+export const settingsSchema = z.object({
+  HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
+  PORT: count(0, 65535).default(7300).describe('Port the API listens on; 0 takes a free one and prints it.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
+    .optional()
+    .describe(
+      'Database on PostgreSQL 16 or newer, as a login that neither owns the tables nor can bypass row-level security. Absent: npm start brings its own ' +
+        'PostgreSQL, in DATA_DIR.',
+    ),
+  MIGRATE_DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
+    .optional()
+    .describe(
+      'The same server, as a login that may create databases and roles; needed by `npm run migrate` alone, which creates the database and the login ' +
+        'of DATABASE_URL when they are missing.',
+    ),
+  DATA_DIR: text.default('.muster').describe('Folder for the embedded PostgreSQL and the workspaces of subtasks.'),
+  AUTH: z
+    .enum(['keys', 'open'])
+    .default('keys')
+    .describe(
+      'keys: every call needs an API key. open: none is needed; allowed only on a loopback HOST. npm start uses open on loopback unless told otherwise.',
+    ),
+  PUBLIC_URL: z.url().optional().describe('Where runners and clients reach the API, if not at http://HOST:PORT.'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('How much is logged.'),
+  WORKSPACE_ROOTS: folderList
+    .default([])
+    .describe(
+      'Absolute folders, separated by colons, in which the server may look whether the files that a brief names exist, and in which dispatched runs work, with the right to write, when their client_cwd is there. Links out of them are not followed. Keep DATA_DIR out of them.',
+    ),
+  COMMAND_RUNNERS: commandRunners
+    .default({})
+    .describe(
+      'Programs that may run subtasks, as JSON: {"name": {"argv": ["program", "argument"], "cwd": "…", "env": {"NAME": "value"}, "steerable": true, "follows_definitions": true}}. Only a program with follows_definitions is given sub-agents.',
+    ),
+  DEFAULT_RUNNER: z
+    .string()
+    .regex(RUNNER_NAME)
+    .optional()
+    .describe(
+      'Runner of a subtask that names none. Absent: ai where a model provider is set, else claude-code where it is available, else the first of COMMAND_RUNNERS whose program is found, else external. A sub-agent takes the first of these that follows definitions, never external.',
+    ),
+  ANTHROPIC_API_KEY: text
+    .optional()
+    .describe('Key of Anthropic for the runners ai and claude-code. The API needs it too: it answers which runners are available.'),
+  ANTHROPIC_BASE_URL: baseUrl.optional().describe('Where Anthropic is reached, if not at https://api.anthropic.com.'),
+  CLAUDE_CODE_PATH: text
+    .optional()
+    .describe('The program of the runner claude-code: a path, or a name on the PATH. Absent: claude. The API looks for it too, to answer whether it is there.'),
+  OPENAI_API_KEY: text.optional().describe('Key of OpenAI, or of the server at OPENAI_BASE_URL, for the runner ai.'),
+  OPENAI_BASE_URL: baseUrl
+    .optional()
+    .describe(
+      'A server that speaks the chat completions of OpenAI, such as Ollama (http://127.0.0.1:11434/v1) or vLLM; it may need no key. Absent: OpenAI itself.',
+    ),
+  BACKGROUND_MODEL: modelName
+    .optional()
+    .describe(
+      'Model of the runner ai for a subtask that names none: an alias, anthropic:<model>, openai:<model>, or a plain name. Absent: sonnet, where Anthropic is set.',
+    ),
+  MODEL_ALIASES: modelAliases
+    .default({})
+    .describe('Other names of models, as JSON: {"haiku": "openai:gpt-5-mini"}. haiku, sonnet and opus are models of Anthropic unless they stand here.'),
+  MODEL_PRICES: modelPrices
+    .default({})
+    .describe('What models cost, in US dollars per million tokens, as JSON: {"claude-sonnet-5-5": {"input": 3, "output": 15}}. A budget in dollars needs it.'),
+  MODEL_IDLE_TIMEOUT: count(1, 3600).default(60).describe('Seconds that a model may stay silent before the call is tried again.'),
+  JUDGE_MODEL: modelName
+    .optional()
+    .describe(
+      'Model that judges outputs by their criteria, where a project or a request asks for a judge and names none. Absent: the model that the runner ai takes then. Without a judge nothing is sent to it.',
+    ),
+  JUDGE_CONCURRENCY: count(1, 100).default(2).describe('Outputs that one worker process has judged at once.'),
+  ENABLE_BASH_TOOL: flag
+    .default(false)
+    .describe(
+      'true: models of the runners ai and claude-code may run commands, with the rights of the worker. Turn it on only where the worker lives in a container of its own.',
+    ),
+  MCP_SERVERS: mcpServers
+    .default({})
+    .describe(
+      'MCP servers whose tools the runner ai offers to sub-agents in the foreground, as JSON: {"name": {"url": "https://…", "headers": {"Authorization": "Bearer …"}}} or {"name": {"command": ["program", "argument"], "env": {"NAME": "value"}}}.',
+    ),
+  WEB_SEARCH_PROVIDER: z
+    .enum(WEB_SEARCH_PROVIDERS)
+    .optional()
+    .describe(
+      'Whom the tool WebSearch of the runner ai asks: brave or tavily, with WEB_SEARCH_API_KEY, or searxng, with WEB_SEARCH_URL. Absent: there is no such tool.',
+    ),
+  WEB_SEARCH_API_KEY: text.optional().describe('Key of the provider of searches.'),
+  WEB_SEARCH_URL: baseUrl
+    .optional()
+    .describe('Where the provider of searches is reached, if not at its own address; an instance of SearXNG must answer in the format json.'),
+  SUBAGENTS_DIRS: folderList
+    .default([])
+    .describe(
+      'Absolute folders, separated by colons, whose files <name>.md define sub-agents; of two files of one name, that of the first folder counts. npm start gives subagents/ of the project.',
+    ),
+  BACKGROUND_MCP: z
+    .enum(BACKGROUND_MCP_POLICIES)
+    .default('reject')
+    .describe(
+      'What becomes of a sub-agent that lists MCP tools, in the background, where its project does not say: reject refuses to start it, strip starts it without them.',
+    ),
+  SUBTASK_ENABLED: flag.default(true).describe('false: creating subtasks answers 503, nothing starts; reads and cancels go on.'),
+  SUBTASK_WORKERS: count(1, 1000).default(2).describe('Subtasks that one worker process runs at once.'),
+  SUBTASK_DEFAULT_TIMEOUT: count(1, 86_400).default(120).describe('Seconds an attempt may take when the subtask does not say.'),
+  SUBTASK_MAX_TIMEOUT: count(1, 86_400).default(600).describe('Most seconds a subtask may ask for.'),
+  SUBTASK_MAX_CONCURRENT: count(1, 1_000_000).default(3).describe('Subtasks of one agent that run at once, where its project sets no limit of its own.'),
+  SUBTASK_MAX_PENDING: count(1, 10_000_000).default(5).describe('Subtasks of one agent that may wait, where its project sets no limit of its own.'),
+  SUBTASK_PROJECT_MAX_CONCURRENT: count(0, 10_000_000)
+    .optional()
+    .describe(
+      'Subtasks of all agents of a project that run at once, where the project sets no limit of its own. 0: no limit. Absent: 20 times SUBTASK_MAX_CONCURRENT.',
+    ),
+  SUBTASK_PROJECT_MAX_PENDING: count(0, 10_000_000)
+    .optional()
+    .describe(
+      'Subtasks of all agents of a project that may wait, where the project sets no limit of its own. 0: no limit. Absent: 20 times SUBTASK_MAX_PENDING.',
+    ),
+  SUBTASK_LEASE_SECONDS: count(2, 3600).default(30).describe('Seconds without a sign of life after which a worker has lost its subtasks for certain.'),
+  SUBTASK_AGEING_SECONDS: count(1, 86_400).default(60).describe('Seconds of waiting that are worth one step of priority.'),
+  SCHEDULE_ENABLED: flag.default(true).describe('false: creating schedules answers 503, and no schedule fires; reads go on.'),
+  SCHEDULE_CHECK_INTERVAL: count(1, 3600)
+    .default(60)
+    .describe('Longest seconds between two looks for due schedules. Workers wake when one is due, or changed; this is for what they may have missed.'),
+  SCHEDULE_MIN_INTERVAL_SECONDS: count(1, 86_400).default(10).describe('Least seconds between two firings that a schedule may ask for.'),
+  API_POOL_SIZE: count(2, 200).default(10).describe('Database connections of one API process.'),
+  WORKER_POOL_SIZE: count(2, 200).default(6).describe('Database connections of one worker process.'),
+  SHUTDOWN_GRACE_SECONDS: count(1, 300).default(10).describe('Seconds a process takes to end after SIGTERM before it gives up.'),
+})
+
+/** The parsed environment. */
+export type Settings = z.output<typeof settingsSchema>
+
+/** All problems of an environment at once, each naming its variable. */
+export class SettingsError extends Error {
+  readonly problems: string[]
+
+  constructor(problems: string[]) {
+    super(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    )
+    this.name = 'SettingsError'
+    this.problems = problems
+  }
+}
+
+/**
+ * Reads the settings from an environment. Empty variables count as absent.
+ *
+ * @throws SettingsError listing every problem
+ */
+export function parseSettings(environment: Record<string, string | undefined>): Settings {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => name in settingsSchema.shape && value !== undefined && value.trim() !== ''),
+  )
+  const parsed = settingsSchema.safeParse(given)
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${reasonOf(issue)}`)
+
+  if (parsed.success) {
+    const settings = parsed.data
+    if (settings.AUTH === 'open' && !isLoopback(settings.HOST)) {
+      problems.push(`AUTH: open is allowed only on a loopback HOST, and HOST is ${settings.HOST}; set AUTH=keys, or HOST=127.0.0.1`)
+    }
+    if (settings.SUBTASK_DEFAULT_TIMEOUT > settings.SUBTASK_MAX_TIMEOUT) {
+      problems.push(`SUBTASK_DEFAULT_TIMEOUT: ${settings.SUBTASK_DEFAULT_TIMEOUT} is more than SUBTASK_MAX_TIMEOUT (${settings.SUBTASK_MAX_TIMEOUT})`)
+    }
+    if (
+      settings.DEFAULT_RUNNER !== undefined &&
+      !BUILT_IN_RUNNER_NAMES.includes(settings.DEFAULT_RUNNER) &&
+      !(settings.DEFAULT_RUNNER in settings.COMMAND_RUNNERS)
+    ) {
+      problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is neither ${BUILT_IN_RUNNER_NAMES.join(' nor ')} nor one of COMMAND_RUNNERS`)
+    }
+    problems.push(...searchProblems(settings))
+    if (problems.length === 0) return settings
+  }
+  throw new SettingsError(problems)
+}
+
+/** What is wrong; of a name that cannot be one, why. */
+function reasonOf(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join('; ') : issue.message
+}
+
+/** What a provider of searches needs, and has not. */
+function searchProblems({ WEB_SEARCH_PROVIDER: provider, WEB_SEARCH_API_KEY: key, WEB_SEARCH_URL: url }: z.output<typeof settingsSchema>): string[] {
+  if (provider === undefined) return []
+  if (provider === 'searxng') return url === undefined ? ['WEB_SEARCH_URL: is needed for searxng: the address of your instance'] : []
+  return key === undefined ? [`WEB_SEARCH_API_KEY: is needed for ${provider}`] : []
+}

@@ -1,0 +1,70 @@
+import { fenced, headerText, quotedName } from '../core/fenced-text.ts'
+import { type BriefDiff, renderDiff } from './brief-diff.ts'
+import { renderCheckInTemplate } from './check-in-template.ts'
+import type { Task, UpdateType } from './task.ts'
+
+/** Who sent an update. */
+export interface Sender {
+  kind: string
+  id: string
+  /** Of the key, or the session that a caller without a key named. */
+  name?: string | null
+}
+
+/** One update as its holder reads it. */
+export interface TaskUpdateText {
+  updateId: string
+  updateType: UpdateType
+  /** What it is about. */
+  subject: { kind: 'task' | 'subtask'; id: string; title: string }
+  /** Of the task after the change; of a note, the revision when it was sent. */
+  revision: number | null
+  sender: Sender
+  createdAt: Date
+  content: string
+  diff: BriefDiff | null
+  /** The task to report on from now on, where criteria have changed. */
+  reportOn?: Pick<Task, 'id' | 'revision' | 'criteria'> | null
+}
+
+const UPDATE_HEADINGS: Record<UpdateType, string> = {
+  instructions: 'Instructions Modified',
+  acceptance_criteria: 'Acceptance Criteria Modified',
+  context: 'Context Modified',
+  note: 'Note',
+  revision_request: 'Revision Requested',
+}
+
+/**
+ * One update: lines of ours that say what it is, which task it is about, how to confirm it, and who sent it when; its content in a block;
+ * and a fresh form where criteria have changed. [B5]
+ */
+export function renderTaskUpdate(update: TaskUpdateText, fence: string): string {
+  const { updateId, updateType, subject, revision, sender, createdAt, content, diff, reportOn = null } = update
+  const changes = diff === null ? '' : renderDiff(diff)
+  return [
+    `[Task Update: ${UPDATE_HEADINGS[updateType]}]`,
+    `${subject.kind === 'task' ? 'Task' : 'Subtask'}: ${headerText(subject.title)} (${subject.id})`,
+    `Update id: ${updateId}`,
+    ...(revision === null ? [] : [`Revision: ${revision}`]),
+    `Sender: ${renderSender(sender)}`,
+    `Time: ${createdAt.toISOString()}`,
+    `Confirm: confirm_update("${updateId}")`,
+    fenced(changes === '' ? content : `${content}\nChanges:\n${changes}`, fence),
+    ...(reportOn === null ? [] : [`Report on revision ${reportOn.revision} with this block, one line a criterion:`, renderCheckInTemplate(reportOn)]),
+  ].join('\n')
+}
+
+/** A sender by the name that people know it by. */
+export function renderSender({ kind, id, name = null }: Sender): string {
+  switch (kind) {
+    case 'key':
+      return `API key ${name === null ? headerText(id) : quotedName(name)}`
+    case 'open':
+      return name === null ? 'a caller on this machine, without an API key' : `session ${quotedName(name)}, without an API key`
+    case 'system':
+      return `Muster (${headerText(id)})`
+    default:
+      return `${headerText(kind)} ${quotedName(name ?? id)}`
+  }
+}

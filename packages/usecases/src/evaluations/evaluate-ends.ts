@@ -1,0 +1,115 @@
+import { checkIns, type EndingRow, evaluations, type NewEvaluationRow, projects, settle, type Tx } from '@muster/db'
+import {
+  type Evaluation,
+  type EvaluationRules,
+  earlierLines,
+  evaluationRules,
+  isOutputCriterion,
+  judgeOf,
+  type NplBlock,
+  outputChecks,
+  type RequiredOutput,
+  subtaskSessionId,
+} from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+import { evaluateOutput } from './evaluate-output.ts'
+import { requestJudgement } from './request-judgement.ts'
+
+/** By what a project's outputs are judged. */
+export interface Yardstick {
+  rules: EvaluationRules
+  /** Null where no model is asked; its model is null where it is the server's. */
+  judge: { model: string | null } | null
+}
+
+/** The same for a batch of results, and what is known of the runs of briefs among them, by their subtasks. */
+export interface Yardsticks extends Yardstick {
+  told: ReadonlyMap<string, settle.ToldBrief>
+  said: ReadonlyMap<string, checkIns.StoredCheckIn[]>
+}
+
+/** An evaluation that is yet to be stored, and whether a judge is asked as well, whose verdicts then decide. */
+export interface MadeEvaluation {
+  evaluation: Evaluation
+  row: NewEvaluationRow
+  judge: Yardstick['judge']
+}
+
+export async function readYardstick(tx: Tx, projectId: string): Promise<Yardstick> {
+  const settings = (await projects.findEvaluationSettings(tx, projectId)) ?? {}
+  return { rules: evaluationRules(settings), judge: judgeOf(settings) }
+}
+
+/**
+ * By what the results of these subtasks are judged. Without tasks it is one statement; it may travel in the packet that locks the rows,
+ * behind the lock.
+ */
+export async function readYardsticks(tx: Tx, projectId: string, subtaskIds: readonly string[], taskIds: readonly string[]): Promise<Yardsticks> {
+  const hasTasks = taskIds.length > 0
+  const [yardstick, told, said] = await Promise.all([
+    readYardstick(tx, projectId),
+    hasTasks ? settle.listToldBriefs(tx, subtaskIds, taskIds) : [],
+    hasTasks ? checkIns.listCheckIns(tx, projectId, { taskIds, sessionIds: subtaskIds.map(subtaskSessionId) }) : [],
+  ])
+  return {
+    ...yardstick,
+    told: new Map(told.map((brief) => [brief.subtaskId, brief])),
+    said: Map.groupBy(said, ({ sessionId }) => sessionId),
+  }
+}
+
+/** What is judged of an end: the result, and the outputs that were asked for and have been accepted. */
+export interface DeliveredResult {
+  result: string
+  blocks: readonly NplBlock[]
+  accepted: readonly RequiredOutput[]
+}
+
+/** Judges the result of a run, by the criteria that it was told, and by what it has said of them before. */
+export function evaluateEnd(deps: Pick<Deps, 'newId'>, projectId: string, yardsticks: Yardsticks, row: EndingRow, delivered: DeliveredResult): MadeEvaluation {
+  const sessionId = subtaskSessionId(row.id)
+  const told = yardsticks.told.get(row.id)
+  const criteria = told?.criteria ?? []
+  const said = (yardsticks.said.get(sessionId) ?? []).filter(({ taskId }) => taskId === row.taskId)
+  const checks = outputChecks(delivered.accepted)
+  const made = evaluateOutput(
+    deps.newId(),
+    {
+      projectId,
+      origin: 'subtask',
+      taskId: row.taskId,
+      subtaskId: row.id,
+      messageId: null,
+      sessionId,
+      subagentName: row.subagentName,
+    },
+    {
+      output: delivered.result,
+      blocks: delivered.blocks,
+      criteria: [...criteria, ...checks.criteria],
+      criteriaRevision: told?.revision ?? null,
+      taskId: row.taskId,
+      checkIns: said.map((checkIn) => earlierLines(checkIn, criteria)),
+      schemaVerdicts: checks.schemaVerdicts,
+      settings: yardsticks.rules,
+    },
+  )
+  return { ...made, judge: judgeFor(yardsticks, made.evaluation) }
+}
+
+/** A judge is asked about criteria: where a validator has decided them all, or there are none, there is nothing to ask. */
+export function judgeFor({ judge }: Yardstick, { criteria }: Pick<Evaluation, 'criteria'>): Yardstick['judge'] {
+  return criteria.every(isOutputCriterion) ? null : judge
+}
+
+/** Stores evaluations with the requests to their judges. They are announced by whoever made them. */
+export async function storeEvaluations(deps: Deps, tx: Tx, projectId: string, made: readonly MadeEvaluation[]): Promise<void> {
+  await Promise.all([
+    evaluations.insertEvaluations(
+      tx,
+      projectId,
+      made.map(({ row }) => row),
+    ),
+    ...made.flatMap(({ row, judge }) => (judge === null ? [] : [requestJudgement(deps, tx, { projectId, evaluationId: row.id, model: judge.model })])),
+  ])
+}

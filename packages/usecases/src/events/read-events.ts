@@ -1,0 +1,50 @@
+import { events, transaction } from '@muster/db'
+import { DomainError, type LoggedEvent, notFound, ownSubjectId, requireScope } from '@muster/domain'
+import { type Ctx, type Deps, reading } from '../core/ctx.ts'
+
+export interface EventQuery {
+  afterSeq: number
+  types?: readonly string[] | undefined
+  subjectId?: string | undefined
+  limit: number
+}
+
+/**
+ * Events of the actor's project in the order of the log. A sub-agent's own credential sees those about its own work alone.
+ *
+ * @throws DomainError `cursor_pruned` when events after the cursor have been dropped
+ */
+export async function readEvents(ctx: Ctx, query: EventQuery): Promise<LoggedEvent[]> {
+  requireScope(ctx.actor, 'events:read')
+  const own = ownSubjectId(ctx.actor)
+  if (own !== undefined && query.subjectId !== undefined && query.subjectId !== own) throw notFound('subtask')
+  const subjectId = own ?? query.subjectId
+  if (query.afterSeq > 0) {
+    // The log is pruned as a whole: its beginning, not that of the project, says what is no longer kept.
+    const { oldestSeq } = await transaction(ctx.dispatchDb, null, (tx) => events.logBounds(tx))
+    if (query.afterSeq < oldestSeq - 1) {
+      throw new DomainError('cursor_pruned', `Events up to ${oldestSeq - 1} are no longer kept. Start again with after=0, the oldest that is kept.`, {
+        oldest: oldestSeq,
+      })
+    }
+  }
+  return await reading(ctx, (tx) =>
+    events.readEvents(tx, {
+      projectId: ctx.actor.projectId,
+      afterSeq: query.afterSeq,
+      types: query.types,
+      subjectIds: subjectId === undefined ? undefined : [subjectId],
+      limit: query.limit,
+    }),
+  )
+}
+
+/** The last place of the log, over all projects. */
+export async function latestEventSeq(deps: Deps): Promise<number> {
+  return (await transaction(deps.dispatchDb, null, (tx) => events.logBounds(tx))).latestSeq
+}
+
+/** For the one tailer of a process, which hands events on to readers of their projects only. */
+export async function readEventsAcrossProjects(deps: Deps, afterSeq: number, limit: number): Promise<LoggedEvent[]> {
+  return await transaction(deps.dispatchDb, null, (tx) => events.readEvents(tx, { afterSeq, limit }))
+}

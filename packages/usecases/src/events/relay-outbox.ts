@@ -1,0 +1,13 @@
+import { outbox } from '@muster/db'
+import type { Deps } from '../core/ctx.ts'
+
+const BATCH = 1_000
+
+/**
+ * Moves waiting events into the log. Answers whether there may be more: also when another process is at it, which may have begun before
+ * the events of this one were there.
+ */
+export async function relayOutbox(deps: Deps): Promise<boolean> {
+  const moved = await outbox.moveOutbox(deps.dispatchDb.sql, BATCH)
+  return moved === null || moved === BATCH
+}

@@ -1,0 +1,75 @@
+import { tsgs } from '@muster/db'
+import {
+  cutToCodePoints,
+  DomainError,
+  type FieldProblem,
+  requireScope,
+  slugTsgId,
+  suffixTsgId,
+  type Tsg,
+  type TsgMatch,
+  type TsgSeverity,
+  tsgPatternProblem,
+} from '@muster/domain'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+
+/** What a guide says. */
+export interface TsgContent {
+  title: string
+  /** Markdown. */
+  content: string
+  patterns: string[]
+  match?: TsgMatch | undefined
+  applicability?: { technologies: string[] } | undefined
+  severity?: TsgSeverity | undefined
+}
+
+/** Ids that are tried one after the other for guides whose titles are alike; the next one gets a random ending. */
+const NUMBERED_IDS = 9
+const SHOWN_PATTERN_MAX = 100
+
+/**
+ * Stores a guide. Without an id it gets one from its title, with a number where that is taken. [B5] create_tsg
+ *
+ * @throws DomainError `validation_failed` for a pattern that cannot be one, `conflict` where the id is taken
+ */
+export async function createTsg(ctx: Ctx, input: TsgContent & { tsgId?: string | undefined }): Promise<Tsg> {
+  requireScope(ctx.actor, 'tsgs:write')
+  const content = checkTsgContent(input)
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    await tsgs.announceTsgChange(tx, projectId)
+    for (const tsgId of input.tsgId === undefined ? idsFor(input.title, ctx.newId()) : [input.tsgId]) {
+      const inserted = await tsgs.insertTsg(tx, projectId, { tsgId, ...content })
+      if (inserted !== null) return inserted
+    }
+    throw new DomainError('conflict', `There is already a guide ${input.tsgId}. Change it, or choose another tsg_id.`, { tsg_id: input.tsgId })
+  })
+}
+
+function idsFor(title: string, newId: string): string[] {
+  const slug = slugTsgId(title)
+  const numbered = Array.from({ length: NUMBERED_IDS - 1 }, (_, place) => suffixTsgId(slug, String(place + 2)))
+  return [slug, ...numbered, suffixTsgId(slug, newId.slice(-12))]
+}
+
+/**
+ * Fills in what was left out, and leaves out what is there twice.
+ *
+ * @throws DomainError `validation_failed`, naming every pattern that cannot be one
+ */
+export function checkTsgContent(input: TsgContent): Required<{ [Field in keyof TsgContent]: NonNullable<TsgContent[Field]> }> {
+  const { title, content, match = 'substring', severity = 'medium' } = input
+  const patterns = [...new Set(input.patterns)]
+  const technologies = [...new Map((input.applicability?.technologies ?? []).map((technology) => [technology.toLowerCase(), technology])).values()]
+  const problems = input.patterns.flatMap((pattern, place): FieldProblem[] => {
+    const reason = tsgPatternProblem(match, pattern)
+    return reason === null ? [] : [{ pointer: `/patterns/${place}`, field: `patterns.${place}`, reason, value: cutToCodePoints(pattern, SHOWN_PATTERN_MAX) }]
+  })
+  if (problems.length > 0) {
+    const reasons = problems.map(({ field, reason }) => `${field} ${reason}`)
+    throw new DomainError('validation_failed', `The request has a problem with its patterns: ${reasons.slice(0, 5).join('; ')}.`, { errors: problems })
+  }
+  return { title, content, match, severity, patterns, applicability: { technologies } }
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { evaluationReads, evaluations, isDatabaseUnavailable, judgements, outbox, type StoredEvaluation, type Tx, tasks, transaction } from '@muster/db'
+import { type Evaluation, isOutputCriterion, type Judge, type JudgeAnswer, type JudgeQuestion, type NewEvent, summarize, withJudge } from '@muster/domain'
+import type { HeldJudgeJob } from '@muster/jobs'
+import type { Deps } from '../core/ctx.ts'
+import { evaluationEvent } from '../evaluations/evaluate-output.ts'
+import { decideReview } from '../tasks/decide-review.ts'
+
+const JUDGE: NewEvent['actor'] = { kind: 'system', id: 'judge' }
+const RETRY_STORING_MS = 500
+
+/** `nothing`: it was over already. `later`: the model could not be asked, and will be again. `given_back`: it was told to stop before the answer. */
+export type JudgementEnd = 'judged' | 'failed' | 'later' | 'given_back' | 'nothing'
+
+/**
+ * Works off one job of the judge: asks for verdicts, outside of every transaction, and adds them in one commit as an evaluation of their own,
+ * with the decision over a task that waited for them. However often it runs, and wherever it is broken off, there is one such evaluation at
+ * the most, because whoever comes second finds the judgement over; and one in the end, because the job stays until the commit.
+ *
+ * Once there is an answer it is stored as soon as the database can be reached again: it has been paid for.
+ *
+ * @param signal to break the question off, and give the job back
+ */
+export async function judgeEvaluation(deps: Deps, judge: Judge, job: HeldJudgeJob, signal: AbortSignal): Promise<JudgementEnd> {
+  const begun = await transaction(deps.db, job.projectId, (tx) => begin(deps, tx, job))
+  if ('end' in begun) return begun.end
+  const answer = await judge.judge(begun.question, signal)
+  if (answer.kind === 'aborted') {
+    await deps.judgeJobs.giveBack(job)
+    return 'given_back'
+  }
+  // Before the transaction: it takes time in proportion to the output.
+  const judged = answer.kind === 'judged' ? judgedRow(deps, begun, answer) : null
+  return await stored(signal, () =>
+    transaction(deps.db, job.projectId, async (tx) => {
+      if (!(await judgements.lockPending(tx, job))) return await dropJob(deps, tx, job)
+      await judgements.addUsage(tx, job, answer.usage)
+      return answer.kind === 'failed' ? await noteFailure(deps, tx, job, answer) : await addVerdicts(deps, tx, job, judged as JudgedRow)
+    }),
+  )
+}
+
+interface Begun {
+  evaluation: StoredEvaluation
+  question: JudgeQuestion
+}
+
+async function begin(deps: Deps, tx: Tx, job: HeldJudgeJob): Promise<Begun | { end: JudgementEnd }> {
+  const { projectId, evaluationId } = job
+  const row = await judgements.beginTry(tx, job)
+  if (row === null) return { end: await dropJob(deps, tx, job) }
+  const [evaluation, found] = await Promise.all([
+    evaluationReads.findEvaluation(tx, projectId, evaluationId),
+    evaluationReads.findOutput(tx, projectId, evaluationId),
+  ])
+  const output = found?.output ?? null
+  if (evaluation === null || output === null) return { end: await fail(deps, tx, job, 'The output is not kept any more.') }
+  const task = evaluation.taskId === null ? null : await tasks.findTask(tx, evaluation.taskId)
+  const criteria = evaluation.detail.criteria.filter((criterion) => !isOutputCriterion(criterion))
+  return { evaluation, question: { criteria, output, taskTitle: task?.title ?? null, model: row.model } }
+}
+
+type JudgedRow = ReturnType<typeof judgedRow>
+
+/** The evaluation with the verdicts: made of what is stored of the first, which knows by what it was judged. */
+function judgedRow(deps: Deps, { evaluation, question }: Begun, { verdicts, model, usage }: Extract<JudgeAnswer, { kind: 'judged' }>) {
+  const { id: judgeOf, detail, projectId, origin, taskId, subtaskId, messageId, sessionId, subagentName, criteriaRevision } = evaluation
+  const { threshold, approveAt, gates } = detail
+  const given: Evaluation = { ...detail, score: evaluation.score, recommendation: evaluation.recommendation, criteriaRevision }
+  const judged = withJudge(given, { threshold, approveAt, gates }, question.output, verdicts)
+  const { score, recommendation, warnings, reflection, dimensions, criteria, closedGates } = judged
+  return {
+    judged,
+    row: {
+      ...{ projectId, origin, taskId, subtaskId, messageId, sessionId, subagentName, criteriaRevision, score, recommendation, judgeOf },
+      id: deps.newId(),
+      detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates },
+      summary: recommendation === 'request_revision' ? summarize(judged, question.output) : null,
+      judge: { model, ...usage },
+      output: null,
+      outputBodyId: null,
+    },
+  }
+}
+
+async function addVerdicts(deps: Deps, tx: Tx, job: HeldJudgeJob, { judged, row }: JudgedRow): Promise<JudgementEnd> {
+  const { projectId, evaluationId } = job
+  await evaluations.insertEvaluations(tx, projectId, [row])
+  await outbox.publish(tx, projectId, [evaluationEvent(row, JUDGE)])
+  if (row.taskId !== null) await decideReview(deps, tx, { projectId, taskId: row.taskId, evaluationId, evaluation: judged })
+  await judgements.endJudgement(tx, job, null)
+  await deps.judgeJobs.remove(tx, job)
+  tx.afterCommit(() => deps.bell.ring('outbox'))
+  return 'judged'
+}
+
+async function noteFailure(deps: Deps, tx: Tx, job: HeldJudgeJob, failure: Extract<JudgeAnswer, { kind: 'failed' }>): Promise<JudgementEnd> {
+  if (!failure.retryable || job.isLast) return await fail(deps, tx, job, failure.error)
+  await deps.judgeJobs.retry(tx, job, failure.retryAfterMs === null ? null : failure.retryAfterMs / 1_000)
+  return 'later'
+}
+
+async function fail(deps: Deps, tx: Tx, job: HeldJudgeJob, error: string): Promise<JudgementEnd> {
+  await judgements.endJudgement(tx, job, error)
+  await deps.judgeJobs.remove(tx, job)
+  return 'failed'
+}
+
+async function dropJob(deps: Deps, tx: Tx, job: HeldJudgeJob): Promise<JudgementEnd> {
+  await deps.judgeJobs.remove(tx, job)
+  return 'nothing'
+}
+
+/** Tries again while the database is away. A commit whose answer was lost is found done. */
+async function stored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await store()
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) || signal.aborted) throw error
+      // Whether it wakes in time or by the signal, it looks once more.
+      await sleep(RETRY_STORING_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { judgements, transaction } from '@muster/db'
+import type { Deps } from '../core/ctx.ts'
+
+const BATCH = 100
+
+/**
+ * Judgements of workers that are gone go to others. With one that no worker has come to an end with, however often it was tried, there
+ * is something the matter: it has failed.
+ */
+export async function takeLostJudgements(deps: Deps): Promise<void> {
+  if ((await deps.judgeJobs.takeFromLost()) > 0) deps.bell.ring('judge')
+  for (const job of await deps.judgeJobs.findExhausted(BATCH)) {
+    await transaction(deps.db, job.projectId, async (tx) => {
+      if (await judgements.lockPending(tx, job)) await judgements.endJudgement(tx, job, 'Each worker that asked the model ended before it had the answer.')
+      await deps.judgeJobs.remove(tx, job)
+    })
+  }
+}
+
+/** Gives judgements without a job a new one: somebody has removed it, or a backup has brought back the rows alone. */
+export async function renewJudgementJobs(deps: Deps): Promise<number> {
+  let count = 0
+  for (const projectId of await deps.judgeJobs.findProjects()) {
+    count += await transaction(deps.db, projectId, async (tx) => {
+      const unfinished = await judgements.findUnfinished(tx, projectId, BATCH)
+      if (unfinished.length === 0) return 0
+      const missing = await deps.judgeJobs.findMissing(tx, unfinished)
+      await deps.judgeJobs.insert(
+        tx,
+        missing.map((evaluationId) => ({ projectId, evaluationId })),
+      )
+      return missing.length
+    })
+  }
+  if (count > 0) deps.bell.ring('judge')
+  return count
+}

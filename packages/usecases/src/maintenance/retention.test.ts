@@ -1,0 +1,37 @@
+import { type Harness, spawn, startHarness } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keepHouse, refreshStatistics } from '../index.ts'
+
+let harness: Harness
+
+beforeAll(async () => {
+  harness = await startHarness()
+})
+
+afterAll(() => harness.close())
+
+describe('keeping house', () => {
+  it('tells the planner of a table that has grown, also as a role that does not own it', async () => {
+    await harness.admin`
+      insert into idempotency_keys (project_id, actor_id, key, request_hash, status, headers)
+      values (${harness.ctx.actor.projectId}, 'somebody', 'old', '\\x00', 202, '{}')`
+    await harness.admin`
+      insert into attempts (project_id, subtask_id, attempt, worker_id)
+      select ${harness.ctx.actor.projectId}, gen_random_uuid(), 1, 'w' from generate_series(1, 1000)`
+    // What a session has changed reaches the statistics when it says so.
+    await harness.admin`select pg_stat_force_next_flush()`
+    const known = async () => (await harness.admin<{ rows: number }[]>`select reltuples::int as rows from pg_class where relname = 'attempts'`)[0]?.rows
+    expect(await known()).toBe(-1)
+    await refreshStatistics(harness.deps)
+    expect(await known()).toBe(1000)
+    await harness.admin`delete from attempts`
+  })
+
+  it('changes nothing that is in use', async () => {
+    const subtask = await spawn(harness.ctx)
+    await keepHouse(harness.deps)
+    await keepHouse(harness.deps)
+    expect((await harness.admin`select from subtasks where id = ${subtask.id}`).length).toBe(1)
+    expect((await harness.admin`select from idempotency_keys`).length).toBe(1)
+  })
+})

@@ -1,0 +1,36 @@
+import { lanes, projects, transaction } from '@muster/db'
+import { notFound, type Project, type ProjectSettings, requireScope } from '@muster/domain'
+import { type Ctx, type Deps, reading } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { grantFreeSlots } from '../subtasks/grant-permits.ts'
+
+/** @throws DomainError `not_found`, also for projects of others */
+export async function getProject(ctx: Ctx, id: string): Promise<Project> {
+  requireScope(ctx.actor, 'admin')
+  const project = await reading(ctx, (tx) => projects.findProject(tx, id))
+  if (project === null) throw notFound('project')
+  return project
+}
+
+/** Changes a project; `settings`, where given, replace the old ones. @throws DomainError `not_found` */
+export async function updateProject(ctx: Ctx, id: string, change: { name?: string | undefined; settings?: ProjectSettings | undefined }): Promise<Project> {
+  requireScope(ctx.actor, 'admin')
+  const { name, settings } = change
+  if (name === undefined && settings === undefined) return await getProject(ctx, id)
+  const project = await inProject(ctx, async (tx) => {
+    const changed = await projects.changeProject(tx, id, { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { settings }) })
+    if (changed === null || settings === undefined) return changed
+    // A raised limit frees slots without anything having ended, and nothing else would ever give them to what waits.
+    const agentIds = await lanes.findWaitingLanes(tx, id)
+    if (agentIds.length > 0) await grantFreeSlots(ctx, tx, id, agentIds)
+    return changed
+  })
+  if (project === null) throw notFound('project')
+  return project
+}
+
+/** Makes a project. Its queues are the caller's to make (`ensureRunQueues`), before the first subtask. For operators, not for a door. */
+export async function createProject(deps: Deps, name: string): Promise<Project> {
+  const id = deps.newId()
+  return await transaction(deps.db, id, (tx) => projects.insertProject(tx, id, name))
+}

@@ -1,0 +1,168 @@
+import {
+  checkpoints,
+  type injections,
+  type LockedTask,
+  outbox,
+  steps,
+  subagents,
+  subtasks,
+  type Tx,
+  tasks,
+  transaction,
+  tsgNotices,
+  type Update,
+  updates,
+} from '@muster/db'
+import {
+  definitionOfRun,
+  type EarlierWork,
+  fenceOf,
+  type NewEvent,
+  renderBrief,
+  renderTsgNotice,
+  type SubagentDefinition,
+  subtaskSessionId,
+  taskOfBrief,
+} from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+import { hashToken } from '../core/secrets.ts'
+import { updateEvent } from '../events/event-data.ts'
+import { briefOfTask, recordTaskNews, renderBriefOfTask, subjectOfRun, toUpdateText } from '../tasks/undelivered-updates.ts'
+import { holderOf } from './checkpoint-run.ts'
+import type { ClaimedRun } from './claim-runs.ts'
+
+/** What a run is told before it starts. */
+export interface RunBrief {
+  text: string
+  task: string
+  criteria: { id: string; text: string }[]
+  requiredOutputs: ClaimedRun['requiredOutputs']
+  revision: number | null
+  feedback: string | null
+  sessionId: string
+  /** The sub-agent that it is a run of, without what the background takes from it. */
+  subagent: SubagentDefinition | null
+  /** Whether it is the run of a dispatched brief, whose changes it is told. */
+  runsTask: boolean
+  /** Of the brief that it runs: where its author has the files; null for every other run. */
+  clientCwd: string | null
+  /** Numbers of the last note, and of the last update of the task, that are part of it: neither comes again. */
+  told: { noteSeq: number; taskSeq: number }
+}
+
+/** Renders the brief of a claimed run, with every note sent to it so far. Notes still queued count as delivered by it. */
+export async function briefRun(deps: Deps, run: ClaimedRun): Promise<RunBrief> {
+  if (run.attempt === 1 && isAllThereIs(run)) return compose(deps, run, NO_ROLE, [], 0, null, [])
+  return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
+}
+
+/** The same in a caller's transaction, which must hold no lock of the run's row. */
+export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunBrief> {
+  if (isAllThereIs(run)) return compose(deps, run, NO_ROLE, [], 0, null, await takeGuides(tx, run))
+  const role = await roleOf(tx, run)
+  const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
+  // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue. An outside worker that
+  // has claimed again meanwhile, for want of an answer, has a brief already: nobody reads this one, so nothing is recorded as told by it.
+  const held = await checkpoints.lockRun(tx, { subtaskId: run.id, attempt: run.attempt }, hashToken(run.credential))
+  if (held === null) return compose(deps, run, role, [], 0, null, [])
+  const fresh = await updates.takeQueuedUpdates(tx, run.projectId, run.id, holderOf(run.id, run.attempt))
+  const notes = await updates.listNotesForBrief(tx, run.projectId, run.id, held.updateSeq)
+  const actor = { kind: 'system', id: 'brief' }
+  const events: NewEvent[] = fresh.map((update) =>
+    updateEvent('update.delivered', update.updateId, run.id, actor, { delivered_to: holderOf(run.id, run.attempt) }),
+  )
+  await outbox.publish(tx, run.projectId, events)
+  if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  const guides = await takeGuides(tx, run)
+  return compose(deps, run, role, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
+}
+
+/** Of guides that know why the attempt before this one failed. */
+async function takeGuides(tx: Tx, run: ClaimedRun): Promise<tsgNotices.TsgNotice[]> {
+  return run.attempt === 1 ? [] : await tsgNotices.takeTsgNotices(tx, run.projectId, subtaskSessionId(run.id), { subtaskId: run.id, attempt: run.attempt })
+}
+
+/** Whether a run's row says everything, guides apart: of a subtask that was sent nothing, is about no task, and so no revision, and of no sub-agent. */
+const isAllThereIs = (run: ClaimedRun) => run.updateSeq === 0 && run.taskId === null && run.subagentName === null
+
+/** Whom the agent is to be, and what it goes on from. */
+interface Role {
+  subagent: SubagentDefinition | null
+  earlier: EarlierWork | null
+}
+
+const NO_ROLE: Role = { subagent: null, earlier: null }
+/** More than the brief has room for, so that it is the brief that decides. */
+const EARLIER_STEPS_MAX = 50
+
+async function roleOf(tx: Tx, run: ClaimedRun): Promise<Role> {
+  // Of a result that was poor, so that what was right of it is kept; or of what its sub-agent is to go on from.
+  const earlierId = run.revisionOf ?? run.resumeOf
+  const earlier = earlierId === null ? null : await earlierWork(tx, run.projectId, earlierId)
+  if (run.subagentName === null) return { subagent: null, earlier }
+  const version = run.subagentVersion as number
+  const definition = await subagents.findSubagentVersion(tx, run.projectId, run.subagentName, version)
+  if (definition === null) throw new Error(`version ${version} of the sub-agent ${run.subagentName} is not stored`)
+  return { subagent: definitionOfRun(definition, run.background), earlier }
+}
+
+/** Null where it is not kept any more. */
+async function earlierWork(tx: Tx, projectId: string, subtaskId: string): Promise<EarlierWork | null> {
+  const earlier = await subtasks.findSubtask(tx, subtaskId)
+  if (earlier === null) return null
+  const { task, status, finalOutcome, result, error } = earlier
+  return { subtaskId, task, status, finalOutcome, result, error, steps: await steps.listLastSteps(tx, projectId, subtaskId, EARLIER_STEPS_MAX) }
+}
+
+/** What a brief that is run says now, and the record that its run has been told; null where the subtask only mentions the task. */
+async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
+  const sessionId = subtaskSessionId(run.id)
+  const handover: injections.Handover = { taskId: task.id, seq: task.updateSeq, revision: task.revision, isBrief: true }
+  const [isHeld] = await recordTaskNews(deps, tx, run.projectId, sessionId, [handover], actor)
+  if (isHeld === undefined) return null
+  await subtasks.writeTaskRevision(tx, run.id, run.attempt, task.revision)
+  const { brief, notes } = await briefOfTask(tx, task)
+  return { task: brief, seq: task.updateSeq, text: renderBriefOfTask(brief, notes, fenceOf(deps.newId())) }
+}
+
+function compose(
+  deps: Pick<Deps, 'newId'>,
+  run: ClaimedRun,
+  { subagent, earlier }: Role,
+  notes: readonly Update[],
+  noteSeq: number,
+  dispatched: Awaited<ReturnType<typeof introduce>>,
+  guides: readonly tsgNotices.TsgNotice[],
+): RunBrief {
+  const requiredOutputs = dispatched?.task.requiredOutputs ?? run.requiredOutputs
+  return {
+    text: [
+      renderBrief(
+        {
+          task: run.task,
+          assignment: dispatched?.text ?? null,
+          parentSessionId: run.parentSessionId,
+          background: run.background,
+          requiredOutputs,
+          updates: notes.map((note) => toUpdateText(note, subjectOfRun(run))),
+          feedback: run.feedback,
+          subagent,
+          earlier,
+        },
+        fenceOf(deps.newId()),
+      ),
+      ...guides.map(({ tsgId, title, matchedPattern }) => renderTsgNotice({ tsgId, title, pattern: matchedPattern })),
+    ].join('\n\n'),
+    // Not as it was dispatched: an earlier attempt may have been told of changes since.
+    task: dispatched === null ? run.task : taskOfBrief(dispatched.task),
+    criteria: dispatched?.task.criteria.map(({ id, text }) => ({ id, text })) ?? [],
+    requiredOutputs,
+    revision: dispatched?.task.revision ?? run.taskRevision,
+    feedback: run.feedback,
+    sessionId: subtaskSessionId(run.id),
+    subagent,
+    runsTask: dispatched !== null,
+    clientCwd: dispatched?.task.clientCwd ?? null,
+    told: { noteSeq, taskSeq: dispatched?.seq ?? 0 },
+  }
+}

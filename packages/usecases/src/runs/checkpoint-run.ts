@@ -1,0 +1,144 @@
+import { checkpoints, injections, outbox, subtasks, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
+import { cutToCodePoints, fenceOf, type NewEvent, renderTaskUpdate, type StepKind, subtaskSessionId, toStorableJson, type Usage } from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+import { subtaskEvent, taskUpdateEvent, updateEvent } from '../events/event-data.ts'
+import { findTaskNews, recordTaskNews, renderTaskUpdates, subjectOfRun, type TaskNews, toUpdateText, wordTaskNews } from '../tasks/undelivered-updates.ts'
+import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
+
+export interface RunCheckpoint {
+  subtaskId: string
+  attempt: number
+  agentId: string
+  task: string
+  /** The brief that it is about, whose changes it is told if it runs it. */
+  taskId: string | null
+  parentSessionId: string | null
+  workerId: string
+  steps: readonly { kind: StepKind; content: unknown }[]
+  usage: Partial<Omit<Usage, 'steps'>>
+  /** Updates that the work has taken in. */
+  acknowledgedIds: readonly string[]
+  /** Whether the run takes updates; if so, those queued are handed over now. */
+  takesUpdates: boolean
+  /** Place of the last step that is known to be stored; null where the caller keeps no count, and repeats nothing. */
+  afterStepSeq: number | null
+  /** Renews the lease; false where a worker renews all of its own at once. */
+  renewsLease: boolean
+  /** Hand over again what was handed over before but not acknowledged: for outside workers, whose answer may have been lost. */
+  repeatUnacknowledged: boolean
+}
+
+export interface CheckpointAnswer {
+  cancelRequested: boolean
+  leaseExpiresAt: Date
+  /** Place of the last step stored so far. */
+  stepSeq: number
+  updates: WordedUpdate[]
+}
+
+/** An update with its text for the agent. */
+export type WordedUpdate = Update & { text: string }
+
+/** Between two steps of a run: stores what it did, hands over what is new. Null when the attempt is no longer the current one. */
+export async function checkpointRun(deps: Deps, projectId: string, input: RunCheckpoint): Promise<CheckpointAnswer | null> {
+  return await transaction(deps.db, projectId, (tx) => checkpointInTransaction(deps, tx, projectId, input))
+}
+
+/**
+ * What has changed of the brief that a run is at. Locks the task, and so comes before the lock of the run's row; null where there is
+ * nothing new, which one look tells.
+ */
+export async function takeBriefNews(deps: Pick<Deps, 'newId'>, tx: Tx, projectId: string, subtaskId: string, taskId: string | null): Promise<TaskNews | null> {
+  const sessionId = subtaskSessionId(subtaskId)
+  if (taskId === null || !(await injections.taskHasNews(tx, taskId, sessionId))) return null
+  const [, found] = await Promise.all([injections.lockSession(tx, projectId, sessionId), findTaskNews(tx, projectId, sessionId)])
+  const news = await wordTaskNews(tx, projectId, found, fenceOf(deps.newId()))
+  return news.find((each) => each.taskId === taskId) ?? null
+}
+
+/** The same in a caller's transaction. `news` is what `takeBriefNews` answered, for a caller that has locked the run's row since. */
+export async function checkpointInTransaction(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  input: RunCheckpoint,
+  taken?: TaskNews | null,
+): Promise<CheckpointAnswer | null> {
+  const { subtaskId, attempt } = input
+  const news = taken === undefined && input.takesUpdates ? await takeBriefNews(deps, tx, projectId, subtaskId, input.taskId) : (taken ?? null)
+  const row = await checkpoints.writeCheckpoint(tx, projectId, {
+    subtaskId,
+    attempt,
+    steps: input.steps.map((step) => ({ kind: step.kind, content: toStorableJson(step.content) })),
+    usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0, ...input.usage },
+    afterStepSeq: input.afterStepSeq,
+    renewsLease: input.renewsLease,
+    timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS,
+  })
+  if (row === null) return null
+  const actor = { kind: 'worker', id: input.workerId }
+  const holder = holderOf(subtaskId, attempt)
+  const events: NewEvent[] = []
+
+  const sessionId = subtaskSessionId(subtaskId)
+  if (input.acknowledgedIds.length > 0) {
+    const acknowledged = await updates.acknowledgeUpdates(tx, projectId, subtaskId, input.acknowledgedIds)
+    events.push(...acknowledged.map((id) => updateEvent('update.acknowledged', id, subtaskId, actor)))
+    if (input.taskId !== null && acknowledged.length < input.acknowledgedIds.length) {
+      const ofTask = await taskUpdates.acknowledgeTaskUpdatesById(tx, projectId, input.taskId, sessionId, input.acknowledgedIds)
+      events.push(...ofTask.map((id) => taskUpdateEvent('update.acknowledged', id, input.taskId as string, actor)))
+    }
+  }
+  let handedOver: WordedUpdate[] = []
+  if (input.takesUpdates && row.updateSeq > 0) {
+    const repeated = input.repeatUnacknowledged ? await updates.listUnacknowledged(tx, projectId, subtaskId, holder) : []
+    const fresh = await updates.takeQueuedUpdates(tx, projectId, subtaskId, holder)
+    events.push(...fresh.map((update) => updateEvent('update.delivered', update.updateId, subtaskId, actor, { delivered_to: holder })))
+    handedOver = wordNotes(deps, input, [...repeated, ...fresh])
+  }
+  if (input.takesUpdates && input.taskId !== null) {
+    if (input.repeatUnacknowledged) handedOver.push(...(await repeatNews(deps, tx, projectId, input.taskId, sessionId)))
+    if (news !== null) handedOver.push(...(await hearNews(deps, tx, projectId, input, news, actor)))
+  }
+  if (input.steps.length > 0) {
+    const last = input.steps.findLast((step) => step.kind === 'message')
+    const subject = { id: subtaskId, agentId: input.agentId, task: input.task, parentSessionId: input.parentSessionId }
+    events.push(
+      subtaskEvent('subtask.progress', subject, actor, {
+        attempt,
+        steps: row.stepSeq,
+        message: typeof last?.content === 'string' ? cutToCodePoints(last.content, 500) : null,
+      }),
+    )
+  }
+  await outbox.publish(tx, projectId, toStorableJson(events))
+  if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: handedOver }
+}
+
+/** Notes for the subtask itself. */
+function wordNotes(deps: Pick<Deps, 'newId'>, { subtaskId, task }: RunCheckpoint, notes: readonly Update[]): WordedUpdate[] {
+  const fence = fenceOf(deps.newId())
+  const subject = subjectOfRun({ id: subtaskId, task })
+  return notes.map((note) => ({ ...note, text: renderTaskUpdate(toUpdateText(note, subject), fence) }))
+}
+
+/** Updates of the task that were handed over and not acknowledged, in a new block: the first delivery may have been lost. */
+async function repeatNews(deps: Pick<Deps, 'newId'>, tx: Tx, projectId: string, taskId: string, sessionId: string): Promise<WordedUpdate[]> {
+  const repeated = await taskUpdates.listUnacknowledgedTaskUpdates(tx, projectId, taskId, sessionId)
+  const task = repeated.length === 0 ? null : await tasks.findTask(tx, taskId)
+  return task === null ? [] : renderTaskUpdates(task, repeated, fenceOf(deps.newId())).map(({ update, text }) => ({ ...update, text }))
+}
+
+/** Hands changes of its brief over to the run that is at it, and records which revision it has been told. */
+async function hearNews(deps: Deps, tx: Tx, projectId: string, input: RunCheckpoint, news: TaskNews, actor: NewEvent['actor']): Promise<WordedUpdate[]> {
+  const held = await recordTaskNews(deps, tx, projectId, subtaskSessionId(input.subtaskId), [news], actor)
+  if (held.length === 0) return []
+  await subtasks.writeTaskRevision(tx, input.subtaskId, input.attempt, news.revision)
+  return news.items.flatMap(({ update, text }) => (update === null ? [] : [{ ...update, text }]))
+}
+
+/** Who an update is delivered to: one attempt, so that the next one gets it again, in its brief. */
+export function holderOf(subtaskId: string, attempt: number): string {
+  return `subtask-${subtaskId}#${attempt}`
+}

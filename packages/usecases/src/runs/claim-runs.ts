@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { type ClaimedRow, claims, type Tx } from '@muster/db'
+import type { Deps } from '../core/ctx.ts'
+import { newLeaseToken, SECRET_BYTES, SUBTASK_PREFIX, subtaskToken } from '../core/secrets.ts'
+
+/** Added to an attempt's timeout before the reaper ends it, so that the worker's own, kinder timer comes first. */
+export const TIMEOUT_GRACE_SECONDS = 5
+
+/** A subtask that this worker now runs, with the secret that its work may call back with. */
+export interface ClaimedRun extends ClaimedRow {
+  credential: string
+  /** Set for outside workers only. */
+  leaseToken: string | null
+}
+
+export interface Claimer {
+  workerId: string
+  /** The queues it serves (see `runQueue`); the first is asked first. */
+  queues: readonly string[]
+  limit: number
+  leaseSeconds: number
+  /** Outside workers prove their lease by a token; ours by being the attempt's worker. */
+  withLeaseToken: boolean
+}
+
+/** Takes jobs and turns their rows to running, for all free places of a worker at once. Rows and jobs move together or not at all. */
+export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRun[]> {
+  if (!deps.settings.SUBTASK_ENABLED) return []
+  // Each queue in a statement of its own, which needs no transaction around it.
+  const claimed = await claimFrom(deps, deps.dispatchDb.sql, claimer)
+  if (claimed.length > 0) deps.bell.ring('outbox')
+  return claimed
+}
+
+/** The same in a caller's transaction, which then sees only what its role may see. */
+export async function claimInTransaction(deps: Deps, tx: Tx, claimer: Claimer): Promise<ClaimedRun[]> {
+  const [, runs] = await Promise.all([claims.readFromFront(tx), claimFrom(deps, tx.sql, claimer)])
+  return runs
+}
+
+async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<ClaimedRun[]> {
+  const runs: ClaimedRun[] = []
+  for (const queue of claimer.queues) {
+    for (let isWhole = false; !isWhole && runs.length < claimer.limit; ) {
+      const { started, taken } = await claimFromQueue(deps, sql, claimer, queue, claimer.limit - runs.length)
+      runs.push(...started)
+      // Jobs whose rows were gone say nothing about what waits behind them.
+      isWhole = started.length === taken
+    }
+  }
+  return runs
+}
+
+async function claimFromQueue(deps: Deps, sql: Tx['sql'], claimer: Claimer, queue: string, limit: number): Promise<{ started: ClaimedRun[]; taken: number }> {
+  const leases = claimer.withLeaseToken ? Array.from({ length: limit }, newLeaseToken) : []
+  // In one piece: asking for random bytes costs more than the bytes.
+  const random = randomBytes(SECRET_BYTES * limit)
+  const secrets = Array.from({ length: limit }, (_, place) => ({
+    credential: random.subarray(place * SECRET_BYTES, (place + 1) * SECRET_BYTES),
+    leaseTokenHash: leases[place]?.hash ?? null,
+  }))
+  const { rows, taken } = await claims.claimRows(sql, deps.runJobs.claiming(sql, queue, limit), secrets, {
+    workerId: claimer.workerId,
+    leaseSeconds: claimer.leaseSeconds,
+    timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS,
+    credentialPrefix: SUBTASK_PREFIX,
+  })
+  const started = rows.map(({ credential, place, ...row }) => ({
+    ...row,
+    credential: subtaskToken(row.id, credential),
+    leaseToken: leases[place - 1]?.token ?? null,
+  }))
+  return { started, taken }
+}

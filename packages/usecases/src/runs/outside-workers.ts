@@ -1,0 +1,206 @@
+import { claims, subtasks, type Tx, tasks } from '@muster/db'
+import { type AttemptEnd, DomainError, notFound, requireScope, type StepKind, type Subtask, type Usage } from '@muster/domain'
+import { runQueue } from '@muster/jobs'
+import { type Ctx, Replay, reading } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
+import { lockForCompletion } from '../tasks/finish-task.ts'
+import { briefInTransaction, type RunBrief } from './build-prompt.ts'
+import { checkpointInTransaction, takeBriefNews, type WordedUpdate } from './checkpoint-run.ts'
+import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
+import { type PreparedEnd, prepareEnds } from './prepare-ends.ts'
+import { settleInTransaction } from './settle-runs.ts'
+
+/** Leases of outside workers: whoever claims over HTTP runs the subtask, and proves it by the lease token. */
+
+/** The one runner whose queue holds the work of a single project. */
+const EXTERNAL = 'external'
+
+export interface ClaimRequest {
+  runner: string
+  workerId: string
+  leaseSeconds: number
+}
+
+export interface ClaimedSubtask {
+  subtask: Subtask
+  sessionId: string
+  credential: string
+  lease: { token: string; attempt: number; expiresAt: Date }
+  brief: Omit<RunBrief, 'sessionId' | 'runsTask' | 'told'>
+}
+
+/**
+ * Hands the best waiting subtask of a runner to an outside worker; null when there is none.
+ *
+ * Repeated with the same `Idempotency-Key` while the lease is still held, it answers with the same subtask and new secrets:
+ * secrets are never stored, and the worker that asks again has lost the first ones.
+ *
+ * @throws DomainError `runner_unavailable` for a runner that our own workers serve, `lease_lost` when what it repeats has ended
+ */
+export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<ClaimedSubtask | null> {
+  requireScope(ctx.actor, 'subtasks:claim')
+  requireNoLineage(ctx)
+  // Every other queue holds the jobs of all projects, and a job whose row cannot be seen from this one would be discarded.
+  if (request.runner !== EXTERNAL) {
+    throw new DomainError('runner_unavailable', `Outside workers claim from the runner ${EXTERNAL}. The others are served by the workers of this server.`)
+  }
+  if (!ctx.settings.SUBTASK_ENABLED) return null
+  try {
+    const claimed = await inProject(
+      ctx,
+      async (tx) => {
+        const [run] = await claimInTransaction(ctx, tx, {
+          workerId: request.workerId,
+          queues: [runQueue(EXTERNAL, ctx.actor.projectId)],
+          limit: 1,
+          leaseSeconds: request.leaseSeconds,
+          withLeaseToken: true,
+        })
+        // Committed all the same: on the way it may have removed jobs whose rows were gone.
+        if (run === undefined) return null
+        tx.afterCommit(() => ctx.bell.ring('outbox'))
+        // As far as the door stores it, to recognise the claim when it is repeated.
+        return { subtask: { id: run.id }, lease: { attempt: run.attempt }, run }
+      },
+      // Nothing was given out, so there is nothing to replay: the same key may ask again.
+      (result) => result !== null,
+    )
+    // A transaction of its own: the brief may be somebody's to change, and locks of tasks come before those of the rows just claimed.
+    return claimed === null ? null : await reading(ctx, (tx) => describeClaim(ctx, tx, claimed.run))
+  } catch (error) {
+    if (error instanceof Replay) return await reclaim(ctx, error)
+    throw error
+  }
+}
+
+async function reclaim(ctx: Ctx, replay: Replay): Promise<ClaimedSubtask> {
+  const { id, attempt } = replay.answer.body as { id: string; attempt: number }
+  const credential = newSubtaskCredential(id)
+  const lease = newLeaseToken()
+  const { idempotency: _, ...plain } = ctx
+  const row = await inProject(plain, (tx) => claims.reissueSecrets(tx, id, attempt, credential.hash, lease.hash))
+  if (row === null) throw leaseLost()
+  return await reading(plain, (tx) => describeClaim(plain, tx, { ...row, credential: credential.token, leaseToken: lease.token }))
+}
+
+async function describeClaim(ctx: Ctx, tx: Tx, run: ClaimedRun): Promise<ClaimedSubtask> {
+  const { sessionId, runsTask: _, told: __, ...brief } = await briefInTransaction(ctx, tx, run)
+  return {
+    subtask: (await subtasks.findSubtask(tx, run.id)) as Subtask,
+    sessionId,
+    credential: run.credential,
+    lease: { token: run.leaseToken as string, attempt: run.attempt, expiresAt: run.leaseExpiresAt },
+    brief,
+  }
+}
+
+export interface Heartbeat {
+  leaseToken: string
+  ackUpdateIds: string[]
+  steps: { kind: StepKind; content: unknown }[]
+  usage: Partial<Omit<Usage, 'steps'>>
+}
+
+/** Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. @throws DomainError `lease_lost` */
+export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: WordedUpdate[] }> {
+  requireScope(ctx.actor, 'subtasks:claim')
+  requireNoLineage(ctx)
+  return await inProject(ctx, async (tx) => {
+    const row = await subtasks.findSubtask(tx, id)
+    if (row === null) throw notFound('subtask')
+    const news = await takeBriefNews(ctx, tx, ctx.actor.projectId, id, row.taskId)
+    const { attempt, workerId } = await requireLease(tx, id, input.leaseToken)
+    const checkpoint = {
+      subtaskId: id,
+      attempt,
+      agentId: row.agentId,
+      task: row.task,
+      taskId: row.taskId,
+      parentSessionId: row.parentSessionId,
+      workerId,
+      steps: input.steps,
+      usage: input.usage,
+      acknowledgedIds: input.ackUpdateIds,
+      takesUpdates: true,
+      afterStepSeq: null,
+      renewsLease: true,
+      repeatUnacknowledged: true,
+    }
+    const answer = await checkpointInTransaction(ctx, tx, ctx.actor.projectId, checkpoint, news)
+    if (answer === null) throw leaseLost()
+    return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested, updates: answer.updates }
+  })
+}
+
+export interface Completion {
+  leaseToken: string
+  result: string
+  outputs?: Record<string, unknown> | undefined
+  summary?: string | undefined
+  usage?: Partial<Omit<Usage, 'steps'>> | undefined
+  /** Set when the work could not be done: the result is kept as what there is. */
+  blockedReason?: string | undefined
+}
+
+/** @throws DomainError `lease_lost`; a refused result is no error: the subtask goes back to pending with feedback, or fails */
+export async function completeLease(ctx: Ctx, id: string, input: Completion): Promise<Subtask> {
+  const end: AttemptEnd =
+    input.blockedReason === undefined
+      ? { kind: 'completed', result: input.result, truncated: false, outputs: input.outputs ?? {}, summary: input.summary ?? null }
+      : { kind: 'blocked', reason: input.blockedReason, partialResult: input.result }
+  return await endLease(ctx, id, input.leaseToken, end, input.usage)
+}
+
+export async function failLease(
+  ctx: Ctx,
+  id: string,
+  input: { leaseToken: string; error: string; retryable?: boolean | undefined; usage?: Partial<Omit<Usage, 'steps'>> | undefined },
+): Promise<Subtask> {
+  return await endLease(
+    ctx,
+    id,
+    input.leaseToken,
+    { kind: 'errored', error: input.error, retryable: input.retryable ?? false, partialResult: null },
+    input.usage,
+  )
+}
+
+/** Gives a subtask back: it is pending again at once, and the attempt counts as no failure. */
+export async function releaseLease(ctx: Ctx, id: string, input: { leaseToken: string }): Promise<Subtask> {
+  return await endLease(ctx, id, input.leaseToken, { kind: 'released' })
+}
+
+async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, usage: Partial<Omit<Usage, 'steps'>> = {}): Promise<Subtask> {
+  requireScope(ctx.actor, 'subtasks:claim')
+  requireNoLineage(ctx)
+  const [prepared] = prepareEnds([{ subtaskId: id, attempt: 0, end, usage }]) as [PreparedEnd]
+  return await inProject(ctx, async (tx) => {
+    // Locks of tasks come before those of subtasks.
+    const [taskId = null] = await subtasks.listTaskIds(tx, [id])
+    if (taskId !== null) {
+      await lockForCompletion(tx, ctx.actor.projectId)
+      await tasks.lockTask(tx, taskId)
+    }
+    const { attempt } = await requireLease(tx, id, token)
+    const settlements = await settleInTransaction(ctx, tx, ctx.actor.projectId, [{ ...prepared, attempt, taskId }])
+    if (settlements.get(id) !== 'settled') throw leaseLost()
+    return (await subtasks.findSubtask(tx, id)) as Subtask
+  })
+}
+
+async function requireLease(tx: Tx, id: string, token: string): Promise<{ attempt: number; workerId: string }> {
+  const lease = await claims.findLease(tx, id)
+  if (lease === null) throw notFound('subtask')
+  if (lease.status !== 'running' || !matchesHash(token, lease.tokenHash)) throw leaseLost()
+  return { attempt: lease.attempt, workerId: lease.workerId ?? 'unknown' }
+}
+
+function leaseLost(): DomainError {
+  return new DomainError('lease_lost', 'This lease has ended: the subtask was finished, given back or taken over. Stop working on it; nothing was changed.')
+}
+
+/** A subtask's own credential reads its own work; leases are the business of the worker that holds the token. */
+function requireNoLineage(ctx: Ctx): void {
+  if (ctx.actor.lineage !== null) throw new DomainError('forbidden', "A subtask's own credential cannot hold leases.", { required_scope: 'subtasks:claim' })
+}

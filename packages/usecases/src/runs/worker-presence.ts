@@ -1,0 +1,74 @@
+import { type AttemptRef, checkpoints, transaction, workers } from '@muster/db'
+import type { Deps } from '../core/ctx.ts'
+import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
+
+/** What a worker is told about one of its runs. */
+export interface RunNews {
+  subtaskId: string
+  attempt: number
+  cancelRequested: boolean
+  /** Grows with every note sent to the subtask. */
+  updateSeq: number
+  /** Whether the brief that it runs has changed; looked for by looks alone, not by renewals. */
+  taskHasNews?: boolean
+}
+
+/**
+ * Says that a worker is alive, and holds the session lock that proves its connection is. Call it every half second on the same
+ * reserved connection; after a reconnect it takes the lock again.
+ */
+export async function beatWorker(
+  connection: Deps['dispatchDb']['sql'],
+  worker: { id: string; runners: readonly string[]; slots: number },
+): Promise<{ lockKey: number; backendPid: number }> {
+  return await workers.beat(connection, worker)
+}
+
+export async function holdWorkerLock(connection: Deps['dispatchDb']['sql'], lockKey: number): Promise<boolean> {
+  return await workers.holdWorkerLock(connection, lockKey)
+}
+
+export async function removeWorker(deps: Deps, workerId: string): Promise<void> {
+  await workers.removeWorker(deps.dispatchDb.sql, workerId)
+}
+
+/** What a worker holds by what the database says: after a claim whose answer was lost, more than it knows of. */
+export async function listHeldRuns(deps: Deps, workerId: string): Promise<(AttemptRef & { projectId: string })[]> {
+  return await transaction(deps.dispatchDb, null, (tx) => checkpoints.listHeldRuns(tx, workerId))
+}
+
+/** Of these attempts, those that are over: their subtask is there, and not running as that attempt. */
+export async function findOverAttempts(deps: Deps, attempts: readonly AttemptRef[]): Promise<AttemptRef[]> {
+  const rows = await transaction(deps.dispatchDb, null, (tx) =>
+    checkpoints.lookAtRuns(
+      tx,
+      attempts.map((attempt) => attempt.subtaskId),
+    ),
+  )
+  const known = new Map(rows.map((row) => [row.subtaskId, row]))
+  return attempts.filter((attempt) => {
+    const row = known.get(attempt.subtaskId)
+    return row !== undefined && !(row.isRunning && row.attempt === attempt.attempt)
+  })
+}
+
+/** Renews all leases of a worker at once. What is missing from the answer is no longer its own. */
+export async function renewLeases(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunNews[]> {
+  if (attempts.length === 0) return []
+  return await transaction(deps.dispatchDb, null, (tx) =>
+    checkpoints.renewLeases(tx, attempts, { seconds: deps.settings.SUBTASK_LEASE_SECONDS, timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS }),
+  )
+}
+
+/** Looks at some runs without renewing them, when a bell names them. What is missing is no longer running under that attempt. */
+export async function lookAtRuns(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunNews[]> {
+  if (attempts.length === 0) return []
+  const rows = await transaction(deps.dispatchDb, null, (tx) =>
+    checkpoints.lookAtRuns(
+      tx,
+      attempts.map((attempt) => attempt.subtaskId),
+    ),
+  )
+  const own = new Map(attempts.map((attempt) => [attempt.subtaskId, attempt.attempt]))
+  return rows.filter((row) => row.isRunning && own.get(row.subtaskId) === row.attempt)
+}

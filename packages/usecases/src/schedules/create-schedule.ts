@@ -1,0 +1,87 @@
+import { schedules, type Tx } from '@muster/db'
+import { type MissedPolicy, type Overlap, type Phrase, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { requireSpawnable, resolveRunner } from '../subagents/engage-subagent.ts'
+import { DEFAULT_AGENT, DEFAULT_MAX_STEPS, type NewSubtask } from '../subtasks/create-subtask.ts'
+import { announce, requireSchedulesEnabled, stateEvent } from './open-schedule.ts'
+import { readRule } from './read-rule.ts'
+
+/** When a subtask is to be created, and how it is run then. */
+export interface NewSchedule extends Omit<NewSubtask, 'taskId' | 'requiredOutputs' | 'maxAttempts'> {
+  phrase: Phrase
+  /** Counts where the phrase names none. Absent: the project's. */
+  timezone?: string | undefined
+  /** How often it fires at most. */
+  maxFires?: number | undefined
+  overlap?: Overlap | undefined
+  missed?: MissedPolicy | undefined
+  graceSeconds?: number | undefined
+}
+
+const DEFAULT_OVERLAP: Overlap = 'skip'
+const DEFAULT_MISSED: MissedPolicy = 'run_once'
+const DEFAULT_GRACE_SECONDS = 60
+
+/**
+ * Stores a rule that creates subtasks, as it was read, and wakes whoever fires it. [011] schedule_task
+ *
+ * @throws DomainError `schedules_disabled`, `spawn_blocked`, `forbidden`, and what `readRule` and `requireSpawnable` refuse
+ */
+export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Schedule> {
+  requireSpawnAllowed(ctx.actor)
+  requireScope(ctx.actor, 'schedules:write')
+  requireSchedulesEnabled(ctx)
+  const { actor, settings } = ctx
+  return await inProject(ctx, async (tx) => {
+    const runner = await requireSchedulable(ctx, tx, input)
+    const schedule = await schedules.insertSchedule(tx, {
+      ...(await readRule(ctx, tx, input.phrase, input.timezone ?? null)),
+      id: ctx.newId(),
+      projectId: actor.projectId,
+      agentId: actor.agentId ?? input.agentId ?? DEFAULT_AGENT,
+      task: input.task,
+      maxFires: input.maxFires ?? null,
+      overlap: input.overlap ?? DEFAULT_OVERLAP,
+      missed: input.missed ?? DEFAULT_MISSED,
+      graceSeconds: input.graceSeconds ?? DEFAULT_GRACE_SECONDS,
+      notify: input.notify ?? true,
+      timeoutSeconds: input.timeoutSeconds ?? settings.SUBTASK_DEFAULT_TIMEOUT,
+      priority: input.priority ?? 'normal',
+      subagent: input.subagent ?? null,
+      runner,
+      model: input.model ?? null,
+      budget: toBudget(input.budget),
+      parentSessionId: input.parentSessionId ?? null,
+      // The session that asks is not said anywhere else.
+      createdBySession: input.parentSessionId ?? null,
+      metadata: input.metadata ?? {},
+    })
+    await announce(ctx, tx, schedule, [stateEvent('schedule.created', schedule, actor)])
+    tx.afterCommit(() => ctx.bell.ring('schedule'))
+    return schedule
+  })
+}
+
+/**
+ * Refuses a sub-agent that could not be run now. Each run is of it as it is then. Returns the runner of the runs.
+ *
+ * @throws DomainError as `requireSpawnable` and the choice of the runner do
+ */
+export async function requireSchedulable(
+  ctx: Ctx,
+  tx: Tx,
+  run: Pick<NewSchedule, 'runner'> & { subagent?: string | null | undefined; model?: string | null | undefined },
+): Promise<string> {
+  if (run.subagent == null) return resolveRunner(run.runner, null).runner
+  return (await requireSpawnable(ctx, tx, { name: run.subagent, model: run.model ?? null, runner: run.runner, runInBackground: true })).runner
+}
+
+/** Fills in what was left out of a budget. */
+export function toBudget(budget: NewSchedule['budget']): Schedule['budget'] {
+  return {
+    maxSteps: budget?.maxSteps ?? DEFAULT_MAX_STEPS,
+    maxTokens: budget?.maxTokens ?? null,
+    maxCostUsdMicros: budget?.maxCostUsdMicros ?? null,
+  }
+}

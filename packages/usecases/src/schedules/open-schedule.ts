@@ -1,0 +1,53 @@
+import { outbox, scheduleSlots, schedules, type Tx } from '@muster/db'
+import { DomainError, type EventType, type NewEvent, notFound, type Schedule } from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+import { scheduleEvent, slotEvent } from '../events/event-data.ts'
+
+/**
+ * Refuses what would make a schedule fire while none does.
+ *
+ * @throws DomainError `schedules_disabled`
+ */
+export function requireSchedulesEnabled({ settings }: Pick<Deps, 'settings'>): void {
+  const off = settings.SCHEDULE_ENABLED ? (settings.SUBTASK_ENABLED ? null : 'SUBTASK_ENABLED') : 'SCHEDULE_ENABLED'
+  if (off !== null) throw new DomainError('schedules_disabled', `Schedules are switched off on this server (${off}=false).`)
+}
+
+/**
+ * Locks a schedule that has not ended. Firing takes the same lock.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` once it is finished or deactivated
+ */
+export async function lockOpenSchedule(tx: Tx, id: string): Promise<Schedule> {
+  const schedule = await schedules.lockSchedule(tx, id)
+  if (schedule === null) throw notFound('schedule')
+  if (schedule.state === 'finished' || schedule.state === 'deactivated') {
+    throw new DomainError('invalid_transition', `This schedule is ${schedule.state} and cannot be changed any more. Make another one.`, {
+      status_now: schedule.state,
+    })
+  }
+  return schedule
+}
+
+/** Gives up the slot of a locked schedule that waits for room, if one does. Answers it, and what is to be announced. */
+export async function giveUpWaitingSlot(tx: Tx, schedule: Schedule, actor: NewEvent['actor']): Promise<{ slot: Date | null; events: NewEvent[] }> {
+  const slot = await scheduleSlots.skipWaitingSlot(tx, schedule.id)
+  return { slot, events: slot === null ? [] : [slotEvent(schedule, slot, { outcome: 'skipped_paused' }, actor)] }
+}
+
+/** What happened to a schedule as a whole. */
+export function stateEvent(type: EventType, schedule: Schedule, actor: NewEvent['actor']): NewEvent {
+  return scheduleEvent(type, schedule.id, actor, {
+    agent_id: schedule.agentId,
+    reading: schedule.reading,
+    state: schedule.state,
+    next_fire_at: schedule.nextFireAt?.toISOString() ?? null,
+  })
+}
+
+/** Announces what happened under the lock of a schedule. */
+export async function announce(deps: Deps, tx: Tx, schedule: Schedule, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return
+  await outbox.publish(tx, schedule.projectId, events)
+  tx.afterCommit(() => deps.bell.ring('outbox'))
+}

@@ -1,0 +1,52 @@
+import { scheduleSlots, schedules } from '@muster/db'
+import { isUuid, notFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
+import { type Ctx, reading } from '../core/ctx.ts'
+import { cursorInvalid, type Page, page } from '../subtasks/read-subtasks.ts'
+
+/** @throws DomainError `not_found` */
+export async function getSchedule(ctx: Ctx, id: string): Promise<Schedule> {
+  requireScope(ctx.actor, 'schedules:read')
+  const schedule = await reading(ctx, (tx) => schedules.findSchedule(tx, id))
+  if (schedule === null) throw notFound('schedule')
+  return schedule
+}
+
+export interface ScheduleQuery {
+  /** Only those that fire, or only those that do not; all of them unless told. */
+  active?: boolean | undefined
+  agentId?: string | undefined
+  limit: number
+  cursor?: string | undefined
+}
+
+const INACTIVE: ScheduleState[] = SCHEDULE_STATES.filter((state) => state !== 'active')
+
+/** Newest first. */
+export async function listSchedules(ctx: Ctx, query: ScheduleQuery): Promise<Page<Schedule>> {
+  requireScope(ctx.actor, 'schedules:read')
+  const beforeId = readCursor(query.cursor)
+  const states = query.active === undefined ? undefined : query.active ? (['active'] as const) : INACTIVE
+  const agentId = ctx.actor.agentId ?? query.agentId
+  const items = await reading(ctx, (tx) => schedules.listSchedules(tx, ctx.actor.projectId, { states, agentId, beforeId, limit: query.limit + 1 }))
+  return page(items, query.limit, (last) => last.id)
+}
+
+/**
+ * What became of the slots of a schedule, and its triggered runs; newest first.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function listScheduleRuns(ctx: Ctx, id: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<ScheduleRun>> {
+  requireScope(ctx.actor, 'schedules:read')
+  const beforeId = readCursor(query.cursor)
+  const items = await reading(ctx, async (tx) => {
+    if ((await schedules.findSchedule(tx, id)) === null) throw notFound('schedule')
+    return await scheduleSlots.listRuns(tx, ctx.actor.projectId, id, { beforeId, limit: query.limit + 1 })
+  })
+  return page(items, query.limit, (last) => last.id)
+}
+
+function readCursor(cursor: string | undefined): string | undefined {
+  if (cursor !== undefined && !isUuid(cursor)) throw cursorInvalid()
+  return cursor
+}

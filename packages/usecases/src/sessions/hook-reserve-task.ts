@@ -1,0 +1,30 @@
+import { hooks, tasks } from '@muster/db'
+import { notFound, requireController, requireScope } from '@muster/domain'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { requireOpen } from '../tasks/finish-task.ts'
+
+/**
+ * Keeps a task for the sub-agent that a session of Claude Code is about to start: its Agent tool was called with a prompt that names the task.
+ * Nothing is assigned yet: the tool may still be refused.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` for a task that has ended, `forbidden` for who may not assign it
+ */
+export async function reserveHookTask(ctx: Ctx, reservation: { sessionId: string; subagentType: string; taskId: string }): Promise<void> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  const { projectId } = ctx.actor
+  await inProject(ctx, async (tx) => {
+    const task = await tasks.findTask(tx, reservation.taskId)
+    if (task === null) throw notFound('task')
+    requireOpen(task)
+    await hooks.insertReservation(tx, projectId, { id: ctx.newId(), ...reservation })
+  })
+}
+
+/** Forgets what a session has named for sub-agents that did not begin. @throws DomainError `forbidden` */
+export async function releaseHookTasks(ctx: Ctx, sessionId: string): Promise<void> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  await inProject(ctx, (tx) => hooks.deleteWaitingReservations(tx, ctx.actor.projectId, sessionId))
+}

@@ -1,0 +1,347 @@
+import type { Actor, HookCall } from '@muster/domain'
+import { advanceClock, allEvents, claimOne, drain, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  assignTask,
+  authenticate,
+  briefRun,
+  type Ctx,
+  cancelTask,
+  checkpointRun,
+  createTsg,
+  dispatchTask,
+  getTask,
+  listEvaluations,
+  listMessages,
+  listTaskUpdates,
+  noteTask,
+  putSubagent,
+  takeHookEvent,
+} from '../index.ts'
+
+let harness: Harness
+let sessions = 0
+
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(async () => {
+  await drain(harness.ctx)
+  await harness.close()
+})
+
+const newSession = () => `claude-${++sessions}`
+const yes = () => true
+const take = (event: string, call: Partial<HookCall>, ctx: Ctx = harness.ctx, isAwaited: () => boolean = yes) =>
+  takeHookEvent(
+    ctx,
+    { event, sessionId: 'none', agentId: null, agentType: null, toolName: null, toolInput: undefined, error: null, lastAssistantMessage: null, ...call },
+    isAwaited,
+  )
+/** Calls the Agent tool with a line that names a task. */
+const callAgent = (sessionId: string, taskId: string, type = 'writer', ctx = harness.ctx) =>
+  take('PreToolUse', { sessionId, toolName: 'Agent', toolInput: { subagent_type: type, prompt: `Do it.\nmuster-task: ${taskId}` } }, ctx)
+const begin = (sessionId: string, agentId: string, agentType = 'writer', ctx = harness.ctx) => take('SubagentStart', { sessionId, agentId, agentType }, ctx)
+const holderOf = async (taskId: string) => (await getTask(harness.ctx, taskId)).subagentSessionId
+const assigned = async (sessionId: string) => (await assignTask(harness.ctx, (await makeTask(harness.ctx)).id, sessionId)).task
+const waiting = (sessionId: string) => harness.admin`select from hook_reservations where session_id = ${sessionId} and bound_session_id is null`
+
+/** A subtask that runs, and a context with its own credential. */
+async function running(input: Parameters<typeof spawn>[1] = {}, taskId?: string) {
+  if (taskId === undefined) await spawn(harness.ctx, { agentId: newSession(), ...input })
+  else await dispatchTask(harness.ctx, taskId, () => ({ agentId: newSession(), runner: 'own' }))
+  const run = await claimOne(harness.ctx)
+  return { run, own: harness.as(await authenticate(harness.deps, run.credential)) }
+}
+
+describe('what was kept for a sub-agent', () => {
+  it('is removed after a day, taken or not, when the next is kept', async () => {
+    const { projectId } = harness.ctx.actor
+    const sessionId = newSession()
+    const { id } = await makeTask(harness.ctx)
+    const ages = { old: '01800000-0000-7000-8000-000000000001', taken: '01800000-0000-7000-8000-000000000002' }
+    for (const [name, old] of Object.entries(ages)) {
+      const bound = name === 'taken' ? 'another' : null
+      await harness.admin`
+        insert into hook_reservations (project_id, id, session_id, subagent_type, task_id, bound_session_id) values (${projectId}, ${old}, ${sessionId}, 'writer', ${id}, ${bound})`
+    }
+    await callAgent(sessionId, id)
+    await begin(sessionId, 'a1')
+    await callAgent(sessionId, (await makeTask(harness.ctx)).id)
+    const left = await harness.admin<
+      { bound_session_id: string | null }[]
+    >`select bound_session_id from hook_reservations where session_id = ${sessionId} order by id`
+    expect(left.map((row) => row.bound_session_id)).toEqual([`${sessionId}:a1`, null])
+  })
+})
+
+describe('what is new for a session', () => {
+  it.each(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SubagentStart'])('is told at %s, once', async (event) => {
+    const sessionId = newSession()
+    const task = await assigned(sessionId)
+    const told = await take(event, { sessionId, toolName: 'Read' })
+    expect(told).toMatchObject({ event, denied: null, context: expect.stringContaining(`[Task Assignment: ${task.title}]`) })
+    expect(await take(event, { sessionId, toolName: 'Read' })).toBeNull()
+  })
+
+  it('is told to a sub-agent by its own name, and not to the session around it', async () => {
+    const sessionId = newSession()
+    await assigned(`${sessionId}:a1`)
+    expect(await take('PreToolUse', { sessionId, toolName: 'Read' })).toBeNull()
+    expect(await take('PreToolUse', { sessionId, agentId: 'a2', toolName: 'Read' })).toBeNull()
+    expect((await take('PreToolUse', { sessionId, agentId: 'a1', toolName: 'Read' }))?.context).toContain('[Task Assignment:')
+  })
+
+  it.each(['Stop', 'SubagentStop', 'SessionEnd', 'Notification', 'SomethingNew'])('is not told at %s', async (event) => {
+    const sessionId = newSession()
+    await assigned(sessionId)
+    expect(await take(event, { sessionId })).toBeNull()
+    expect(await take('PostToolUse', { sessionId })).not.toBeNull()
+  })
+
+  it('is as new as before where nobody waits for the answer any more', async () => {
+    const sessionId = newSession()
+    const task = await assigned(sessionId)
+    await expect(take('PostToolUse', { sessionId }, harness.ctx, () => false)).rejects.toMatchObject({ code: 'unavailable' })
+    expect((await getTask(harness.ctx, task.id)).status).toBe('assigned')
+    expect((await take('PostToolUse', { sessionId }))?.context).toContain('[Task Assignment:')
+  })
+
+  it('comes once to calls of tools that are made at once', async () => {
+    const sessionId = newSession()
+    await assigned(sessionId)
+    const answers = await Promise.all(Array.from({ length: 6 }, () => take('PreToolUse', { sessionId, toolName: 'Read' })))
+    expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
+  })
+})
+
+describe('a tool that fails', () => {
+  it('brings up the guide that knows why, once in a session', async () => {
+    await createTsg(harness.ctx, { tsgId: 'hook-port', title: 'Taken', content: 'x', patterns: ['EADDRINUSE-HOOK'] })
+    const sessionId = newSession()
+    const fail = (isAwaited?: () => boolean) =>
+      take('PostToolUseFailure', { sessionId, toolName: 'Bash', error: 'listen EADDRINUSE-HOOK :::3000' }, harness.ctx, isAwaited)
+    // Too late to be told: kept for the next event, which does not say again what went wrong.
+    await expect(fail(() => false)).rejects.toMatchObject({ code: 'unavailable' })
+    expect((await take('PostToolUse', { sessionId }))?.context).toContain('Use read_tsg("hook-port") for resolution steps.')
+    expect(await fail()).toBeNull()
+  })
+})
+
+describe('a task that a call of the Agent tool names', () => {
+  it('goes to the next sub-agent of that type and session, with its brief', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    expect(await callAgent(sessionId, task.id)).toBeNull()
+    expect(await holderOf(task.id)).toBeNull()
+    expect(await begin(newSession(), 'a0')).toBeNull()
+    expect(await begin(sessionId, 'a1', 'reader')).toBeNull()
+    expect((await begin(sessionId, 'a2'))?.context).toContain(`[Task Assignment: ${task.title}]`)
+    expect(await holderOf(task.id)).toBe(`${sessionId}:a2`)
+    expect(await begin(sessionId, 'a3')).toBeNull()
+    await drainOutbox(harness.deps)
+    expect((await allEvents(harness.ctx, task.id)).map(({ type }) => type)).toEqual(['task.created', 'task.assigned'])
+  })
+
+  it('goes to one of two that begin at once', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    await callAgent(sessionId, task.id)
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((agentId) => begin(sessionId, agentId)))
+    expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
+    expect(await holderOf(task.id)).toBe(`${sessionId}:${'abcd'[answers.findIndex((answer) => answer !== null)]}`)
+  })
+
+  it('goes one to each, where several are named and several begin at once', async () => {
+    const sessionId = newSession()
+    const made = [await makeTask(harness.ctx), await makeTask(harness.ctx), await makeTask(harness.ctx)]
+    await Promise.all(made.map((task) => callAgent(sessionId, task.id)))
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((agentId) => begin(sessionId, agentId)))
+    expect(answers.filter((answer) => answer !== null)).toHaveLength(3)
+    expect(new Set(await Promise.all(made.map((task) => holderOf(task.id)))).size).toBe(3)
+  })
+
+  it('goes in the order in which they were named', async () => {
+    const sessionId = newSession()
+    const [first, second] = [await makeTask(harness.ctx), await makeTask(harness.ctx)]
+    for (const task of [first, second]) await callAgent(sessionId, task.id)
+    for (const agentId of ['a', 'b']) await begin(sessionId, agentId)
+    expect([await holderOf(first.id), await holderOf(second.id)]).toEqual([`${sessionId}:a`, `${sessionId}:b`])
+  })
+
+  it('goes to nobody once it has ended, and does not stand in the way of the next', async () => {
+    const sessionId = newSession()
+    const [ended, open] = [await makeTask(harness.ctx), await makeTask(harness.ctx)]
+    for (const task of [ended, open]) await callAgent(sessionId, task.id)
+    await cancelTask(harness.ctx, ended.id, 'not needed')
+    expect(await begin(sessionId, 'a')).toBeNull()
+    expect(await begin(sessionId, 'b')).not.toBeNull()
+    expect([await holderOf(ended.id), await holderOf(open.id)]).toEqual([null, `${sessionId}:b`])
+  })
+
+  it('is not kept when there is no such task, when it has ended, or when it belongs to others', async () => {
+    const sessionId = newSession()
+    const ended = await makeTask(harness.ctx)
+    await cancelTask(harness.ctx, ended.id, 'not needed')
+    const theirs = await makeTask(await harness.projectCtx('theirs'))
+    for (const id of [ended.id, theirs.id, '01990000-0000-7000-8000-000000000000']) expect(await callAgent(sessionId, id)).toBeNull()
+    expect(await waiting(sessionId)).toHaveLength(0)
+  })
+
+  it('is given up with the turn of its session that has ended, and after an hour', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    await callAgent(sessionId, task.id)
+    await take('SubagentStop', { sessionId, agentId: 'other' })
+    expect(await waiting(sessionId)).toHaveLength(1)
+    await take('Stop', { sessionId })
+    expect(await waiting(sessionId)).toHaveLength(0)
+    await callAgent(sessionId, task.id)
+    await advanceClock(harness.admin, '61 minutes')
+    expect(await begin(sessionId, 'a')).toBeNull()
+    await resetClock(harness.admin)
+    expect(await begin(sessionId, 'b')).not.toBeNull()
+  })
+
+  it('is seen in its own project alone', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    const other = await harness.projectCtx('same session')
+    await callAgent(sessionId, task.id)
+    expect(await begin(sessionId, 'a', 'writer', other)).toBeNull()
+    expect(await begin(sessionId, 'a')).not.toBeNull()
+  })
+
+  it('is left alone by a key that may not assign tasks, and by a sub-agent', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    const limited = harness.as({ ...harness.ctx.actor, kind: 'key', scopes: ['sessions:write'] } as Actor)
+    const { run, own } = await running()
+    for (const ctx of [limited, own]) expect(await callAgent(sessionId, task.id, 'writer', ctx)).toBeNull()
+    expect(await waiting(sessionId)).toHaveLength(0)
+    await callAgent(sessionId, task.id)
+    for (const ctx of [limited, own]) expect(await begin(sessionId, 'a', 'writer', ctx)).toBeNull()
+    for (const ctx of [limited, own]) await take('Stop', { sessionId }, ctx)
+    expect(await waiting(sessionId)).toHaveLength(1)
+    await settleOne(harness.deps, run)
+  })
+})
+
+describe("a subtask's own credential", () => {
+  it('is told nothing of its task, whose changes come through its runner, once', async () => {
+    const task = await makeTask(harness.ctx)
+    const { run, own } = await running({}, task.id)
+    await briefRun(harness.deps, run)
+    const note = await noteTask(harness.ctx, task.id, 'Mind the gap.')
+    for (const event of ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'SubagentStart']) {
+      expect(await take(event, { sessionId: 'whatever', agentId: 'a', agentType: 'writer', toolName: 'Read' }, own)).toBeNull()
+    }
+    const answer = await checkpointRun(harness.deps, run.projectId, {
+      subtaskId: run.id,
+      attempt: run.attempt,
+      agentId: run.agentId,
+      task: run.task,
+      taskId: task.id,
+      parentSessionId: null,
+      workerId: 'worker-1',
+      steps: [],
+      usage: {},
+      acknowledgedIds: [],
+      takesUpdates: true,
+      afterStepSeq: null,
+      renewsLease: false,
+      repeatUnacknowledged: false,
+    })
+    expect(answer?.updates.map(({ updateId }) => updateId)).toEqual([note.updateId])
+    expect((await listTaskUpdates(harness.ctx, task.id, { limit: 5 })).items).toMatchObject([{ status: 'delivered' }])
+    await settleOne(harness.deps, run)
+  })
+
+  it('is told of the guide for what has failed, whatever its program calls its session', async () => {
+    await createTsg(harness.ctx, { tsgId: 'hook-disk', title: 'Full', content: 'x', patterns: ['ENOSPC-HOOK'] })
+    const { run, own } = await running()
+    expect((await take('PostToolUseFailure', { sessionId: 'claimed', error: 'ENOSPC-HOOK' }, own))?.context).toContain('read_tsg("hook-disk")')
+    const notices = await harness.admin`select session_id from tsg_notices where tsg_id = 'hook-disk'`
+    expect(notices).toEqual([{ session_id: `subtask-${run.id}` }])
+    await settleOne(harness.deps, run)
+  })
+
+  it('may use the tools of the definition that it is a run of, as it was then', async () => {
+    const definition = (tools: string) => `---\nname: hook-reader\ndescription: Reads.\ntools: ${tools}\n---\nRead.`
+    await putSubagent(harness.ctx, 'hook-reader', definition('Read, Bash(git log:*)'))
+    const { run, own } = await running({ subagent: 'hook-reader' })
+    await putSubagent(harness.ctx, 'hook-reader', definition('Write'))
+    const use = async (toolName: string, toolInput: unknown = {}) => (await take('PreToolUse', { toolName, toolInput }, own))?.denied ?? null
+    for (const [tool, input] of [['Read'], ['Bash', { command: 'git log -3' }], ['mcp__muster__check_in']] as const) expect(await use(tool, input)).toBeNull()
+    expect(await use('Write')).toBe('hook-reader lists Read, Bash(git log:*).')
+    expect(await use('Bash', { command: 'git log; rm -rf .' })).toContain('hook-reader lists')
+    expect(await use('Agent', { prompt: 'x' })).toContain('A sub-agent starts no further work')
+    expect(await use('mcp__other__query')).toContain('No MCP tool works in the background')
+    await settleOne(harness.deps, run)
+  })
+
+  it('may not use what its definition denies, however a command or a path is spelt', async () => {
+    const text = '---\nname: hook-writer\ndescription: Writes.\ndisallowedTools: Bash(git push:*), Write(secrets/**)\n---\nWrite.'
+    await putSubagent(harness.ctx, 'hook-writer', text)
+    const { run, own } = await running({ subagent: 'hook-writer' })
+    const use = async (toolName: string, toolInput: unknown) => (await take('PreToolUse', { toolName, toolInput, cwd: '/work/src' }, own))?.denied ?? null
+    for (const command of ['git status', 'npm test']) expect(await use('Bash', { command })).toBeNull()
+    for (const command of ['git  push', 'git -C . push', 'x=push; git $x', undefined]) expect(await use('Bash', { command })).toContain('is denied')
+    expect(await use('Write', { file_path: '/work/src/out/../x' })).toBeNull()
+    for (const path of ['secrets/x', 'out/../secrets/x', '/work/secrets/x', '/work/src/secrets/x'])
+      expect(await use('Edit', { file_path: path })).toContain('is denied')
+    await settleOne(harness.deps, run)
+  })
+
+  it('is denied nothing where it is no sub-agent’s, nor is anybody else', async () => {
+    const { run, own } = await running()
+    for (const ctx of [own, harness.ctx]) expect(await take('PreToolUse', { sessionId: newSession(), toolName: 'Write' }, ctx)).toBeNull()
+    await settleOne(harness.deps, run)
+  })
+})
+
+describe('what was said last', () => {
+  it.each(['Stop', 'SubagentStop'])('is stored at %s as a message of its session', async (event) => {
+    const sessionId = newSession()
+    const agent = event === 'Stop' ? {} : { agentId: 'a1', agentType: 'writer' }
+    await take(event, { sessionId, ...agent, lastAssistantMessage: 'All\u0000 done.' })
+    const key = event === 'Stop' ? sessionId : `${sessionId}:a1`
+    expect((await listMessages(harness.ctx, key, { limit: 5 })).items).toMatchObject([
+      {
+        role: 'assistant',
+        content: 'All\uFFFD done.',
+        agentName: event === 'Stop' ? null : 'writer',
+        taskId: null,
+        metadata: { source: 'claude-code', hook_event_name: event },
+      },
+    ])
+  })
+
+  it('is not stored where nothing was said', async () => {
+    const sessionId = newSession()
+    for (const lastAssistantMessage of [null, '', ' \n']) await take('Stop', { sessionId, lastAssistantMessage })
+    expect((await listMessages(harness.ctx, sessionId, { limit: 5 })).items).toEqual([])
+  })
+
+  it('is about the one task of its session, and its check-ins count', async () => {
+    const sessionId = newSession()
+    const task = await makeTask(harness.ctx, { acceptance_criteria: ['All files are counted'] })
+    await assignTask(harness.ctx, task.id, `${sessionId}:a1`)
+    const content = `Done.\n<npl-block type="check-in" task-id="${task.id}" revision="1">\n- ✅ All files are counted\n</npl-block>`
+    await take('SubagentStop', { sessionId, agentId: 'a1', agentType: 'writer', lastAssistantMessage: content })
+    expect((await listMessages(harness.ctx, `${sessionId}:a1`, { limit: 5 })).items).toMatchObject([{ taskId: task.id, evalScore: 1, evalSummary: null }])
+    expect((await listEvaluations(harness.ctx, { taskId: task.id, limit: 5 })).items).toMatchObject([
+      { origin: 'message', recommendation: 'approve', criteriaRevision: 1 },
+    ])
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_progress', criteria: [{ state: 'met' }] })
+  })
+
+  it('is about no task where its session holds several', async () => {
+    const sessionId = newSession()
+    for (let nth = 0; nth < 2; nth += 1) await assigned(sessionId)
+    await take('Stop', { sessionId, lastAssistantMessage: 'Done.' })
+    expect((await listMessages(harness.ctx, sessionId, { limit: 5 })).items).toMatchObject([{ taskId: null }])
+  })
+
+  it('of a subtask is its own session’s', async () => {
+    const { run, own } = await running()
+    await take('Stop', { sessionId: 'claimed', agentId: 'a1', lastAssistantMessage: 'Done.' }, own)
+    expect((await listMessages(harness.ctx, `subtask-${run.id}`, { limit: 5 })).items).toHaveLength(1)
+    await settleOne(harness.deps, run)
+  })
+})

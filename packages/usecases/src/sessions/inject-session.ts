@@ -1,0 +1,201 @@
+import { inbox, injections, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
+import { DomainError, fenceOf, MORE_RESULTS, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
+import { type Ctx, reading } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { matchTsgsAt } from '../guides/match-tsgs.ts'
+import { recordSurfaced } from '../guides/surface-tsgs.ts'
+import { findTaskNews, recordTaskNews, type TaskNews, wordTaskNews } from '../tasks/undelivered-updates.ts'
+
+/** One thing that a session has not seen before. */
+export interface InjectionItem {
+  kind: 'assignment' | 'update' | 'tsg_notice' | 'inbox'
+  /** Of the task, the update, the guide or the inbox item. */
+  id: string
+  updateId: string | null
+  taskId: string | null
+  revision: number | null
+  text: string
+}
+
+/** What is put in front of a session's next model request. */
+export interface Injection {
+  /** To acknowledge with; null where nothing has to be. */
+  claimId: string | null
+  /** All items as one text; empty where there is nothing new. */
+  text: string
+  items: InjectionItem[]
+  /** When the items come again unless they are acknowledged. */
+  leaseExpiresAt: Date | null
+}
+
+export interface InjectionRequest {
+  ack: 'auto' | 'manual'
+  /** The last of what was said in the session, to be scanned for failures that guides know. */
+  messages: readonly string[]
+  /** Leaves what is new of tasks alone, where it reaches the session another way. */
+  leavesTasks?: boolean
+  /** Asked last, before the commit: where it answers false nobody waits for this any more, and everything is as before. */
+  isAwaited?: () => boolean
+}
+
+const MANUAL_LEASE_SECONDS = 60
+const INBOX_ITEMS_MAX = 50
+/** Text of other agents that one injection puts into a model's context. */
+const INBOX_BYTES_MAX = 32_768
+const NO_RESULTS: Results = { items: [], hasMore: false }
+const NOTHING: Injection = { claimId: null, text: '', items: [], leaseExpiresAt: null }
+
+/**
+ * Hands a session everything that it has not seen: the tasks assigned to it, their changes, guides for what has just failed, results of its
+ * subtasks. Each thing once; with `manual`, again after a minute unless acknowledged, and nothing more until then. [B5] Hook Integration
+ */
+export async function injectSession(ctx: Ctx, sessionId: string, request: InjectionRequest): Promise<Injection> {
+  requireScope(ctx.actor, 'sessions:write')
+  requireOwnSession(ctx.actor, sessionId)
+  // With a key, the answer is stored in the transaction that finds it, also where it is that there is nothing.
+  if (ctx.idempotency !== undefined) {
+    return await inProject(ctx, async (tx) => await inject(ctx, tx, sessionId, request, await look(ctx, sessionId, request, tx)))
+  }
+  // Most requests end here, without a transaction and without a lock: what is written after this look is for the next one.
+  const seen = await look(ctx, sessionId, request)
+  return seen.isNothing ? NOTHING : await inProject(ctx, (tx) => inject(ctx, tx, sessionId, request, seen))
+}
+
+/** What a look has seen, to be taken under the lock of the session: only for what was there is anything asked again. */
+interface Seen extends injections.Waiting {
+  hits: TsgHit[]
+  isNothing: boolean
+}
+
+async function look(ctx: Ctx, sessionId: string, { messages, leavesTasks = false }: InjectionRequest, tx?: Tx): Promise<Seen> {
+  const { projectId } = ctx.actor
+  const found = await injections.findWaiting(tx ?? ctx.db, projectId, sessionId)
+  const waiting = { ...found, taskNews: found.taskNews && !leavesTasks }
+  const list = (within: Tx) => tsgs.listTsgsToMatch(within, projectId)
+  const hits = await matchTsgsAt(ctx, projectId, waiting.tsgRevision, messages, () => (tx === undefined ? reading(ctx, list) : list(tx)))
+  return { ...waiting, hits, isNothing: hits.length === 0 && !waiting.taskNews && !waiting.tsgNotices && !waiting.results }
+}
+
+async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: InjectionRequest, seen: Seen): Promise<Injection> {
+  if (seen.isNothing) return NOTHING
+  const { projectId } = ctx.actor
+  // One packet, in this order: what comes after the locks is read under them.
+  const [, open, found] = await Promise.all([
+    injections.lockSession(tx, projectId, sessionId),
+    injections.findOpenClaim(tx, projectId, sessionId),
+    seen.taskNews ? findTaskNews(tx, projectId, sessionId) : [],
+  ])
+  // Whoever holds it may have shown it to the model already: what follows must not overtake it.
+  const isLent = open !== null && !open.isLapsed
+  if (open !== null && !isLent) await injections.replaceClaim(tx, open.id)
+  // After the locks of tasks, as wherever notices are left: the other way round, each could wait for the other.
+  await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, seen.hits)
+  if (isLent) return NOTHING
+  const fence = fenceOf(ctx.newId())
+  const news = await wordTaskNews(tx, projectId, found, fence)
+  const injection = ack === 'manual' ? await lend(ctx, tx, sessionId, news, seen, fence) : await handOver(ctx, tx, sessionId, news, seen, fence)
+  if (isAwaited?.() === false)
+    throw new DomainError('unavailable', 'The injection took longer than its caller waits. What it would have told is told by the next one.')
+  return injection
+}
+
+async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen, fence: string): Promise<Injection> {
+  const { projectId } = ctx.actor
+  // Nothing of the answer depends on it: what was found under the locks of the tasks is still so.
+  tx.withCommit(recordTaskNews(ctx, tx, projectId, sessionId, news, ctx.actor))
+  const [notices, results] = await Promise.all([
+    hasNotices(seen) ? tsgNotices.takeTsgNotices(tx, projectId, sessionId) : [],
+    seen.results ? claimResults(tx, projectId, sessionId, ctx.newId(), null) : NO_RESULTS,
+  ])
+  return compose(news, notices, results, fence)
+}
+
+async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen, fence: string): Promise<Injection> {
+  const { projectId } = ctx.actor
+  const id = ctx.newId()
+  const [notices, results] = await Promise.all([
+    hasNotices(seen) ? tsgNotices.listTsgNotices(tx, projectId, sessionId) : [],
+    seen.results ? claimResults(tx, projectId, sessionId, id, MANUAL_LEASE_SECONDS) : NO_RESULTS,
+  ])
+  const injection = compose(news, notices, results, fence)
+  if (injection.items.length === 0) return injection
+  const held = {
+    tasks: news.map(({ taskId, turn, seq, revision }) => ({ taskId, turn, seq, revision })),
+    tsgIds: notices.map((notice) => notice.tsgId),
+    inboxClaimId: results.items.length > 0 ? id : null,
+  }
+  const leaseExpiresAt = await injections.insertClaim(tx, projectId, { id, sessionId, held, leaseSeconds: MANUAL_LEASE_SECONDS })
+  return { ...injection, claimId: id, leaseExpiresAt }
+}
+
+/** The guides that were found by what was said have left notices since the look. */
+const hasNotices = (seen: Seen) => seen.tsgNotices || seen.hits.length > 0
+
+function claimResults(tx: Tx, projectId: string, sessionId: string, claimId: string, leaseSeconds: number | null): Promise<Results> {
+  return inbox.claimInboxItems(tx, projectId, { sessionId, claimId, limit: INBOX_ITEMS_MAX, bytesMax: INBOX_BYTES_MAX, leaseSeconds })
+}
+
+type Results = Awaited<ReturnType<typeof inbox.claimInboxItems>>
+
+function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNotice[], results: Results, fence: string): Injection {
+  const items: InjectionItem[] = [
+    ...news.flatMap((each) =>
+      each.items.map((item) => ({
+        kind: item.kind,
+        id: item.update?.updateId ?? item.taskId,
+        updateId: item.update?.updateId ?? null,
+        taskId: item.taskId,
+        revision: item.revision,
+        text: item.text,
+      })),
+    ),
+    ...notices.map((notice) => ({
+      kind: 'tsg_notice' as const,
+      id: notice.tsgId,
+      updateId: null,
+      taskId: null,
+      revision: null,
+      text: renderTsgNotice({ tsgId: notice.tsgId, title: notice.title, pattern: notice.matchedPattern }),
+    })),
+    ...results.items.map((result) => ({
+      kind: 'inbox' as const,
+      id: result.inboxId,
+      updateId: null,
+      taskId: result.taskId,
+      revision: null,
+      text: renderInboxItem(result, fence, INBOX_BYTES_MAX),
+    })),
+  ]
+  const texts = items.map((item) => item.text)
+  return { ...NOTHING, text: [...texts, ...(results.hasMore ? [MORE_RESULTS] : [])].join('\n\n'), items }
+}
+
+/**
+ * Makes a manual injection final: its items do not come again. Repeating it changes nothing, and a late one counts as long as the items
+ * were not handed out again.
+ *
+ * @throws DomainError `not_found` for a claim that this session never made, `conflict` when its items were handed out again since
+ */
+export async function acknowledgeInjection(ctx: Ctx, sessionId: string, claimId: string): Promise<void> {
+  requireScope(ctx.actor, 'sessions:write')
+  requireOwnSession(ctx.actor, sessionId)
+  const { projectId } = ctx.actor
+  await inProject(ctx, async (tx) => {
+    await injections.lockSession(tx, projectId, sessionId)
+    const claim = await injections.findClaim(tx, projectId, sessionId, claimId)
+    if (claim === null) throw notFound('claim')
+    if (claim.isAcknowledged) return
+    if (claim.isReplaced) {
+      throw new DomainError('conflict', 'This claim has lapsed, and its items were handed out again. Acknowledge the injection that brought them.')
+    }
+    const { held } = claim
+    const taskIds = held.tasks.map((each) => each.taskId)
+    await tasks.lockTasks(tx, taskIds)
+    const heldSince = new Set(await injections.listTasksHeldSince(tx, projectId, sessionId, held.tasks))
+    const told = held.tasks.filter((each) => heldSince.has(each.taskId))
+    await recordTaskNews(ctx, tx, projectId, sessionId, told, ctx.actor)
+    if (held.tsgIds.length > 0) await tsgNotices.markTsgNoticesDelivered(tx, projectId, sessionId, held.tsgIds)
+    if (held.inboxClaimId !== null) await inbox.acknowledgeInboxClaim(tx, projectId, sessionId, held.inboxClaimId)
+    await injections.acknowledgeClaim(tx, claimId)
+  })
+}

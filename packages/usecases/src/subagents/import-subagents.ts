@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { subagents } from '@muster/db'
+import {
+  DomainError,
+  looksLikeSubagent,
+  parseSubagentMarkdown,
+  requireController,
+  requireScope,
+  SUBAGENT_LIMITS,
+  type SubagentDefinition,
+  type SubagentProblem,
+} from '@muster/domain'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { putVersion } from './put-subagent.ts'
+import { isForeign } from './subagent-files.ts'
+
+/** A file of a collection. */
+export interface GivenFile {
+  /** Where it lies in the collection. */
+  path: string
+  bytes: Uint8Array
+}
+
+/** The outcome of one Markdown file. */
+export interface ImportedFile {
+  path: string
+  /** `renamed`: imported under a name other than the written one. `ignored`: not a definition. */
+  outcome: 'imported' | 'renamed' | 'refused' | 'ignored'
+  /** Null for what has none. */
+  name: string | null
+  /** The written name of a renamed one. */
+  title: string | null
+  /** Null for what was not imported. */
+  version: number | null
+  /** Errors of a refused file, warnings of an imported one. */
+  problems: SubagentProblem[]
+}
+
+/** Instructions may have half of it. */
+const FILE_BYTES_MAX = 2 * SUBAGENT_LIMITS.instructionsBytes
+
+/**
+ * Puts every definition of a collection under the name that its text says, else under that of its file, as `putSubagent` does for one. A file that cannot be
+ * used is refused alone: the others are imported, all in one transaction.
+ *
+ * @returns a row for each Markdown file, in the order given
+ * @throws DomainError `validation_failed` when no file is Markdown
+ */
+export async function importSubagents(ctx: Ctx, files: readonly GivenFile[]): Promise<ImportedFile[]> {
+  requireScope(ctx.actor, 'subagents:write')
+  requireController(ctx.actor)
+  const pathByName = new Map<string, string>()
+  const read = files.filter(({ path }) => path.toLowerCase().endsWith('.md')).map((file) => readFile(file, pathByName))
+  if (read.length === 0) {
+    throw new DomainError(
+      'validation_failed',
+      'No Markdown file was sent: send definitions whose names end in .md, in a tar, a zip or as parts of multipart/form-data.',
+    )
+  }
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    const versions = new Map<string, number>()
+    // By name, so that two imports at once wait for each other instead of for ever.
+    const usable = read.flatMap(({ definition, contentHash }) => (definition === null ? [] : [{ definition, contentHash }]))
+    usable.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1))
+    for (const { definition, contentHash } of usable) {
+      const newest = await subagents.lockSubagent(tx, projectId, definition.name, 'api')
+      versions.set(definition.name, (await putVersion(tx, projectId, definition, contentHash, newest)).version)
+    }
+    return read.map(({ row, definition }) => ({ ...row, version: definition === null ? null : (versions.get(definition.name) ?? null) }))
+  })
+}
+
+interface ReadFile {
+  row: Omit<ImportedFile, 'version'>
+  /** Null for what is not imported. */
+  definition: SubagentDefinition | null
+  contentHash: Buffer
+}
+
+function readFile({ path, bytes }: GivenFile, pathByName: Map<string, string>): ReadFile {
+  const fileName = path.split('/').at(-1) ?? path
+  const contentHash = createHash('sha256').update(bytes).digest()
+  const withoutDefinition = (outcome: 'refused' | 'ignored', name: string | null, problems: SubagentProblem[]): ReadFile => ({
+    row: { path, outcome, name, title: null, problems },
+    definition: null,
+    contentHash,
+  })
+  const refusal = (reason: string, name: string | null = null): ReadFile =>
+    withoutDefinition('refused', name, [{ pointer: '', field: 'definition', reason, line: 1, severity: 'error' }])
+
+  if (bytes.length > FILE_BYTES_MAX) return refusal(`is larger than ${FILE_BYTES_MAX} bytes`)
+  const text = decode(bytes)
+  if (text === null) return refusal('is not valid UTF-8')
+  if (isForeign(path) || !looksLikeSubagent(text)) return withoutDefinition('ignored', null, [])
+  const { name, definition, problems } = parseSubagentMarkdown(text, { fileName: fileName.slice(0, -'.md'.length), source: 'api' })
+  if (definition === null)
+    return withoutDefinition(
+      'refused',
+      name,
+      problems.filter(({ severity }) => severity === 'error'),
+    )
+  const other = pathByName.get(definition.name)
+  if (other !== undefined) return refusal(`goes by the name ${definition.name}, which ${other} has already: give one of them another name`, definition.name)
+  pathByName.set(definition.name, path)
+  const outcome = definition.title === null ? 'imported' : 'renamed'
+  return { row: { path, outcome, name: definition.name, title: definition.title, problems }, definition, contentHash }
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { type StoredSubagent, subagents, type Tx } from '@muster/db'
+import { parseSubagentMarkdown, requireController, requireDefinition, requireScope, type SubagentDefinition, type SubagentProblem } from '@muster/domain'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { isSameVersion } from './find-subagent.ts'
+
+export interface PutSubagent {
+  definition: SubagentDefinition
+  /** What its author may not have meant. */
+  warnings: SubagentProblem[]
+  /** Whether the API had nothing there before. */
+  created: boolean
+}
+
+/**
+ * Puts a definition under a name, where it counts before files and built-ins. What is there already in the same words stays the version that it
+ * is; runs under way keep the version that they were started with.
+ *
+ * @throws DomainError `subagent_invalid` with the line of everything that is wrong, also for a name that is none, or another one in the text
+ */
+export async function putSubagent(ctx: Ctx, name: string, text: string): Promise<PutSubagent> {
+  requireScope(ctx.actor, 'subagents:write')
+  requireController(ctx.actor)
+  const reading = parseSubagentMarkdown(text, { name, source: 'api' })
+  const definition = requireDefinition(reading)
+  const contentHash = createHash('sha256').update(text).digest()
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    const newest = await subagents.lockSubagent(tx, projectId, name, 'api')
+    const created = newest === null || newest.put === null
+    return { definition: await putVersion(tx, projectId, definition, contentHash, newest), warnings: reading.problems, created }
+  })
+}
+
+/** Stores a definition as the next version of its name, whose row is locked, unless the newest that was put has the same text. */
+export async function putVersion(
+  tx: Tx,
+  projectId: string,
+  definition: SubagentDefinition,
+  contentHash: Buffer,
+  newest: StoredSubagent | null,
+): Promise<SubagentDefinition> {
+  if (newest !== null && newest.put !== null && isSameVersion(newest, { source: 'api', contentHash })) return newest.put
+  const next = { ...definition, version: (newest?.version ?? 0) + 1 }
+  await subagents.insertSubagentVersion(tx, projectId, next, contentHash)
+  return next
+}

@@ -1,0 +1,61 @@
+import { type LockedSubtask, outbox, subtasks, type Tx, tasks, updates } from '@muster/db'
+import { DomainError, isTerminal, type NewEvent, notFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
+import { runQueue } from '@muster/jobs'
+import { returnTaskToPending } from '../assignments/return-task.ts'
+import type { Ctx, Deps } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { subtaskEvent, updateEvent } from '../events/event-data.ts'
+import { grantFreeSlots } from './grant-permits.ts'
+
+/**
+ * Cancels a subtask. A pending one ends at once and hands its slot on; a running one is asked to stop, and whoever runs it ends
+ * it. The first commit wins.
+ *
+ * @throws DomainError `not_found`, `not_cancellable` once it has ended
+ */
+export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Subtask; cancelled: boolean }> {
+  requireScope(ctx.actor, 'subtasks:write')
+  requireOwnSubtask(ctx.actor, id)
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    // Locks of tasks come before those of subtasks.
+    const [taskId] = await subtasks.listTaskIds(tx, [id])
+    const task = taskId === undefined ? null : await tasks.lockTask(tx, taskId)
+    const row = await subtasks.lockSubtask(tx, id)
+    if (row === null) throw notFound('subtask')
+    if (isTerminal(row.status)) {
+      throw new DomainError('not_cancellable', `This subtask has already ended as ${row.status}.`, { status_now: row.status })
+    }
+    // One that runs gives its task back when it ends.
+    if (row.status === 'pending' && task?.subtaskId === id && task.subagentSessionId === subtaskSessionId(id)) {
+      await returnTaskToPending(ctx, tx, projectId, task.id, 'The subtask that was to run it was cancelled.', ctx.actor)
+    }
+    await cancelLockedSubtask(ctx, tx, projectId, row, ctx.actor)
+    return { subtask: (await subtasks.findSubtask(tx, id)) as Subtask, cancelled: row.status === 'pending' }
+  })
+}
+
+/** The same for a locked row that has not ended, in a caller's transaction. Takes the lock of its lane. */
+export async function cancelLockedSubtask(deps: Deps, tx: Tx, projectId: string, row: LockedSubtask, actor: NewEvent['actor']): Promise<void> {
+  if (row.status === 'running') {
+    if (row.cancelRequestedAt === null) {
+      await subtasks.requestCancel(tx, row.id)
+      await outbox.publish(tx, projectId, [subtaskEvent('subtask.cancel_requested', row, actor, { attempt: row.attempt })])
+      tx.afterCommit(() => deps.bell.ring('outbox'))
+    }
+    tx.afterCommit(() => deps.bell.ring('cancel', row.id))
+  } else {
+    await subtasks.cancelPending(tx, row.id)
+    await subtasks.tellParent(tx, projectId, row.id, deps.newId())
+    const expired = await updates.expireUpdates(tx, projectId, [row.id])
+    await outbox.publish(tx, projectId, [
+      ...expired.map((update) => updateEvent('update.expired', update.updateId, row.id, actor)),
+      subtaskEvent('subtask.cancelled', row, actor, { status: 'cancelled', final_outcome: 'cancelled', result: null }),
+    ])
+    tx.afterCommit(() => deps.bell.ring('outbox'))
+    if (row.jobId !== null) {
+      await deps.runJobs.deleteWaiting(tx, runQueue(row.runner, projectId), [row.jobId])
+      await grantFreeSlots(deps, tx, projectId, [row.agentId])
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import { lanes, subtasks, type Tx, transaction } from '@muster/db'
+import {
+  DomainError,
+  type Priority,
+  type RequiredOutput,
+  type RunnerChooser,
+  requireScope,
+  requireSpawnAllowed,
+  type Scope,
+  type Subtask,
+} from '@muster/domain'
+import { type RunJobs, runQueue } from '@muster/jobs'
+import { Gather } from '../core/batch-executor.ts'
+import type { Ctx, Deps } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { subtaskEvent } from '../events/event-data.ts'
+import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
+import { grantProjectSlotsSoon } from './grant-missed-permits.ts'
+import { laneDefaults } from './lane-defaults.ts'
+
+export interface NewSubtask {
+  task: string
+  agentId?: string | undefined
+  priority?: Priority | undefined
+  timeoutSeconds?: number | undefined
+  notify?: boolean | undefined
+  parentSessionId?: string | undefined
+  taskId?: string | undefined
+  /** A runner by its name, or the choice of one, which is made only where there is something to run. */
+  runner: string | RunnerChooser
+  /** In place of that of the sub-agent, where there is one. */
+  model?: string | undefined
+  /** The sub-agent that it is a run of, in the background. */
+  subagent?: string | undefined
+  requiredOutputs?: RequiredOutput[] | undefined
+  maxAttempts?: number | undefined
+  budget?: { maxSteps?: number | undefined; maxTokens?: number | undefined; maxCostUsdMicros?: number | undefined } | undefined
+  metadata?: Record<string, unknown> | undefined
+  /** How often a poor result is sent back. Only of a dispatched brief: what has no criteria has nothing to be sent back for. */
+  maxRevisions?: number | undefined
+}
+
+export const DEFAULT_AGENT = 'default'
+const DEFAULT_MAX_ATTEMPTS = 2
+export const DEFAULT_MAX_STEPS = 50
+
+/**
+ * Accepts a subtask: row, event and, where its agent has a free slot, the job, in one commit. [011] spawn_task
+ *
+ * @throws DomainError `subtasks_disabled`, `spawn_blocked`, `forbidden`, `pending_limit_reached`, and what `engageSubagent` refuses
+ */
+export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtask> {
+  if (input.subagent !== undefined) return await createRun(ctx, input, input.subagent)
+  const row = prepareSubtask(ctx, input)
+  // A stored answer commits with its effect, which needs a transaction of its own.
+  if (ctx.idempotency === undefined) return await lotsOf(ctx).add({ ctx, row })
+  return await inProject(ctx, async (tx) => unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0]))
+}
+
+/** The same for a run of a sub-agent. The version of its definition is stored with it. */
+async function createRun(ctx: Ctx, input: NewSubtask, subagent: string): Promise<Subtask> {
+  const prepared = prepareRun(ctx, input)
+  return await inProject(ctx, async (tx) => {
+    const row = await inBackground(ctx, tx, prepared, input.runner, subagent)
+    return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0])
+  })
+}
+
+/** A subtask before its runner is chosen. */
+export type PreparedRun = Omit<subtasks.NewSubtaskRow, 'runner' | 'runnerReason'>
+
+/**
+ * Gives a prepared subtask its runner, and makes it a background run of a sub-agent where one is named.
+ *
+ * @throws DomainError as `engageSubagent` and the choice of the runner do
+ */
+export async function inBackground(
+  ctx: Ctx,
+  tx: Tx,
+  prepared: PreparedRun,
+  runner: NewSubtask['runner'],
+  subagent: string | null | undefined,
+): Promise<subtasks.NewSubtaskRow> {
+  if (subagent == null) return { ...prepared, ...resolveRunner(runner, null) }
+  return await engageSubagent(ctx, tx, prepared, { name: subagent, model: prepared.model, runner, runInBackground: true })
+}
+
+/** Checks who asks, fills in what was left out, and chooses the runner of a plain subtask. */
+export function prepareSubtask(ctx: Ctx, input: NewSubtask): subtasks.NewSubtaskRow {
+  return { ...prepareRun(ctx, input), ...resolveRunner(input.runner, null) }
+}
+
+/** The same but for the runner, which of a sub-agent is chosen once its definition is known. */
+export function prepareRun(ctx: Ctx, input: Omit<NewSubtask, 'runner'>, scope: Scope = 'subtasks:write'): PreparedRun {
+  requireSpawnAllowed(ctx.actor)
+  requireScope(ctx.actor, scope)
+  const { settings, actor } = ctx
+  if (!settings.SUBTASK_ENABLED) throw new DomainError('subtasks_disabled', 'Subtasks are switched off on this server (SUBTASK_ENABLED=false).')
+  return {
+    id: ctx.newId(),
+    projectId: actor.projectId,
+    agentId: actor.agentId ?? input.agentId ?? DEFAULT_AGENT,
+    parentSessionId: input.parentSessionId ?? null,
+    task: input.task,
+    taskId: input.taskId ?? null,
+    taskRevision: null,
+    scheduleId: null,
+    subagentName: null,
+    subagentVersion: null,
+    resumeOf: null,
+    background: true,
+    priority: input.priority ?? 'normal',
+    model: input.model ?? null,
+    timeoutSeconds: input.timeoutSeconds ?? settings.SUBTASK_DEFAULT_TIMEOUT,
+    maxAttempts: input.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    budgetMaxSteps: input.budget?.maxSteps ?? DEFAULT_MAX_STEPS,
+    budgetMaxTokens: input.budget?.maxTokens ?? null,
+    budgetMaxCostMicros: input.budget?.maxCostUsdMicros ?? null,
+    notify: input.notify ?? true,
+    requiredOutputs: input.requiredOutputs ?? [],
+    metadata: input.metadata ?? {},
+    maxRevisions: input.maxRevisions ?? 0,
+    jobId: ctx.newId(),
+  }
+}
+
+/** A row that is ready to be inserted, and who asks for it. */
+export interface Prepared {
+  ctx: Ctx
+  row: subtasks.NewSubtaskRow
+}
+
+/** One subtask of a lot: accepted, or refused because its agent has as many waiting as it may. */
+export type Spawned = { answer: Subtask } | { error: DomainError }
+
+export function unwrap(spawned: Spawned | undefined): Subtask {
+  if (spawned === undefined) throw new Error('a subtask was neither accepted nor refused')
+  if ('error' in spawned) throw spawned.error
+  return spawned.answer
+}
+
+/** Inserts prepared subtasks of one project, in their order, in a caller's transaction. Takes lane locks: row locks come before. */
+export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<Spawned[]> {
+  const defaults = laneDefaults(deps)
+  const wanted = prepared.map(({ ctx, row }) => ({
+    row,
+    created: subtaskEvent('subtask.created', row, ctx.actor, {
+      priority: row.priority,
+      runner: row.runner,
+      ...(row.subagentName === null ? {} : { subagent: { name: row.subagentName, version: row.subagentVersion } }),
+    }),
+  }))
+  // Statements in one packet: they run one after the other, and each sees what the one before it has waited for, or done.
+  const [, inserted] = await Promise.all([
+    lanes.lockProjectLanes(
+      tx,
+      projectId,
+      prepared.map(({ row }) => row.agentId),
+      defaults,
+    ),
+    subtasks.insertSubtasks(tx, projectId, wanted, defaults, deps.settings.SUBTASK_AGEING_SECONDS),
+    deps.runJobs.insertForRows(
+      tx,
+      prepared.map(({ row }) => row.id),
+    ),
+  ])
+  let hasSlots = false
+  const spawned: Spawned[] = []
+  const refusals = new Map<string, DomainError>()
+  for (const { row } of prepared) {
+    const accepted = inserted.get(row.id)
+    if (accepted === undefined) {
+      const error = refusals.get(row.agentId) ?? (await isFull(tx, projectId, row.agentId, defaults))
+      refusals.set(row.agentId, error)
+      spawned.push({ error })
+      continue
+    }
+    hasSlots ||= accepted.slot
+    if (accepted.outranksHolder) {
+      const taken = await lanes.takeSlotFromLater(tx, projectId, row.agentId, accepted.rankAt)
+      if (taken !== null) {
+        await deps.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
+        await lanes.giveSlot(tx, row.id, row.jobId)
+        await deps.runJobs.insertForRows(tx, [row.id])
+        hasSlots = true
+      }
+    }
+    spawned.push({ answer: newSubtask(row, accepted.createdAt) })
+  }
+  if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectSlotsSoon(deps, projectId))
+  if (hasSlots) tx.afterCommit(() => deps.bell.ring('run'))
+  if (inserted.size > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  return spawned
+}
+
+async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lanes.LaneDefaults): Promise<DomainError> {
+  const { limit, limitedBy } = await subtasks.findPendingLimit(tx, projectId, agentId, defaults)
+  const whose = limitedBy === 'agent' ? `Agent ${agentId}` : 'This project, over all of its agents,'
+  const message = `${whose} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`
+  return new DomainError('pending_limit_reached', message, { retryAfterSeconds: 1, limit, limited_by: limitedBy, agent_id: agentId })
+}
+
+/** Enough that they do not wait for one another's disk writes, few enough that under load many go together. */
+const LOTS = { lotsAtOnce: 4, itemsPerLotMax: 50 }
+const lots = new WeakMap<RunJobs, Map<string, Gather<Prepared, Subtask>>>()
+
+/** What is spawned without an `Idempotency-Key` at the same time, in the same project, is accepted together. */
+function lotsOf(ctx: Ctx): Gather<Prepared, Subtask> {
+  const ofProcess = lots.get(ctx.runJobs) ?? new Map<string, Gather<Prepared, Subtask>>()
+  lots.set(ctx.runJobs, ofProcess)
+  const { projectId } = ctx.actor
+  const known = ofProcess.get(projectId)
+  if (known !== undefined) return known
+  const gather = new Gather<Prepared, Subtask>(
+    (prepared) => transaction(ctx.db, projectId, (tx) => insertPrepared((prepared[0] as Prepared).ctx, tx, projectId, prepared)),
+    LOTS,
+  )
+  ofProcess.set(projectId, gather)
+  return gather
+}
+
+/** What was just inserted, without reading it back. */
+function newSubtask(row: subtasks.NewSubtaskRow, createdAt: Date): Subtask {
+  return {
+    id: row.id,
+    projectId: row.projectId,
+    agentId: row.agentId,
+    parentSessionId: row.parentSessionId,
+    task: row.task,
+    taskId: row.taskId,
+    taskRevision: row.taskRevision,
+    scheduleId: row.scheduleId,
+    subagentName: row.subagentName,
+    subagentVersion: row.subagentVersion,
+    resumeOf: row.resumeOf,
+    background: row.background,
+    priority: row.priority,
+    status: 'pending',
+    finalOutcome: null,
+    result: null,
+    resultTruncated: false,
+    summary: null,
+    error: null,
+    outputs: null,
+    requiredOutputs: row.requiredOutputs,
+    workerId: null,
+    attempt: 0,
+    failures: 0,
+    maxAttempts: row.maxAttempts,
+    timeoutSeconds: row.timeoutSeconds,
+    budget: { maxSteps: row.budgetMaxSteps, maxTokens: row.budgetMaxTokens, maxCostUsdMicros: row.budgetMaxCostMicros },
+    notify: row.notify,
+    runner: row.runner,
+    ...(row.runnerReason === undefined ? {} : { runnerReason: row.runnerReason }),
+    ...(row.warnings === undefined ? {} : { warnings: row.warnings }),
+    model: row.model,
+    usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, steps: 0, toolCalls: 0 },
+    revisionOf: null,
+    revisionRound: 0,
+    maxRevisions: row.maxRevisions,
+    evaluation: null,
+    createdAt,
+    startedAt: null,
+    completedAt: null,
+    lostMs: 0,
+    cancelRequestedAt: null,
+    metadata: row.metadata,
+  }
+}

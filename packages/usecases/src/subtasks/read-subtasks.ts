@@ -1,0 +1,99 @@
+import { type Step, steps, subtasks, type Update, updates } from '@muster/db'
+import { DomainError, isUuid, notFound, ownSubjectId, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { type Ctx, reading } from '../core/ctx.ts'
+
+export interface Page<T> {
+  items: T[]
+  nextCursor: string | null
+}
+
+/** @throws DomainError `not_found` */
+export async function getSubtask(ctx: Ctx, id: string): Promise<Subtask> {
+  requireScope(ctx.actor, 'subtasks:read')
+  requireOwnSubtask(ctx.actor, id)
+  const subtask = await reading(ctx, (tx) => subtasks.findSubtask(tx, id))
+  if (subtask === null) throw notFound('subtask')
+  return subtask
+}
+
+export interface SubtaskQuery {
+  status?: SubtaskStatus | undefined
+  /** The parent session. */
+  session?: string | undefined
+  agentId?: string | undefined
+  taskId?: string | undefined
+  scheduleId?: string | undefined
+  /** Its name. */
+  subagent?: string | undefined
+  limit: number
+  cursor?: string | undefined
+}
+
+/** Newest first. A subtask's own credential sees itself alone. */
+export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<Subtask>> {
+  requireScope(ctx.actor, 'subtasks:read')
+  const beforeId = query.cursor
+  if (beforeId !== undefined && !isUuid(beforeId)) throw cursorInvalid()
+  const items = await reading(ctx, (tx) =>
+    subtasks.listSubtasks(tx, ctx.actor.projectId, {
+      status: query.status,
+      parentSessionId: query.session,
+      agentId: ctx.actor.agentId ?? query.agentId,
+      taskId: query.taskId,
+      scheduleId: query.scheduleId,
+      subagentName: query.subagent,
+      onlyId: ownSubjectId(ctx.actor),
+      beforeId,
+      limit: query.limit + 1,
+    }),
+  )
+  return page(items, query.limit, (last) => last.id)
+}
+
+/** The transcript, oldest first. */
+export async function listSteps(ctx: Ctx, subtaskId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<Step>> {
+  return await listOfSubtask(ctx, subtaskId, query, (tx, afterSeq, limit) => steps.listSteps(tx, ctx.actor.projectId, subtaskId, afterSeq, limit))
+}
+
+/** The updates with their receipts, oldest first. */
+export async function listUpdates(ctx: Ctx, subtaskId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<Update>> {
+  return await listOfSubtask(ctx, subtaskId, query, (tx, afterSeq, limit) => updates.listUpdates(tx, ctx.actor.projectId, subtaskId, afterSeq, limit))
+}
+
+async function listOfSubtask<T extends { seq: number }>(
+  ctx: Ctx,
+  subtaskId: string,
+  query: { limit: number; cursor?: string | undefined },
+  read: (tx: Parameters<typeof subtasks.findSubtask>[0], afterSeq: number, limit: number) => Promise<T[]>,
+): Promise<Page<T>> {
+  requireScope(ctx.actor, 'subtasks:read')
+  requireOwnSubtask(ctx.actor, subtaskId)
+  const afterSeq = numberInCursor(query.cursor) ?? 0
+  const items = await reading(ctx, async (tx) => {
+    if (!(await subtasks.subtaskExists(tx, subtaskId))) throw notFound('subtask')
+    return await read(tx, afterSeq, query.limit + 1)
+  })
+  return page(items, query.limit, (last) => String(last.seq))
+}
+
+/** Cuts the one item too many that was read to know whether there is a next page. */
+export function page<T>(items: T[], limit: number, cursorOf: (last: T) => string): Page<T> {
+  if (items.length <= limit) return { items, nextCursor: null }
+  const kept = items.slice(0, limit)
+  return { items: kept, nextCursor: cursorOf(kept.at(-1) as T) }
+}
+
+export function cursorInvalid(): DomainError {
+  return new DomainError(
+    'cursor_invalid',
+    'This cursor does not belong to this list. Send it to the path that gave it out, with the same filters, or start again without a cursor.',
+  )
+}
+
+/** The place in a list that is numbered. @throws DomainError `cursor_invalid` */
+export function numberInCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  const number = Number(cursor)
+  if (!/^\d{1,10}$/.test(cursor) || number > 2_147_483_647) throw cursorInvalid()
+  return number
+}

@@ -1,0 +1,81 @@
+import { assignments, type LockedTask, outbox, type Tx, taskDependencies, tasks } from '@muster/db'
+import { DomainError, notFound, requireController, requireScope, type Task } from '@muster/domain'
+import { supersedeQueued, takeAway } from '../assignments/unassign-task.ts'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { newAssignmentCredential } from '../core/secrets.ts'
+import { taskEvent } from '../events/event-data.ts'
+import { cancelSubtaskOf, requireOpen } from './finish-task.ts'
+import { isHeldByRun } from './report-task.ts'
+
+/**
+ * Hands a task to the session of a sub-agent, with a credential for it that opens this task alone and starts no work. Assigned to
+ * another session, the brief is handed over there from the beginning, and the old session gets nothing more; to the same one, only the
+ * credential is new, unless `resend` queues the whole brief for it again. [B5] assign_task
+ *
+ * @throws DomainError `not_found`, `invalid_transition` when it has ended, waits for others, or would be resent to the subtask that runs it
+ */
+export async function assignTask(ctx: Ctx, id: string, sessionId: string, { resend = false } = {}): Promise<{ task: Task; credential: string }> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  const secret = newAssignmentCredential(id)
+  return await inProject(ctx, async (tx) => {
+    const task = await tasks.lockTask(tx, id)
+    if (task === null) throw notFound('task')
+    requireOpen(task)
+    await requireUnblocked(tx, task)
+    if (resend && task.subagentSessionId === sessionId) await resendBrief(ctx, tx, task, secret.hash)
+    else await assignLockedTask(ctx, tx, task, sessionId, secret.hash)
+    return { task: (await tasks.findTask(tx, id)) as Task, credential: secret.token }
+  })
+}
+
+/** The same in a caller's transaction, of a task that is locked, open and waits for nothing. Without a hash, the session gets no credential. */
+export async function assignLockedTask(ctx: Ctx, tx: Tx, task: LockedTask, sessionId: string, credentialHash: Buffer | null): Promise<void> {
+  const { id, projectId } = task
+  const current = await assignments.findActiveAssignment(tx, id)
+  if (current?.sessionId === sessionId) {
+    if (credentialHash !== null) await assignments.replaceCredential(tx, id, credentialHash)
+    return
+  }
+  await cancelSubtaskOf(ctx, tx, task, ctx.actor)
+  const superseded = current === null ? [] : await takeAway(tx, task, ctx.actor)
+  await assignments.openAssignment(tx, projectId, { taskId: id, sessionId, credentialHash })
+  await tasks.writeTransition(tx, id, { status: 'assigned', subagentSessionId: sessionId, subtaskId: null })
+  await outbox.publish(tx, projectId, [
+    ...superseded,
+    taskEvent('task.assigned', { ...task, status: 'assigned', subagentSessionId: sessionId }, ctx.actor, { previous_session: current?.sessionId ?? null }),
+  ])
+  tx.afterCommit(() => ctx.bell.ring('outbox'))
+}
+
+/**
+ * Queues the whole brief of a locked task again for the session that holds it. Changes that are still queued are part of the brief, and so
+ * superseded. An acknowledgement of an earlier injection counts for nothing of this task: its assignment has begun anew.
+ */
+async function resendBrief(ctx: Ctx, tx: Tx, task: LockedTask, credentialHash: Buffer): Promise<void> {
+  if (isHeldByRun(task)) {
+    throw new DomainError(
+      'invalid_transition',
+      `This task was dispatched to subtask ${task.subtaskId}, which gets the brief from its worker. Only an assigned brief can be resent.`,
+      {
+        status_now: task.status,
+        subtask_id: task.subtaskId,
+      },
+    )
+  }
+  const superseded = await supersedeQueued(tx, task, ctx.actor)
+  await assignments.restartAssignment(tx, task.id, credentialHash)
+  await outbox.publish(tx, task.projectId, [
+    ...superseded,
+    taskEvent('task.assigned', task, ctx.actor, { previous_session: task.subagentSessionId, resent: true }),
+  ])
+  tx.afterCommit(() => ctx.bell.ring('outbox'))
+}
+
+/** @throws DomainError `invalid_transition` while a task waits for others, naming them */
+export async function requireUnblocked(tx: Tx, task: LockedTask): Promise<void> {
+  if (task.status !== 'blocked') return
+  const blockedBy = (await taskDependencies.listDependencies(tx, task.id)).filter((each) => each.status !== 'completed').map((each) => each.taskId)
+  throw new DomainError('invalid_transition', `This task waits for ${blockedBy.join(', ')}.`, { status_now: 'blocked', blocked_by: blockedBy })
+}

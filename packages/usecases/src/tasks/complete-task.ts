@@ -1,0 +1,130 @@
+import { type LockedTask, outbox, type Tx, tasks } from '@muster/db'
+import {
+  DomainError,
+  type NewEvent,
+  notFound,
+  type OutputProblem,
+  outputProblems,
+  requireOwnTask,
+  requireScope,
+  type Task,
+  type TaskStatus,
+} from '@muster/domain'
+import type { Ctx, Deps } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import type { MadeEvaluation } from '../evaluations/evaluate-ends.ts'
+import { taskEvent } from '../events/event-data.ts'
+import { decideLockedReview, isHeldByEndedRun } from './decide-review.ts'
+import { evaluateCompletion } from './evaluate-completion.ts'
+import { finishTask, lockForCompletion, requireOpen } from './finish-task.ts'
+import { reportTask } from './report-task.ts'
+
+/** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
+export type TaskCompletion =
+  | { outcome: 'completed' | 'in_review' | 'revision_requested' }
+  /** Required outputs are absent or do not fit. */
+  | { problems: OutputProblem[] }
+  /** It is in a state that nothing completes: ended, blocked or already in review. */
+  | { refused: TaskStatus }
+
+const COMPLETABLE: readonly TaskStatus[] = ['pending', 'assigned', 'in_progress', 'revision_requested']
+
+/** What a task is completed with, and by whom. */
+export interface HandIn {
+  outputs: Record<string, unknown>
+  summary: string | null
+  actor: NewEvent['actor']
+  /** Judges it, once it is known to be accepted. What is to be stored of that is the caller's business. */
+  evaluate: (task: LockedTask) => Promise<MadeEvaluation> | MadeEvaluation
+  /** Whether the task is held by a run that ends with it. */
+  hasRunEnded: boolean
+}
+
+/**
+ * Hands in the outputs of a task. They are held against the revision that is locked here, so that an output which a change of the brief
+ * adds at the same moment is either required or came after the completion. [B5] Completion. What is handed in is evaluated in the same commit.
+ *
+ * @throws DomainError `not_found`, `invalid_transition`, `outputs_missing` naming each output that is absent or does not fit
+ */
+export async function completeTask(ctx: Ctx, id: string, input: { outputs: Record<string, unknown>; summary?: string | undefined }): Promise<Task> {
+  requireScope(ctx.actor, 'tasks:write')
+  return await inProject(ctx, async (tx) => {
+    await requireOwn(ctx, tx, id)
+    const { outputs, summary = null } = input
+    const completion = await completeTaskInTransaction(ctx, tx, ctx.actor.projectId, id, {
+      outputs,
+      summary,
+      actor: ctx.actor,
+      evaluate: (task) => evaluateCompletion(ctx, tx, task, { outputs, summary }),
+      hasRunEnded: false,
+    })
+    if ('problems' in completion) throw outputsMissing(completion.problems)
+    if ('refused' in completion) throw cannotBeCompleted(completion.refused)
+    return (await tasks.findTask(tx, id)) as Task
+  })
+}
+
+/**
+ * Completes a task in a caller's transaction, if its outputs are what the locked revision asks for; changes nothing otherwise. With
+ * `review: auto` the evaluation decides at once, unless a judge is asked as well. A caller that locks tasks of its own before must lock the project's dependencies before those (`lockForCompletion`).
+ *
+ * @throws DomainError `not_found`
+ */
+export async function completeTaskInTransaction(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  taskId: string,
+  { outputs, summary, actor, evaluate, hasRunEnded }: HandIn,
+): Promise<TaskCompletion> {
+  await lockForCompletion(tx, projectId)
+  const task = await tasks.lockTask(tx, taskId)
+  if (task === null) throw notFound('task')
+  if (!COMPLETABLE.includes(task.status)) return { refused: task.status }
+  const problems = outputProblems(task.requiredOutputs, outputs)
+  if (problems.length > 0) return { problems }
+  const { evaluation, row, judge } = await evaluate(task)
+  if (task.review === 'none') {
+    await finishTask(deps, tx, task, { status: 'completed', outputs, summary, lastError: null }, actor)
+    return { outcome: 'completed' }
+  }
+  await tasks.writeTransition(tx, taskId, { status: 'in_review', completionOutputs: outputs, summary, lastError: null })
+  await outbox.publish(tx, projectId, [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })])
+  tx.afterCommit(() => deps.bell.ring('outbox'))
+  if (task.review === 'manual' || judge !== null) {
+    await reportTask(deps, tx, task, 'in_review')
+    return { outcome: 'in_review' }
+  }
+  const handedIn: LockedTask = { ...task, status: 'in_review', completionOutputs: outputs, summary }
+  const decision = await decideLockedReview(deps, tx, handedIn, {
+    evaluationId: row.id,
+    evaluation,
+    hasRunEnded: hasRunEnded || (await isHeldByEndedRun(tx, task)),
+  })
+  if (decision !== 'left') return { outcome: decision }
+  await reportTask(deps, tx, task, 'in_review')
+  return { outcome: 'in_review' }
+}
+
+/** The refusal of outputs, naming each. */
+export function outputsMissing(problems: readonly OutputProblem[]): DomainError {
+  const names = problems.map(({ name, reason }) => `${name} ${reason}`).join('; ')
+  return new DomainError('outputs_missing', `The task is not complete: ${names}. Nothing was changed.`, {
+    errors: problems.map(({ name, reason }) => ({ pointer: `/outputs/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, field: `outputs.${name}`, reason })),
+  })
+}
+
+function cannotBeCompleted(status: TaskStatus): DomainError {
+  requireOpen({ status })
+  const why = status === 'blocked' ? 'This task waits for others; it can be completed once they are.' : 'This task has been handed in and waits for its review.'
+  return new DomainError('invalid_transition', why, { status_now: status })
+}
+
+/** A sub-agent completes its own task and no other. Whose it is may change until it is locked. */
+async function requireOwn(ctx: Ctx, tx: Tx, id: string): Promise<void> {
+  if (ctx.actor.lineage === null) return
+  await lockForCompletion(tx, ctx.actor.projectId)
+  const task = await tasks.lockTask(tx, id)
+  if (task === null) throw notFound('task')
+  requireOwnTask(ctx.actor, task)
+}

@@ -1,0 +1,98 @@
+import { outbox, type Tx, taskDependencies, taskRevisions, tasks, tsgs } from '@muster/db'
+import { type BriefFields, briefRefused, type FieldProblem, mergeAllCriteria, requireScope, requireSpawnAllowed, type Task } from '@muster/domain'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { taskEvent } from '../events/event-data.ts'
+import { makeTaskWorkspace, removeTaskWorkspace, taskWorkspacePath } from './task-workspace.ts'
+import { type JudgedBrief, judgeBrief, unknownTasks, unknownTsgs } from './validate-task.ts'
+
+/**
+ * Stores a brief as revision 1, blocked while a task that it waits for is not complete. [B5] create_task, [EN] create_real_task
+ *
+ * @param problems what the door has found wrong already, to be told with everything else
+ * @throws DomainError `validation_failed` with every problem at once, `spawn_blocked` for a sub-agent
+ */
+export async function createTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<Task> {
+  requireSpawnAllowed(ctx.actor)
+  requireScope(ctx.actor, 'tasks:write')
+  const judged = await judgeBrief(ctx, fields, problems)
+  const given = Object.entries(fields)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name]) => name)
+  const id = ctx.newId()
+  const workspace = taskWorkspacePath(ctx, id)
+  await makeTaskWorkspace(workspace)
+  try {
+    return await inProject(ctx, (tx) => store(ctx, tx, id, workspace, judged, given))
+  } catch (error) {
+    await removeTaskWorkspace(ctx, workspace)
+    throw error
+  }
+}
+
+async function store(ctx: Ctx, tx: Tx, id: string, workspace: string, { cleaned, warnings }: JudgedBrief, fields: string[]): Promise<Task> {
+  const { projectId } = ctx.actor
+  const { dependsOn, tsgIds } = cleaned
+  const blockedBy = await findBlockers(tx, projectId, dependsOn)
+  const guides = await tsgs.lockTsgs(tx, projectId, tsgIds)
+  const problems = unknownTsgs(
+    tsgIds,
+    guides.map((guide) => guide.tsgId),
+  )
+  if (problems.length > 0) throw briefRefused(problems, warnings)
+  const criteria = mergeAllCriteria([], cleaned.criteria, ctx.newId)
+  const row = {
+    id,
+    projectId,
+    title: cleaned.title,
+    instructions: cleaned.instructions,
+    description: cleaned.description,
+    status: blockedBy.length === 0 ? ('pending' as const) : ('blocked' as const),
+    priority: cleaned.priority,
+    criteria,
+    requiredOutputs: cleaned.requiredOutputs,
+    context: cleaned.context,
+    warnings,
+    parentSessionId: cleaned.parentSessionId,
+    review: cleaned.review,
+    clientCwd: cleaned.clientCwd,
+    workspace,
+    metadata: cleaned.metadata,
+  }
+  await tasks.insertTask(tx, row)
+  await taskRevisions.insertRevision(tx, projectId, {
+    taskId: id,
+    revision: 1,
+    fields,
+    diff: null,
+    criteria,
+    requiredOutputs: cleaned.requiredOutputs,
+    author: { kind: ctx.actor.kind, id: ctx.actor.id },
+  })
+  for (const tsgId of tsgIds) await tsgs.linkTsg(tx, projectId, id, tsgId)
+  if (dependsOn.length > 0) await taskDependencies.replaceDependencies(tx, projectId, id, dependsOn)
+  const subject = { ...row, revision: 1 }
+  await outbox.publish(tx, projectId, [
+    taskEvent('task.created', subject, ctx.actor, { priority: row.priority }),
+    ...(blockedBy.length === 0 ? [] : [taskEvent('task.blocked', subject, ctx.actor, { blocked_by: blockedBy })]),
+  ])
+  tx.afterCommit(() => ctx.bell.ring('outbox'))
+  return (await tasks.findTask(tx, id)) as Task
+}
+
+/**
+ * Which of these tasks are not complete, under the lock that keeps all of them from becoming so meanwhile.
+ *
+ * @throws DomainError `validation_failed` naming those that do not exist
+ */
+export async function findBlockers(tx: Tx, projectId: string, dependsOn: readonly string[]): Promise<string[]> {
+  if (dependsOn.length === 0) return []
+  await taskDependencies.lockDependencies(tx, projectId, 'edit')
+  const found = await taskDependencies.findStatuses(tx, dependsOn)
+  const problems = unknownTasks(
+    dependsOn,
+    found.map((each) => each.taskId),
+  )
+  if (problems.length > 0) throw briefRefused(problems, [])
+  return found.filter((each) => each.status !== 'completed').map((each) => each.taskId)
+}

@@ -1,0 +1,93 @@
+import { evaluations, type LockedTask, outbox, subtasks, type Tx, tasks } from '@muster/db'
+import { type Evaluation, isOutputCriterion, isTerminal, type NewEvent, outputProblems, revisionRequest, type Sender } from '@muster/domain'
+import { leaveEndedRun } from '../assignments/unassign-task.ts'
+import type { Deps } from '../core/ctx.ts'
+import { taskEvent } from '../events/event-data.ts'
+import { finishTask, lockForCompletion } from './finish-task.ts'
+import { queueTaskUpdate } from './queue-task-update.ts'
+import { isHeldByRun } from './report-task.ts'
+
+/** Who decides where nobody does. */
+export const EVALUATOR: NewEvent['actor'] = { kind: 'system', id: 'evaluation' }
+
+/** What a decision goes by. */
+export type Judged = Pick<Evaluation, 'score' | 'recommendation' | 'criteria' | 'reflection'>
+
+/** `left`: there was nothing to decide, or it is for a person or a controller. */
+export type ReviewDecision = 'completed' | 'revision_requested' | 'left'
+
+/**
+ * Decides over a task with `review: auto` that waits for the verdicts of a judge, once they are there: as the recommendation says. Changes
+ * nothing where somebody else has decided, where the task has been handed in anew since, or where the evaluation is not that of what was
+ * handed in. Takes the locks of dependencies, of the task and of its subtask, in this order: call it before other locks are taken.
+ *
+ * @param input.evaluationId the evaluation without a judge, written when the task was handed in (`judge_of` of the judged one)
+ * @param input.evaluation the judged one
+ */
+export async function decideReview(
+  deps: Deps,
+  tx: Tx,
+  { projectId, taskId, evaluationId, evaluation }: { projectId: string; taskId: string; evaluationId: string; evaluation: Judged },
+): Promise<ReviewDecision> {
+  await lockForCompletion(tx, projectId)
+  const task = await tasks.lockTask(tx, taskId)
+  if (task === null || task.status !== 'in_review' || task.review !== 'auto') return 'left'
+  if ((await evaluations.findHandedIn(tx, projectId, taskId, task.subagentSessionId)) !== evaluationId) return 'left'
+  return await decideLockedReview(deps, tx, task, { evaluationId, evaluation, hasRunEnded: await isHeldByEndedRun(tx, task) })
+}
+
+/**
+ * The same for a locked task that is in review, in the transaction that handed it in.
+ *
+ * @param input.hasRunEnded whether its holder is a run that is over, with which nobody hears of a request
+ */
+export async function decideLockedReview(
+  deps: Deps,
+  tx: Tx,
+  task: LockedTask,
+  { evaluationId, evaluation, hasRunEnded }: { evaluationId: string; evaluation: Judged; hasRunEnded: boolean },
+): Promise<ReviewDecision> {
+  if (evaluation.recommendation === 'request_revision') {
+    await requestRevision(deps, tx, task, { content: revisionRequest(evaluation), note: null, actor: EVALUATOR, hasRunEnded, evaluationId })
+    return 'revision_requested'
+  }
+  if (evaluation.recommendation !== 'approve' || !isStillAskedFor(task, evaluation)) return 'left'
+  await finishTask(deps, tx, task, { status: 'completed' }, EVALUATOR)
+  return 'completed'
+}
+
+/** Sends a locked task in review back to its holder, with what is to be revised. */
+export async function requestRevision(
+  deps: Pick<Deps, 'newId' | 'bell'>,
+  tx: Tx,
+  task: LockedTask,
+  request: { content: string; note: string | null; actor: Sender; hasRunEnded: boolean; evaluationId?: string },
+): Promise<void> {
+  const { content, note, actor, hasRunEnded, evaluationId } = request
+  await tasks.writeTransition(tx, task.id, { status: 'revision_requested' })
+  if (hasRunEnded) await leaveEndedRun(tx, task, actor)
+  await outbox.publish(tx, task.projectId, [
+    taskEvent('task.revision_requested', { ...task, status: 'revision_requested' }, actor, {
+      note,
+      ...(evaluationId === undefined ? {} : { evaluation_id: evaluationId }),
+    }),
+  ])
+  await queueTaskUpdate(deps, tx, task, { type: 'revision_request', content, revision: task.revision, actor })
+}
+
+/** Whether a locked task is held by the session of a subtask that is over. */
+export async function isHeldByEndedRun(tx: Tx, task: LockedTask): Promise<boolean> {
+  if (task.subtaskId === null || !isHeldByRun(task)) return false
+  const run = await subtasks.lockSubtask(tx, task.subtaskId)
+  return run === null || isTerminal(run.status)
+}
+
+/**
+ * Whether what was approved is what the brief asks for by now: the bar may have moved since the holder was told of it, and then a person
+ * or a controller decides.
+ */
+function isStillAskedFor(task: LockedTask, { criteria }: Judged): boolean {
+  if (outputProblems(task.requiredOutputs, task.completionOutputs ?? {}).length > 0) return false
+  const judged = new Map(criteria.filter((criterion) => !isOutputCriterion(criterion)).map(({ id, text }) => [id, text]))
+  return task.criteria.every(({ id, text }) => judged.get(id) === text)
+}

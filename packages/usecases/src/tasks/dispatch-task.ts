@@ -1,0 +1,82 @@
+import { assignments, type LockedTask, outbox, tasks } from '@muster/db'
+import {
+  DomainError,
+  notFound,
+  requireController,
+  requireScope,
+  type Subtask,
+  subtaskSessionId,
+  type TaskPriority,
+  type TaskStatus,
+  taskOfBrief,
+} from '@muster/domain'
+import { takeAway } from '../assignments/unassign-task.ts'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { taskEvent } from '../events/event-data.ts'
+import { inBackground, insertPrepared, type NewSubtask, prepareRun, unwrap } from '../subtasks/create-subtask.ts'
+import { requireUnblocked } from './assign-task.ts'
+import { requireOpen } from './finish-task.ts'
+import { isHeldByRun } from './report-task.ts'
+
+/** How a brief is run. What it says itself (task, outputs) is not asked for again. */
+export type TaskDispatch = Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs'>
+
+const PRIORITIES = { P0: 'urgent', P1: 'urgent', P2: 'normal', P3: 'low' } as const satisfies Record<TaskPriority, string>
+const DISPATCHABLE: readonly TaskStatus[] = ['pending', 'assigned', 'in_progress', 'revision_requested']
+
+/**
+ * Runs a brief as a subtask, which holds the task from then on: it is told of every change between two steps, its outputs complete the
+ * task, and its failure gives the task back. A session that held the task gets nothing more of it.
+ *
+ * @param choose how to run it; asked, and so may refuse, only when there is something to run
+ * @throws DomainError `not_found`, `invalid_transition` when it has ended, waits for others, is in review or runs already, and what
+ *   spawning a subtask is refused for
+ */
+export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispatch): Promise<Subtask> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    const task = await tasks.lockTask(tx, id)
+    if (task === null) throw notFound('task')
+    requireOpen(task)
+    await requireUnblocked(tx, task)
+    requireIdle(task)
+    const input = choose()
+    const prepared = prepareRun(ctx, {
+      ...input,
+      task: taskOfBrief(task),
+      taskId: id,
+      priority: input.priority ?? PRIORITIES[task.priority],
+      parentSessionId: input.parentSessionId ?? task.parentSessionId ?? undefined,
+      requiredOutputs: task.requiredOutputs,
+    })
+    const row = await inBackground(ctx, tx, { ...prepared, taskRevision: task.revision }, input.runner, input.subagent)
+    const sessionId = subtaskSessionId(row.id)
+    const superseded = await takeAway(tx, task, ctx.actor)
+    await assignments.openAssignment(tx, projectId, { taskId: id, sessionId, credentialHash: null })
+    await tasks.writeTransition(tx, id, { status: 'in_progress', subagentSessionId: sessionId, subtaskId: row.id, lastError: null })
+    await outbox.publish(tx, projectId, [
+      ...superseded,
+      taskEvent('task.assigned', { ...task, status: 'in_progress', subagentSessionId: sessionId }, ctx.actor, {
+        previous_session: task.subagentSessionId,
+        subtask_id: row.id,
+      }),
+    ])
+    // Last, since it takes the lane's lock. A refusal takes everything back.
+    return unwrap((await insertPrepared(ctx, tx, projectId, [{ ctx, row }]))[0])
+  })
+}
+
+/** A task is run by one subtask at a time. */
+function requireIdle(task: LockedTask): void {
+  if (!DISPATCHABLE.includes(task.status)) {
+    throw new DomainError('invalid_transition', 'This task has been handed in and waits for its review.', { status_now: task.status })
+  }
+  if (!isHeldByRun(task) || task.status !== 'in_progress') return
+  throw new DomainError('invalid_transition', `This task runs already, as subtask ${task.subtaskId}. Cancel that first, or wait for it.`, {
+    status_now: task.status,
+    subtask_id: task.subtaskId,
+  })
+}

@@ -1,0 +1,62 @@
+import { assignments, type LockedTask, outbox, subtasks, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
+import { DomainError, isTerminal, isTerminalTask, type NewEvent, type TaskStatus, type TerminalTaskStatus } from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+import { taskEvent, taskUpdateEvent } from '../events/event-data.ts'
+import { cancelLockedSubtask } from '../subtasks/cancel-subtask.ts'
+import { reportTask } from './report-task.ts'
+
+/** @throws DomainError `invalid_transition` when a task has ended */
+export function requireOpen(task: { status: TaskStatus }): void {
+  if (!isTerminalTask(task.status)) return
+  throw new DomainError('invalid_transition', `This task has already ended as ${task.status}; nothing about it changes any more.`, { status_now: task.status })
+}
+
+/** Keeps dependencies from being edited while tasks are completed. Before the locks of tasks, whose completion may release others. */
+export async function lockForCompletion(tx: Tx, projectId: string): Promise<void> {
+  await taskDependencies.lockDependencies(tx, projectId, 'complete')
+}
+
+/**
+ * Ends a locked task: its assignment ends, undelivered updates expire, and its parent session gets an inbox item. Completion also
+ * releases, in the same commit, the tasks that waited for this one alone; their dependencies must have been locked before the task was.
+ */
+export async function finishTask(
+  deps: Pick<Deps, 'bell' | 'newId'>,
+  tx: Tx,
+  task: LockedTask,
+  end: { status: TerminalTaskStatus; lastError?: string | null; outputs?: Record<string, unknown>; summary?: string | null },
+  actor: NewEvent['actor'],
+): Promise<void> {
+  const { projectId, id } = task
+  await tasks.writeTransition(tx, id, {
+    status: end.status,
+    ...(end.outputs === undefined ? {} : { completionOutputs: end.outputs }),
+    ...(end.summary === undefined ? {} : { summary: end.summary }),
+    ...(end.lastError === undefined ? {} : { lastError: end.lastError }),
+  })
+  await reportTask(deps, tx, task, end.status)
+  await assignments.endAssignments(tx, id)
+  const expired = await taskUpdates.expireTaskUpdates(tx, projectId, id)
+  const released = end.status === 'completed' ? await releaseDependents(tx, task) : []
+  const summary = end.summary === undefined ? task.summary : end.summary
+  await outbox.publish(tx, projectId, [
+    ...expired.map((updateId) => taskUpdateEvent('update.expired', updateId, id, actor)),
+    taskEvent(`task.${end.status}`, { ...task, status: end.status }, actor, end.status === 'completed' ? { summary } : { reason: end.lastError ?? null }),
+    ...released.map((dependent) => taskEvent('task.unblocked', { ...dependent, status: 'pending' }, actor, { unblocked_by: id })),
+  ])
+  tx.afterCommit(() => deps.bell.ring('outbox'))
+}
+
+async function releaseDependents(tx: Tx, task: LockedTask): ReturnType<typeof taskDependencies.releaseDependents> {
+  if (!(await taskDependencies.hasDependents(tx, task.projectId, task.id))) return []
+  await taskDependencies.lockReleasing(tx, task.projectId)
+  return await taskDependencies.releaseDependents(tx, task.projectId, task.id)
+}
+
+/** Cancels the subtask that runs a locked task, if one does: nobody is waiting for what it would deliver. */
+export async function cancelSubtaskOf(deps: Deps, tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<void> {
+  if (task.subtaskId === null) return
+  const row = await subtasks.lockSubtask(tx, task.subtaskId)
+  if (row === null || isTerminal(row.status)) return
+  await cancelLockedSubtask(deps, tx, task.projectId, row, actor)
+}

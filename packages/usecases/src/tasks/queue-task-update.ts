@@ -1,0 +1,49 @@
+import { assignments, type LockedTask, outbox, type Tx, taskUpdates, type Update } from '@muster/db'
+import { type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+import { taskUpdateEvent } from '../events/event-data.ts'
+
+export interface TaskUpdateInput {
+  type: UpdateType
+  /** Names of the fields of the brief that changed. */
+  fields?: string[]
+  content: string
+  diff?: unknown
+  /** The revision that it made, or that the brief has as it is sent. */
+  revision: number
+  actor: Sender
+}
+
+/**
+ * Queues an update for whoever holds a locked task, and lets a subtask that runs it know at once. A change of the brief that nobody
+ * holds is part of what is handed over first, and is superseded from the start; a note waits for the holder to come.
+ */
+export async function queueTaskUpdate(deps: Pick<Deps, 'newId' | 'bell'>, tx: Tx, task: LockedTask, input: TaskUpdateInput): Promise<Update> {
+  const holder = await assignments.markNews(tx, task.id)
+  const isPartOfBrief = input.type !== 'note' && input.type !== 'revision_request'
+  const update = await taskUpdates.insertTaskUpdate(tx, {
+    id: deps.newId(),
+    projectId: task.projectId,
+    taskId: task.id,
+    updateType: input.type,
+    fields: input.fields ?? [],
+    content: input.content,
+    diff: input.diff ?? null,
+    revision: input.revision,
+    sender: { kind: input.actor.kind, id: input.actor.id, name: input.actor.name ?? null },
+    status: holder === null && isPartOfBrief ? 'superseded' : 'queued',
+  })
+  await outbox.publish(tx, task.projectId, [
+    taskUpdateEvent(update.status === 'queued' ? 'update.queued' : 'update.superseded', update.updateId, task.id, input.actor, {
+      update_type: update.updateType,
+      revision: update.revision,
+    }),
+  ])
+  const { subtaskId } = task
+  tx.afterCommit(() => {
+    deps.bell.ring('outbox')
+    // The worker that runs it looks for news as soon as it hears of anything about it.
+    if (subtaskId !== null && holder === subtaskSessionId(subtaskId)) deps.bell.ring('cancel', subtaskId)
+  })
+  return update
+}

@@ -1,0 +1,86 @@
+import { clock, taskDependencies, tsgs } from '@muster/db'
+import {
+  type BriefFields,
+  type BriefWarning,
+  briefFiles,
+  briefRefused,
+  type CleanBrief,
+  cleanBrief,
+  type FieldProblem,
+  fileWarning,
+  requireScope,
+  requireSpawnAllowed,
+  withFileChecks,
+  withWarnings,
+} from '@muster/domain'
+import { type Ctx, reading } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { checkFiles } from './check-files.ts'
+
+export interface JudgedBrief {
+  cleaned: CleanBrief
+  warnings: BriefWarning[]
+  at: Date
+}
+
+/**
+ * The same judgement that `createTask` makes, with nothing stored.
+ *
+ * @throws DomainError `validation_failed` with every problem at once, and the warnings too
+ */
+export async function validateTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<JudgedBrief> {
+  requireSpawnAllowed(ctx.actor)
+  requireScope(ctx.actor, 'tasks:write')
+  const judged = await judgeBrief(ctx, fields, problems)
+  // Stores nothing but the answer, for callers who repeat a request by its key.
+  return await inProject(ctx, async () => judged)
+}
+
+/**
+ * Cleans a brief and looks at everything it names: its files, its guides, the tasks it waits for. [EN] 4 and 5
+ *
+ * @param known problems that the door has found already, to be told with the others
+ * @throws DomainError `validation_failed`
+ */
+export async function judgeBrief(ctx: Ctx, fields: BriefFields, known: readonly FieldProblem[] = []): Promise<JudgedBrief> {
+  const at = await clock.readClock(ctx.db)
+  const { cleaned, problems, warnings } = cleanBrief(fields, at)
+  const all = [...known, ...problems, ...(problems.length === 0 ? await unknownRefs(ctx, cleaned) : [])]
+  const checks = await checkFiles(briefFiles(cleaned.context, cleaned.clientCwd), ctx.settings.WORKSPACE_ROOTS)
+  // What was not looked for is no fault of the brief.
+  const aboutFiles = checks.filter(({ status }) => status === 'not_found').map((check) => fileWarning(check, at))
+  const allWarnings = [...warnings, ...aboutFiles]
+  if (all.length > 0) throw briefRefused(all, allWarnings)
+  return { cleaned: withWarnings(withFileChecks(cleaned, checks), aboutFiles), warnings: allWarnings, at }
+}
+
+/** What a brief names that is not there. */
+async function unknownRefs(ctx: Ctx, { tsgIds, dependsOn }: CleanBrief): Promise<FieldProblem[]> {
+  if (tsgIds.length + dependsOn.length === 0) return []
+  const { projectId } = ctx.actor
+  return await reading(ctx, async (tx) => {
+    const [guides, tasks] = await Promise.all([tsgs.lockTsgs(tx, projectId, tsgIds), taskDependencies.findStatuses(tx, dependsOn)])
+    return [
+      ...unknownTsgs(
+        tsgIds,
+        guides.map((guide) => guide.tsgId),
+      ),
+      ...unknownTasks(
+        dependsOn,
+        tasks.map((task) => task.taskId),
+      ),
+    ]
+  })
+}
+
+export function unknownTsgs(wanted: readonly string[], known: readonly string[]): FieldProblem[] {
+  return unknown('tsgs', wanted, known, 'There is no such troubleshooting guide')
+}
+
+export function unknownTasks(wanted: readonly string[], known: readonly string[]): FieldProblem[] {
+  return unknown('depends_on', wanted, known, 'There is no such task')
+}
+
+function unknown(field: string, wanted: readonly string[], known: readonly string[], reason: string): FieldProblem[] {
+  return wanted.flatMap((value, index) => (known.includes(value) ? [] : [{ pointer: `/${field}/${index}`, field: `${field}[${index}]`, reason, value }]))
+}
