@@ -124,6 +124,14 @@ module.exports = {
       to: { circular: true },
     },
     {
+      name: 'no-cycles-between-folders',
+      severity: 'error',
+      comment: 'The folders of a package are its nouns. Two that import each other are one.',
+      scope: 'folder',
+      from: { path: '^packages/(domain|usecases)/src/[^/]+' },
+      to: { circular: true },
+    },
+    {
       name: 'no-unresolved',
       severity: 'error',
       comment: 'An import that cannot be resolved is an import that no rule above has judged.',

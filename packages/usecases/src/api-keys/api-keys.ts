@@ -2,8 +2,8 @@ import { type ApiKey, clock, credentials } from '@muster/db'
 import { DomainError, isUuid, notFound, requireScope, SCOPES, type Scope } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
+import { cursorInvalid, type Page, page } from '../core/page.ts'
 import { newApiKeySecret } from '../core/secrets.ts'
-import { cursorInvalid, type Page, page } from '../subtasks/read-subtasks.ts'
 
 export interface NewApiKey {
   name: string

@@ -1,7 +1,7 @@
 import { type EvaluatedOutput, type EvaluationSummary, evaluationReads, type StoredEvaluation, subtasks, type Tx, tasks } from '@muster/db'
 import { DomainError, isUuid, notFound, requireScope } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, type Page, page } from '../subtasks/read-subtasks.ts'
+import { cursorInvalid, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getEvaluation(ctx: Ctx, id: string): Promise<StoredEvaluation> {

@@ -2,7 +2,7 @@ import { type TsgSummary, tsgs, tsgUses } from '@muster/db'
 import { notFound, requireScope, type Tsg, type TsgSeverity, type TsgUsage } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
-import { cursorInvalid, type Page, page } from '../subtasks/read-subtasks.ts'
+import { cursorInvalid, type Page, page } from '../core/page.ts'
 
 export const ALL_TSG_USES = ['surfaced', 'read', 'resolved', 'unresolved'] as const
 

@@ -1,7 +1,7 @@
 import { scheduleSlots, schedules } from '@muster/db'
 import { isUuid, notFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, type Page, page } from '../subtasks/read-subtasks.ts'
+import { cursorInvalid, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getSchedule(ctx: Ctx, id: string): Promise<Schedule> {

@@ -1,7 +1,7 @@
 import { sessionMessages } from '@muster/db'
 import { isUuid, requireOwnSession, requireScope, type SessionMessage } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, type Page, page } from '../subtasks/read-subtasks.ts'
+import { cursorInvalid, type Page, page } from '../core/page.ts'
 
 /** What was said in a session, newest first. */
 export async function listMessages(ctx: Ctx, sessionId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<SessionMessage>> {

@@ -1,7 +1,7 @@
 import { type SubagentSummary, subagents } from '@muster/db'
 import { checkTool, isSubagentName, requireScope, type SubagentDefinition, type SubagentProblem, type ToolAnswer } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, type Page, page } from '../subtasks/read-subtasks.ts'
+import { cursorInvalid, type Page, page } from '../core/page.ts'
 import { builtinSubagentFiles, numbered, requireSubagent } from './find-subagent.ts'
 import { listSubagentFiles } from './subagent-files.ts'
 

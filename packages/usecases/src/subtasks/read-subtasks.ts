@@ -1,11 +1,7 @@
 import { type Step, steps, subtasks, type Update, updates } from '@muster/db'
-import { DomainError, isUuid, notFound, ownSubjectId, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { isUuid, notFound, ownSubjectId, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-
-export interface Page<T> {
-  items: T[]
-  nextCursor: string | null
-}
+import { cursorInvalid, numberInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getSubtask(ctx: Ctx, id: string): Promise<Subtask> {
@@ -74,26 +70,4 @@ async function listOfSubtask<T extends { seq: number }>(
     return await read(tx, afterSeq, query.limit + 1)
   })
   return page(items, query.limit, (last) => String(last.seq))
-}
-
-/** Cuts the one item too many that was read to know whether there is a next page. */
-export function page<T>(items: T[], limit: number, cursorOf: (last: T) => string): Page<T> {
-  if (items.length <= limit) return { items, nextCursor: null }
-  const kept = items.slice(0, limit)
-  return { items: kept, nextCursor: cursorOf(kept.at(-1) as T) }
-}
-
-export function cursorInvalid(): DomainError {
-  return new DomainError(
-    'cursor_invalid',
-    'This cursor does not belong to this list. Send it to the path that gave it out, with the same filters, or start again without a cursor.',
-  )
-}
-
-/** The place in a list that is numbered. @throws DomainError `cursor_invalid` */
-export function numberInCursor(cursor: string | undefined): number | undefined {
-  if (cursor === undefined) return undefined
-  const number = Number(cursor)
-  if (!/^\d{1,10}$/.test(cursor) || number > 2_147_483_647) throw cursorInvalid()
-  return number
 }

@@ -13,7 +13,7 @@ import {
   type TaskStatus,
 } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, numberInCursor, type Page, page } from '../subtasks/read-subtasks.ts'
+import { cursorInvalid, numberInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getTask(ctx: Ctx, id: string): Promise<Task> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseSubagentMarkdown } from '../subagents/markdown.ts'
-import { checkTool } from '../subagents/spawn-policy.ts'
-import { requireDefinition, type SubagentDefinition, type SubagentReading } from '../subagents/subagent.ts'
+import { parseSubagentMarkdown } from './markdown.ts'
+import { checkTool } from './spawn-policy.ts'
+import { requireDefinition, type SubagentDefinition, type SubagentReading } from './subagent.ts'
 
 const reading: SubagentReading = parseSubagentMarkdown('---\nname: limited\ndescription: x\n---\nx')
 const definition = (tools: string[], disallowedTools: string[]): SubagentDefinition => ({ ...requireDefinition(reading), tools, disallowedTools })
