@@ -11,7 +11,7 @@ export interface PendingSeed {
   /** The queue of that runner. */
   queue: string
   /** Slots of an agent; the shipped limit unless told. */
-  slotsPerAgent?: number
+  permitsPerAgent?: number
   agentPrefix?: string
 }
 
@@ -22,15 +22,15 @@ const COLUMNS = [
 
 /** Puts pending subtasks there as spawning would have: the first of each agent with a slot and a job, the others waiting. */
 export async function seedPending(sql: postgres.Sql, seed: PendingSeed): Promise<void> {
-  const slots = seed.slotsPerAgent ?? 3
+  const slots = seed.permitsPerAgent ?? 3
   const startMs = Date.now() - seed.count
   const rows = Array.from({ length: seed.count }, (_, index) => {
-    const hasSlot = index < slots * seed.agents
+    const hasPermit = index < slots * seed.agents
     return {
       id: uuidAt(startMs + index),
       at: new Date(startMs + index),
       agent: `${seed.agentPrefix ?? 'agent-'}${index % seed.agents}`,
-      jobId: hasSlot ? randomUUID() : null,
+      jobId: hasPermit ? randomUUID() : null,
     }
   })
   // In one transaction: a worker that looked in between would find jobs without rows.

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkAttempts } from './checks/attempts.ts'
 import { checkBriefs } from './checks/briefs.ts'
 import type { Evidence } from './checks/check.ts'
-import { judgeCoverage } from './checks/coverage.ts'
+import { checkCoverage } from './checks/coverage.ts'
 import { checkEvaluations } from './checks/evaluations.ts'
 import { checkLargeResults } from './checks/large-results.ts'
 import { checkEmptySystem, checkQuietSystem, listWorkspaces } from './checks/leftovers.ts'
@@ -106,7 +106,7 @@ export async function runChaos(
     growth?.judge(findings)
     await endProcesses(system, findings)
     await checkEmptySystem(evidence)
-    judgeCoverage(options, faults, load.absences.count, system.disk !== null, findings)
+    checkCoverage(options, faults, load.absences.count, system.disk !== null, findings)
     return { faults, load, sampler, recoveries, growth, drainedInMs, workspacesLeft: listWorkspaces(evidence).length }
   } finally {
     clearInterval(line)

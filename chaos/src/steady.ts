@@ -95,24 +95,24 @@ export function startGrowthWatch(system: System, minutes: number): GrowthWatch {
         findings.none(
           'memory in use does not grow under steady load',
           processes.length,
-          processes.flatMap(({ name }) => judgeMemory(name, inUse[name] ?? [])),
+          processes.flatMap(({ name }) => checkMemory(name, inUse[name] ?? [])),
         )
       }
       const [before, after] = [first, last].map((part) => Math.max(...part.map((sample) => sample.connections))) as [number, number]
       findings.none('connections do not grow under steady load', warm.length, after > before + CONNECTIONS_NOISE ? [`${before} → ${after}`] : [])
-      judgeTables(findings, warm)
+      checkTables(findings, warm)
     },
   }
 }
 
-function judgeMemory(name: string, looks: readonly number[]): string[] {
+function checkMemory(name: string, looks: readonly number[]): string[] {
   const said = `${name}: ${looks.map((mib) => mib.toFixed(1)).join(' → ')} MiB`
   if (looks.length < HEAP_LOOKS.length) return [`${said}, and did not answer at every look`]
   const isRising = looks.every((mib, place) => place === 0 || mib > (looks[place - 1] as number))
   return isRising && (looks.at(-1) as number) - (looks[0] as number) > HEAP_NOISE_MIB ? [said] : []
 }
 
-function judgeTables(findings: Findings, warm: readonly Sample[]): void {
+function checkTables(findings: Findings, warm: readonly Sample[]): void {
   const early = new Map(warm[0]?.tables.map((table) => [table.name, table]))
   const end = warm.at(-1)?.tables ?? []
   findings.none(

@@ -16,7 +16,7 @@ const CONFIG = fileURLToPath(new URL('../../.dependency-cruiser.cjs', import.met
 const FOLDERS = ['apps', 'packages', 'scripts', 'tests', 'examples', 'bench', 'chaos']
 
 /** Judges the imports under `root` by the rules of this repository. `root` is another folder only in the tests of the rules. */
-export async function judgeImports(root: string): Promise<ImportReport> {
+export async function checkImports(root: string): Promise<ImportReport> {
   const { forbidden, options } = await extractConfig(CONFIG)
   const folders = FOLDERS.filter((folder) => existsSync(`${root}/${folder}`))
   const { output } = await cruise(folders, { ...options, ruleSet: { forbidden: forbidden ?? [] }, validate: true, baseDir: root })
@@ -49,7 +49,7 @@ export async function unseenWorkspaces(root: string, modules: string[]): Promise
 }
 
 if (import.meta.main) {
-  const { modules, violations } = await judgeImports(repositoryRoot)
+  const { modules, violations } = await checkImports(repositoryRoot)
   const problems = violations.map(({ rule, from, to, comment }) => `${rule}: ${from} → ${to}${comment === '' ? '' : `\n    ${comment}`}`)
   for (const workspace of await unseenWorkspaces(repositoryRoot, modules)) problems.push(`no module seen in ${workspace}/src`)
   finish(problems, `${modules.length} modules`)

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { connect } from '@muster/db'
 import { DEFAULT_PROJECT_ID, type Settings } from '@muster/domain'
-import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
+import { createBoss, createJudgeJobs, createNotifier, createRunJobs, ensureRunQueues } from '@muster/jobs'
 import { type ApiKey, type Ctx, createApiKey, createProject, getProject, listApiKeys, revokeApiKey, WriteWatch } from '@muster/usecases'
 import type { KeyCommand } from './options.ts'
 
@@ -22,7 +22,7 @@ export async function runKeyCommand(command: Exclude<KeyCommand, { verb: 'help' 
     runJobs: createRunJobs(),
     judgeJobs: createJudgeJobs(boss),
     writes: new WriteWatch(),
-    bell: createBell(dispatchDb, ignore),
+    notifier: createNotifier(dispatchDb, ignore),
     settings,
     newId: randomUUIDv7,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import {
   fenceOf,
   renderAssignment,
-  renderBrief,
   renderInboxItem,
+  renderPrompt,
   renderRunFolder,
   renderTaskUpdate,
   renderTsgNotice,
@@ -82,7 +82,7 @@ const EXAMPLES: Record<string, string> = {
     32_768,
   ),
   guide: renderTsgNotice({ tsgId: 'port-taken', title: 'The port is taken', pattern: 'EADDRINUSE' }),
-  prompt: renderBrief(
+  prompt: renderPrompt(
     {
       task: 'Count the files of src/.\nLeave out the tests.',
       parentSessionId: 'research-1',

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ImportReport, importRuleNames, judgeImports, unseenWorkspaces } from '../../scripts/check/import-rules.ts'
+import { checkImports, type ImportReport, importRuleNames, unseenWorkspaces } from '../../scripts/check/import-rules.ts'
 import { repositoryRoot } from '../../scripts/check/report.ts'
 
 /** One wrong import for every rule: the file that makes it, what it imports, and the rule that must object. */
@@ -83,7 +83,7 @@ async function layOut(root: string): Promise<void> {
 describe('the imports of this repository', () => {
   let report: ImportReport
   beforeAll(async () => {
-    report = await judgeImports(repositoryRoot)
+    report = await checkImports(repositoryRoot)
   })
 
   it('were seen, in every app and package', async () => {
@@ -102,7 +102,7 @@ describe('a wrong import', () => {
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'muster-imports-'))
     await layOut(root)
-    report = await judgeImports(root)
+    report = await checkImports(root)
   })
   afterAll(() => rm(root, { recursive: true, force: true }))
 

@@ -1,8 +1,18 @@
 import { connect, describeOutage, isDatabaseUnavailable, missingFromDatabase, requireUsableDatabase, UnmigratedDatabaseError, unavailable } from '@muster/db'
 import { DEFAULT_PROJECT_ID, DomainError, readPhrase } from '@muster/domain'
-import { type Channel, createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
+import { type Channel, createBoss, createJudgeJobs, createNotifier, createRunJobs, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
-import { checkWrites, type Deps, findEndedTokens, type Log, latestEventSeq, readEventsAcrossProjects, relayOutbox, SWEEPS, WriteWatch } from '@muster/usecases'
+import {
+  checkWrites,
+  type Deps,
+  findEndedTokens,
+  type Log,
+  latestEventSeq,
+  MAINTENANCE,
+  readEventsAcrossProjects,
+  relayOutbox,
+  WriteWatch,
+} from '@muster/usecases'
 import { v7 } from 'uuid'
 import type { ApiDeps } from './api-deps.ts'
 import type { ApiConfig } from './config.ts'
@@ -44,14 +54,24 @@ export interface RunningDeps extends ApiDeps {
 export function createDeps({ settings, environment }: ApiConfig, log: Log): RunningDeps {
   const db = connect(settings.DATABASE_URL, { role: 'muster_app', connectionsMax: settings.API_POOL_SIZE, applicationName: 'muster-api' })
   const dispatchDb = connect(settings.DATABASE_URL, { role: 'muster_dispatch', connectionsMax: DISPATCH_POOL_SIZE, applicationName: 'muster-api-dispatch' })
-  const bell = createBell(dispatchDb, (error) => log.debug({ err: error }, 'a bell was lost'))
+  const notifier = createNotifier(dispatchDb, (error) => log.debug({ err: error }, 'a bell was lost'))
   const boss = createBoss(dispatchDb, {
     supervise: false,
     onWarning: ({ message }) => log.warn({}, message),
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
   })
   const stopping = new AbortController()
-  const deps: Deps = { db, dispatchDb, runJobs: createRunJobs(), judgeJobs: createJudgeJobs(boss), bell, writes: new WriteWatch(), settings, newId: v7, log }
+  const deps: Deps = {
+    db,
+    dispatchDb,
+    runJobs: createRunJobs(),
+    judgeJobs: createJudgeJobs(boss),
+    notifier,
+    writes: new WriteWatch(),
+    settings,
+    newId: v7,
+    log,
+  }
   const followers = createDemand(LINGER_MS)
   const feed = createEventFeed(followers)
   const claimers = createDemand(LINGER_MS)
@@ -166,7 +186,7 @@ function startLoops(deps: Deps, { feed, followers, runWaiters, claimers }: Liste
     { everyMs: TAIL_EVERY_MS, onError: complain('following the log') },
   )
 
-  void deps.bell.listen('outbox', () => relay.wake())
+  void deps.notifier.listen('outbox', () => relay.wake())
   const events = createEar(deps, 'events', () => tailer.wake(), stopping)
   followers.watch(
     () => {
@@ -180,8 +200,8 @@ function startLoops(deps: Deps, { feed, followers, runWaiters, claimers }: Liste
   )
   const runs = createEar(deps, 'run', () => runWaiters.wake(), stopping)
   claimers.watch(runs.open, runs.shut)
-  const sweeps = SWEEPS.map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: complain(what) }))
-  return [relay, tailer, ...sweeps]
+  const maintenance = MAINTENANCE.map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: complain(what) }))
+  return [relay, tailer, ...maintenance]
 }
 
 /** Listens to a channel from `open` to `shut`. Both may be called at any moment: what they ask for is done in turn. */
@@ -195,7 +215,7 @@ function createEar(deps: Deps, channel: Exclude<Channel, 'outbox'>, wake: () => 
         if (isOpen && silence === undefined) {
           await untilDone(stopping, deps.log, `listen to ${channel}`, async () => {
             // Nobody may need it any more by the time that it can be had.
-            if (isOpen) silence = await deps.bell.listen(channel, wake)
+            if (isOpen) silence = await deps.notifier.listen(channel, wake)
           })
         } else if (!isOpen && silence !== undefined) {
           const end = silence

@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 /** What the process's connection for bells did last. */
-const lastOfBells = async () => {
+const lastOfNotifiers = async () => {
   const rows = await admin<{ query: string }[]>`
     select query from pg_stat_activity where datname = current_database() and query ~* '^(un)?listen '`
   return rows.map(({ query }) => query)
@@ -43,7 +43,7 @@ function followProject() {
 
 describe('a process of the API', () => {
   it('listens to nothing while nobody follows, and hears of everything from the moment it is ready', async () => {
-    expect(await lastOfBells()).toEqual([])
+    expect(await lastOfNotifiers()).toEqual([])
     expect(api.deps.feed.isReady()).toBe(false)
 
     for (let round = 0; round < 2; round += 1) {
@@ -51,9 +51,9 @@ describe('a process of the API', () => {
       await api.deps.feed.ready()
       const { id } = await spawnExternal(api.ctx)
       await vi.waitFor(() => expect(seen.map(({ subject }) => subject.id)).toEqual([id]), PATIENCE)
-      await vi.waitFor(async () => expect(await lastOfBells()).toEqual(['listen "muster_events"']), PATIENCE)
+      await vi.waitFor(async () => expect(await lastOfNotifiers()).toEqual(['listen "muster_events"']), PATIENCE)
       leave(LINGER_MS)
-      await vi.waitFor(async () => expect(await lastOfBells()).toEqual(['unlisten "muster_events"']), PATIENCE)
+      await vi.waitFor(async () => expect(await lastOfNotifiers()).toEqual(['unlisten "muster_events"']), PATIENCE)
       await vi.waitFor(() => expect(api.deps.feed.isReady()).toBe(false), PATIENCE)
     }
   })
@@ -61,27 +61,27 @@ describe('a process of the API', () => {
   it('goes on for whoever comes back soon', async () => {
     const first = followProject()
     await api.deps.feed.ready()
-    await vi.waitFor(async () => expect(await lastOfBells()).toEqual(['listen "muster_events"']), PATIENCE)
+    await vi.waitFor(async () => expect(await lastOfNotifiers()).toEqual(['listen "muster_events"']), PATIENCE)
     first.leave(LINGER_MS - 1)
     // What its leaving would begin, were it for good, has begun by then.
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(api.deps.feed.isReady()).toBe(true)
-    expect(await lastOfBells()).toEqual(['listen "muster_events"'])
+    expect(await lastOfNotifiers()).toEqual(['listen "muster_events"'])
     const second = followProject()
     const { id } = await spawnExternal(api.ctx)
     await vi.waitFor(() => expect(second.seen.map(({ subject }) => subject.id)).toEqual([id]), PATIENCE)
     second.leave(LINGER_MS)
-    await vi.waitFor(async () => expect(await lastOfBells()).toEqual(['unlisten "muster_events"']), PATIENCE)
+    await vi.waitFor(async () => expect(await lastOfNotifiers()).toEqual(['unlisten "muster_events"']), PATIENCE)
   })
 
   it('listens for work while somebody waits for it', async () => {
     // The first is woken as soon as the process listens: there may have been work before.
     await api.deps.runWaiters.wait(60_000)
-    expect(await lastOfBells()).toEqual(['listen "muster_run"'])
+    expect(await lastOfNotifiers()).toEqual(['listen "muster_run"'])
     const left = new AbortController()
     const waiting = api.deps.runWaiters.wait(60_000, left.signal)
     lapse(() => left.abort(), LINGER_MS)
     await waiting
-    await vi.waitFor(async () => expect(await lastOfBells()).toEqual(['unlisten "muster_run"']), PATIENCE)
+    await vi.waitFor(async () => expect(await lastOfNotifiers()).toEqual(['unlisten "muster_run"']), PATIENCE)
   })
 })

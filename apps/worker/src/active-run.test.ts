@@ -42,13 +42,13 @@ describe('a note that comes between the claim and the brief', () => {
     const { id } = await dispatchTask(ctx, task.id, () => ({ runner: 'own' }))
     const claimed = await claimOne(ctx)
     await steerSubtask(ctx, id, { content: 'Mind the gap.', delivery: 'next_step', steerable: () => true })
-    const told: string[] = []
+    const delivered: string[] = []
     const runner: Pick<Runner, 'steerable' | 'usesWorkspace' | 'followsDefinitions' | 'run'> = {
       steerable: true,
       usesWorkspace: false,
       followsDefinitions: true,
       async run({ brief, updates }) {
-        told.push(brief.text)
+        delivered.push(brief.text)
         const [first] = await Promise.race([
           (async () => {
             for await (const update of updates) return [update.text]
@@ -56,16 +56,16 @@ describe('a note that comes between the claim and the brief', () => {
           })(),
           new Promise<string[]>((resolve) => setTimeout(() => resolve([]), 500)),
         ])
-        if (first !== undefined) told.push(first)
+        if (first !== undefined) delivered.push(first)
         return { kind: 'completed', result: 'Done.' }
       },
     }
     const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps
     const run = new ActiveRun(deps, claimed, runner as Runner, () => {})
-    run.hear({ subtaskId: id, attempt: claimed.attempt, cancelRequested: false, updateSeq: 1, taskHasNews: false })
+    run.applySignal({ subtaskId: id, attempt: claimed.attempt, cancelRequested: false, updateSeq: 1, taskHasUpdates: false })
     // Long enough for a checkpoint that fetched it.
     await new Promise((resolve) => setTimeout(resolve, 300))
     await run.complete(new Settler(deps, new AbortController().signal))
-    expect(told.filter((text) => text.includes('Mind the gap.'))).toEqual([told[0]])
+    expect(delivered.filter((text) => text.includes('Mind the gap.'))).toEqual([delivered[0]])
   })
 })

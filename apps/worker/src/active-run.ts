@@ -1,14 +1,14 @@
 import { type AttemptEnd, renderRunFolder } from '@muster/domain'
 import type { RunBudget, Runner, RunOutcome, StopReason } from '@muster/runners'
 import {
-  briefRun,
+  buildPrompt,
   type CheckpointAnswer,
   type ClaimedRun,
   findClientFolder,
   isDatabaseUnavailable,
   isDiskFailure,
-  type RunBrief,
-  type RunNews,
+  type RunPrompt,
+  type RunSignal,
   stepsUsed,
   taskWorkspacePath,
 } from '@muster/usecases'
@@ -33,7 +33,7 @@ export class ActiveRun {
   readonly #pushedIds = new Set<string>()
   #seenUpdateSeq: number
   /** What its brief has told it, once it has been read: a repeated checkpoint may bring that too. */
-  #told: RunBrief['told'] | null = null
+  #told: RunPrompt['delivered'] | null = null
   /** There was news before the brief, which contains it if it came in time. */
   #wasEarly = false
 
@@ -59,16 +59,16 @@ export class ActiveRun {
   }
 
   /** Takes in what the database says of this run: null when it is no longer this worker's. */
-  hear(news: RunNews | null): void {
-    if (news === null) this.stop('lease_lost')
-    else if (news.cancelRequested) this.stop('cancelled')
-    else if ((news.updateSeq > this.#seenUpdateSeq || news.taskHasNews === true) && this.#runner.steerable) {
+  applySignal(signals: RunSignal | null): void {
+    if (signals === null) this.stop('lease_lost')
+    else if (signals.cancelRequested) this.stop('cancelled')
+    else if ((signals.updateSeq > this.#seenUpdateSeq || signals.taskHasUpdates === true) && this.#runner.steerable) {
       // A note that a checkpoint fetched now would be part of the brief as well.
       if (this.#told === null) {
         this.#wasEarly = true
         return
       }
-      this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, news.updateSeq)
+      this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, signals.updateSeq)
       this.#journal.look()
     }
   }
@@ -118,9 +118,9 @@ export class ActiveRun {
   async #run(): Promise<RunOutcome> {
     const { settings } = this.#deps
     const claimed = this.#claimed
-    const brief = await briefRun(this.#deps, claimed)
-    this.#told = brief.told
-    this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, brief.told.noteSeq)
+    const brief = await buildPrompt(this.#deps, claimed)
+    this.#told = brief.delivered
+    this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, brief.delivered.noteSeq)
     if (this.#wasEarly) this.#journal.look()
     // The API refuses this too. Its settings may differ, and a row may be older than the rule.
     if (brief.subagent !== null && !this.#runner.followsDefinitions) {
@@ -168,7 +168,7 @@ export class ActiveRun {
   }
 
   /** Of a dispatched brief, the task's, which lasts: an attempt finds there what earlier ones have left. Otherwise one of the attempt's own. */
-  #ownFolder(brief: RunBrief): string {
+  #ownFolder(brief: RunPrompt): string {
     const { id, attempt, taskId } = this.#claimed
     return brief.runsTask ? taskWorkspacePath(this.#deps, taskId as string) : workspacePath(this.#deps, id, attempt)
   }
@@ -176,8 +176,8 @@ export class ActiveRun {
   #take(answer: CheckpointAnswer): void {
     if (answer.cancelRequested) this.stop('cancelled')
     for (const update of answer.updates) {
-      const toldSeq = update.taskId === null ? this.#told?.noteSeq : this.#told?.taskSeq
-      if (update.seq <= (toldSeq ?? 0) || this.#pushedIds.has(update.updateId)) continue
+      const deliveredSeq = update.taskId === null ? this.#told?.noteSeq : this.#told?.taskSeq
+      if (update.seq <= (deliveredSeq ?? 0) || this.#pushedIds.has(update.updateId)) continue
       this.#pushedIds.add(update.updateId)
       // Updates of the brief are numbered by themselves.
       if (update.taskId === null) this.#seenUpdateSeq = Math.max(this.#seenUpdateSeq, update.seq)

@@ -1,6 +1,6 @@
 import { connect, type Database, requireUsableDatabase } from '@muster/db'
 import { DEFAULT_PROJECT_ID, type Judge, type Settings } from '@muster/domain'
-import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
+import { createBoss, createJudgeJobs, createNotifier, createRunJobs, ensureRunQueues } from '@muster/jobs'
 import { createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
 import { type Deps, WriteWatch } from '@muster/usecases'
 import type { Logger } from 'pino'
@@ -50,7 +50,7 @@ export async function composeWorker(settings: Settings, { databaseUrl, log, envi
       presence,
       runJobs: createRunJobs(),
       judgeJobs: createJudgeJobs(boss),
-      bell: createBell(dispatchDb, (error) => log.debug({ err: error }, 'a wake-up was lost; whoever waits looks by itself')),
+      notifier: createNotifier(dispatchDb, (error) => log.debug({ err: error }, 'a wake-up was lost; whoever waits looks by itself')),
       writes: new WriteWatch(),
       settings,
       newId: v7,

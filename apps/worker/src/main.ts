@@ -54,7 +54,7 @@ async function startWhenReachable(): Promise<{ deps: WorkerDeps; worker: Worker 
 const started = await startWhenReachable()
 if (started !== null) {
   const { deps, worker } = started
-  log.info({ worker_id: deps.workerId, runners: [...deps.runners.keys()], slots: settings.SUBTASK_WORKERS }, 'ready')
+  log.info({ worker_id: deps.workerId, runners: [...deps.runners.keys()], capacity: settings.SUBTASK_WORKERS }, 'ready')
   if (!stopped.signal.aborted) await new Promise((resolve) => stopped.signal.addEventListener('abort', resolve, { once: true }))
   log.info({ running: worker.running }, 'stopping')
   setTimeout(() => {

@@ -19,7 +19,7 @@ export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise
     const { lockKey, backendPid } = await beatWorker(deps.presence.sql, {
       id: deps.workerId,
       runners: [...deps.runners.keys()],
-      slots: deps.settings.SUBTASK_WORKERS,
+      capacity: deps.settings.SUBTASK_WORKERS,
     })
     // A new backend means a new connection, and the lock went with the old one.
     if (backendPid !== heldBy) heldBy = (await holdWorkerLock(deps.presence.sql, lockKey)) ? backendPid : null

@@ -1,13 +1,23 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type Loop, runQueue, startLoop } from '@muster/jobs'
-import { claimRuns, describeOutage, isDatabaseUnavailable, listHeldRuns, lookAtRuns, type RunNews, relayOutbox, renewLeases, SWEEPS } from '@muster/usecases'
+import {
+  claimRuns,
+  describeOutage,
+  isDatabaseUnavailable,
+  listHeldRuns,
+  lookAtRuns,
+  MAINTENANCE,
+  type RunSignal,
+  relayOutbox,
+  renewLeases,
+} from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startJudging } from './judging.ts'
 import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
-import { hasDiskRoom, sweepWorkspaces } from './workspaces.ts'
+import { hasDiskRoom, removeOldWorkspaces } from './workspaces.ts'
 
 const CLAIM_EVERY_MS = 500
 /** A cancel whose bell was lost is noticed within a second. */
@@ -17,7 +27,7 @@ const RELAY_EVERY_MS = 500
 /** Events that come within so many milliseconds travel together: each journey waits for the disk, and wakes whoever follows the log. */
 const RELAY_REST_MS = 25
 /** While more waits than there are places, places that come free close together are filled together. */
-const COLLECT_PLACES_MS = 2
+const COLLECT_CAPACITY_MS = 2
 /** After a run had to be given back since the disk was full, nothing is claimed for this long, and then only once there is room. */
 const DISK_PAUSE_MS = 5_000
 const WORKSPACES_EVERY_MS = 600_000
@@ -66,7 +76,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await activeRun.complete(settler)
     } finally {
       if (active.get(claimed.id) === activeRun) active.delete(claimed.id)
-      fillPlaces()
+      fillCapacity()
     }
   }
 
@@ -83,13 +93,13 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   // A free place alone is no reason to ask: only after a claim that took all it could may there be more. What comes later rings.
   let moreMayWait = false
   let isFilling = false
-  const fillPlaces = () => {
+  const fillCapacity = () => {
     if (!moreMayWait || isFilling) return
     isFilling = true
     setTimeout(() => {
       isFilling = false
       claimLoop.wake()
-    }, COLLECT_PLACES_MS)
+    }, COLLECT_CAPACITY_MS)
   }
 
   // A claim may have been committed although its answer was lost: such runs are given back, or they would wait for their lease to lapse.
@@ -125,9 +135,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     return undefined
   }
 
-  const tell = (runs: readonly ActiveRun[], news: readonly RunNews[]) => {
-    const byId = new Map(news.map((item) => [item.subtaskId, item]))
-    for (const activeRun of runs) activeRun.hear(byId.get(activeRun.subtaskId) ?? null)
+  const tell = (runs: readonly ActiveRun[], signals: readonly RunSignal[]) => {
+    const byId = new Map(signals.map((item) => [item.subtaskId, item]))
+    for (const activeRun of runs) activeRun.applySignal(byId.get(activeRun.subtaskId) ?? null)
   }
   const look = async (runs: readonly ActiveRun[]) => tell(runs, await lookAtRuns(deps, runs))
 
@@ -144,13 +154,13 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   // First what may fail: when the database is away again by now, nothing has been started that would have to be ended.
-  const bells = { run: () => {}, outbox: () => {}, schedule: () => {}, judge: () => {} }
+  const notifiers = { run: () => {}, outbox: () => {}, schedule: () => {}, judge: () => {} }
   const silences = await Promise.all([
-    deps.bell.listen('run', () => bells.run()),
-    deps.bell.listen('outbox', () => bells.outbox()),
-    deps.bell.listen('schedule', () => bells.schedule()),
-    deps.bell.listen('judge', () => bells.judge()),
-    deps.bell.listen('cancel', (subtaskIds) => {
+    deps.notifier.listen('run', () => notifiers.run()),
+    deps.notifier.listen('outbox', () => notifiers.outbox()),
+    deps.notifier.listen('schedule', () => notifiers.schedule()),
+    deps.notifier.listen('judge', () => notifiers.judge()),
+    deps.notifier.listen('cancel', (subtaskIds) => {
       // Without ids the connection was lost for a while, and any of them may have been missed.
       const named = subtaskIds.length === 0 ? [...active.values()] : subtaskIds.flatMap((id) => active.get(id) ?? [])
       if (named.length > 0) look(named).catch(onError('look at a subtask that has news'))
@@ -162,13 +172,13 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const claimLoop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError: onError('claim subtasks') })
   const watchLoop = startLoop(watch, { everyMs: LOOK_EVERY_MS, onError: onError('look after running subtasks') })
   const relayLoop = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, restMs: RELAY_REST_MS, onError: onError('relay events') })
-  const sweeps: Loop[] = [...SWEEPS, { what: 'sweep workspaces', everyMs: WORKSPACES_EVERY_MS, run: () => sweepWorkspaces(deps) }].map(
+  const maintenance: Loop[] = [...MAINTENANCE, { what: 'sweep workspaces', everyMs: WORKSPACES_EVERY_MS, run: () => removeOldWorkspaces(deps) }].map(
     ({ what, everyMs, run: sweep }) => startLoop(async () => void (await sweep(deps)), { everyMs, onError: onError(what) }),
   )
-  bells.run = () => claimLoop.wake()
-  bells.outbox = () => relayLoop.wake()
-  bells.schedule = () => scheduler.wake()
-  bells.judge = () => judging.wake()
+  notifiers.run = () => claimLoop.wake()
+  notifiers.outbox = () => relayLoop.wake()
+  notifiers.schedule = () => scheduler.wake()
+  notifiers.judge = () => judging.wake()
 
   return {
     get running() {
@@ -183,7 +193,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       for (const activeRun of active.values()) activeRun.stop('released')
       await Promise.allSettled([...ending, judging.stop()])
       clearTimeout(timer)
-      await Promise.all([watchLoop, relayLoop, ...sweeps].map((loop) => loop.stop()))
+      await Promise.all([watchLoop, relayLoop, ...maintenance].map((loop) => loop.stop()))
       await relayOutbox(deps).catch(onError('relay the last events'))
       await Promise.allSettled(silences.map((silence) => silence()))
       await presence.stop().catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF))

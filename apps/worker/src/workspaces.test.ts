@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { claimOne, type Harness, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WorkerDeps } from './deps.ts'
-import { makeWorkspace, sweepWorkspaces, workspacePath } from './workspaces.ts'
+import { makeWorkspace, removeOldWorkspaces, workspacePath } from './workspaces.ts'
 
 let harness: Harness
 let deps: WorkerDeps
@@ -27,7 +27,7 @@ describe('workspaces', () => {
     const unknown = harness.deps.newId()
     await makeWorkspace(workspacePath(deps, unknown, 1))
     await mkdir(join(deps.settings.DATA_DIR, 'workspaces', 'somebody-elses'))
-    await sweepWorkspaces(deps)
+    await removeOldWorkspaces(deps)
     expect((await readdir(join(deps.settings.DATA_DIR, 'workspaces'))).sort()).toEqual([`${run.id}-${run.attempt}`, `${unknown}-1`, 'somebody-elses'].sort())
   })
 })

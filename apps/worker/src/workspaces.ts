@@ -66,7 +66,7 @@ export async function removeWorkspace(deps: WorkerDeps, path: string): Promise<v
  * Removes the folders of attempts that are over: those of workers that were killed. Other workers of this machine may be at theirs,
  * so the database is asked, not this process; a subtask that it does not know is another database's, and left alone.
  */
-export async function sweepWorkspaces(deps: WorkerDeps): Promise<void> {
+export async function removeOldWorkspaces(deps: WorkerDeps): Promise<void> {
   const names = await readdir(folder(deps)).catch(() => [])
   const attempts = names.flatMap((name) => {
     const [, subtaskId, attempt] = NAME.exec(name) ?? []

@@ -13,7 +13,7 @@ export function missingFaults({ records }: FaultRun): FaultKind[] {
 }
 
 /** What was never looked at, and what never happened, has shown nothing: of a long run that counts as broken, of a short one the report tells. */
-export function judgeCoverage({ minutes, steady, only }: Options, faults: FaultRun, absences: number, hasSmallDisk: boolean, findings: Findings): void {
+export function checkCoverage({ minutes, steady, only }: Options, faults: FaultRun, absences: number, hasSmallDisk: boolean, findings: Findings): void {
   if (minutes < THOROUGH_FROM_MINUTES || only.length > 0) return
   const checks = findings.list()
   findings.none(

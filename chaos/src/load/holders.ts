@@ -53,7 +53,7 @@ export async function runHolder(scene: Scene, tenant: Tenant, session: string, n
       items: answer.items.flatMap(toTelling),
     }
     scene.ledger.injections.push(injection)
-    judgeSize(scene, session, answer)
+    checkSize(scene, session, answer)
     const results = answer.items
       .filter((item) => item.kind === 'inbox')
       .map((item) => ({
@@ -99,7 +99,7 @@ async function inject(scene: Scene, tenant: Tenant, random: Random, session: str
 }
 
 /** Results of other agents, and what stands around each: its headline, its fences and where all of it is. */
-function judgeSize({ findings }: Scene, session: string, { items }: InjectionAnswer): void {
+function checkSize({ findings }: Scene, session: string, { items }: InjectionAnswer): void {
   const results = items.filter((item) => item.kind === 'inbox')
   if (results.length === 0) return
   const bytes = results.reduce((sum, item) => sum + Buffer.byteLength(item.text), 0)

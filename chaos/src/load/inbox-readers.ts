@@ -38,7 +38,7 @@ export async function runInboxReader(scene: Scene, tenant: Tenant, number: numbe
       else if (outcome.kind !== 'answered' && way === 'plain') scene.ledger.lostInboxClaims.push({ session, limit })
     }
     if (answer === null) continue
-    judgePage(scene, session, limit, answer)
+    checkPage(scene, session, limit, answer)
     const deliveries = answer.items.map((item) => ({
       projectId: tenant.projectId,
       session,
@@ -55,7 +55,7 @@ export async function runInboxReader(scene: Scene, tenant: Tenant, number: numbe
   }
 }
 
-function judgePage({ findings }: Scene, session: string, limit: number, { items, has_more: hasMore }: InboxAnswer): void {
+function checkPage({ findings }: Scene, session: string, limit: number, { items, has_more: hasMore }: InboxAnswer): void {
   if (items.length === 0) return
   const bytes = items.reduce((sum, item) => sum + Buffer.byteLength(`${item.task}${item.result ?? ''}${item.summary ?? ''}`), 0)
   findings.looked(PAGES, 1)

@@ -62,8 +62,8 @@ async function revokeOne(scene: Scene, tenant: Tenant, apis: readonly Supervised
     scene.findings.looked('a key is revoked with 204', 1)
     if (revoked.status !== 204) return scene.findings.broke('a key is revoked with 204', `round ${round}: ${revoked.status} ${JSON.stringify(revoked.body)}`)
     await Promise.all([
-      judgeRefusals(scene, apis, made.body.key, round),
-      judgeStreams(scene, tenant, waits.streams, round),
+      checkRefusals(scene, apis, made.body.key, round),
+      checkStreams(scene, tenant, waits.streams, round),
       handOn(scene, tenant, random, { held, lease, waits, round }),
     ])
   } finally {
@@ -142,7 +142,7 @@ function openStream(scene: Scene, api: Supervised, key: string): Waits['streams'
   return stream
 }
 
-async function judgeRefusals(scene: Scene, apis: readonly Supervised[], key: string, round: number): Promise<void> {
+async function checkRefusals(scene: Scene, apis: readonly Supervised[], key: string, round: number): Promise<void> {
   await Promise.all(
     apis.map(async (api) => {
       const outcome = await scene.client.ask(api, { method: 'GET', path: '/subtasks?limit=1', key })
@@ -153,7 +153,7 @@ async function judgeRefusals(scene: Scene, apis: readonly Supervised[], key: str
   )
 }
 
-async function judgeStreams(scene: Scene, tenant: Tenant, streams: Waits['streams'], round: number): Promise<void> {
+async function checkStreams(scene: Scene, tenant: Tenant, streams: Waits['streams'], round: number): Promise<void> {
   const wereOpen = streams.filter((stream) => stream.isOpen)
   await Promise.all(
     wereOpen.map(async (stream) => {

@@ -5,7 +5,7 @@ import {
   acknowledgeInjection,
   assignTask,
   authenticate,
-  briefRun,
+  buildPrompt,
   type Ctx,
   cancelSubtask,
   cancelTask,
@@ -20,6 +20,7 @@ import {
   createSchedule,
   createTsg,
   deactivateSchedule,
+  deleteExpired,
   deleteTsg,
   dispatchTask,
   exportTraining,
@@ -37,7 +38,6 @@ import {
   getTsgUsage,
   heartbeat,
   injectSession,
-  keepHouse,
   linkTsgToTask,
   listApiKeys,
   listEvaluations,
@@ -53,7 +53,7 @@ import {
   listUpdates,
   lookAtRuns,
   noteTask,
-  passIdleSlots,
+  passIdlePermits,
   pauseSchedule,
   postMessage,
   putTsg,
@@ -270,13 +270,13 @@ async function everythingOfEvaluations(): Promise<void> {
   await dispatchTask(own, task.id, () => ({ runner: 'external', agentId: 'evaluated', maxRevisions: 1 }))
   for (const result of ['<npl-ref>\n🐛 x\n</npl-ref>', `<npl-block type="check-in" task-id="${task.id}">\n- ✅ All is well\n</npl-block>`]) {
     const [round] = await claimAll(own, { runners: ['external'], projectId: own.actor.projectId })
-    await briefRun(own, round as NonNullable<typeof round>)
+    await buildPrompt(own, round as NonNullable<typeof round>)
     await settleOne(own, round as NonNullable<typeof round>, completed(result))
   }
   const reviewed = await makeTask(own, { acceptance_criteria: ['All is well'], review: 'auto' })
   await assignTask(own, reviewed.id, 'reviewed')
   await completeTask(own, reviewed.id, { outputs: {}, summary: '<npl-ref>\n🐛 x\n</npl-ref>' })
-  await transaction(own.db, own.actor.projectId, (tx) => evaluations.findHandedIn(tx, own.actor.projectId, reviewed.id, 'reviewed'))
+  await transaction(own.db, own.actor.projectId, (tx) => evaluations.findSubmitted(tx, own.actor.projectId, reviewed.id, 'reviewed'))
   await getEvaluation(own, evaluated.evaluation.id)
   await getEvaluationPayload(own, evaluated.evaluation.id)
   await getTaskPayload(own, task.id)
@@ -392,7 +392,7 @@ async function everything(): Promise<void> {
   await heartbeat(ctx, claim?.subtask.id ?? '', token)
   await authenticate(ctx, claim?.credential ?? '')
   const run = await claimOne(ctx, { runners: ['external'] })
-  await briefRun(ctx, { ...run, updateSeq: 1 })
+  await buildPrompt(ctx, { ...run, updateSeq: 1 })
   await steerSubtask(ctx, run.id, { content: 'note', delivery: 'next_step', steerable: () => true })
   await checkpointRun(ctx, projectId, {
     ...run,
@@ -438,8 +438,8 @@ async function everything(): Promise<void> {
   await revokeApiKey(ctx, apiKey.id)
   await updateProject(ctx, projectId, { settings: {} })
   await reapRuns(ctx)
-  await passIdleSlots(ctx)
-  await keepHouse(ctx)
+  await passIdlePermits(ctx)
+  await deleteExpired(ctx)
   await drainOutbox(ctx)
 }
 

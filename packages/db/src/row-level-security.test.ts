@@ -210,7 +210,7 @@ describe('muster_app', () => {
   it('shows the look for what waits its own project alone, and has none after it', async () => {
     const single = connect(harness.database.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'test' })
     await assignTask(harness.ctx, (await makeTask(harness.ctx)).id, 'looked for')
-    const look = async (projectId: string) => (await injections.findWaiting(single, projectId, 'looked for')).taskNews
+    const look = async (projectId: string) => (await injections.findWaiting(single, projectId, 'looked for')).taskUpdates
     // Also when the statement is prepared, and planned for the other one.
     for (let round = 1; round <= 3; round += 1) expect(await Promise.all([look(DEFAULT_PROJECT_ID), look(other.actor.projectId)])).toEqual([true, false])
     expect(await single.sql`select current_setting('muster.project_id', true) as left_behind`).toEqual([{ left_behind: '' }])

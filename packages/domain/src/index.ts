@@ -171,7 +171,7 @@ export {
 } from './schedules/schedule.ts'
 export { firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './schedules/timing.ts'
 export { isTimeZone, toInstant, toWallTime, type WallTime } from './schedules/wall-clock.ts'
-export { type HookCall, type HookEvent, hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './sessions/hook.ts'
+export { type HookCall, type HookEvent, handedOffTask, hookSessionOf, isHookEvent, toolUseOf } from './sessions/hook.ts'
 export { type InboxText, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './sessions/inbox-text.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './sessions/message.ts'
 export type { McpServerSettings } from './settings/mcp-settings.ts'
@@ -211,7 +211,7 @@ export {
   toModelName,
   toSubagentName,
 } from './subagents/subagent.ts'
-export { type BriefInput, type EarlierWork, renderBrief, taskOfBrief } from './subtasks/prompt.ts'
+export { type EarlierWork, type PromptInput, renderPrompt, taskOfBrief } from './subtasks/prompt.ts'
 export { classifyResult, type ResultText } from './subtasks/result-text.ts'
 export {
   type AttemptEnd,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '@muster/db'
 import { type Actor, parseSettings } from '@muster/domain'
-import { createBell, createBoss, createJudgeJobs, createRunJobs, ensureRunQueues } from '@muster/jobs'
+import { createBoss, createJudgeJobs, createNotifier, createRunJobs, ensureRunQueues } from '@muster/jobs'
 import { type Ctx, createProject, type Deps, type Log, openActor, WriteWatch } from '@muster/usecases'
 import postgres from 'postgres'
 import { v7 } from 'uuid'
@@ -73,7 +73,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     dispatchDb,
     runJobs: createRunJobs(),
     judgeJobs: createJudgeJobs(boss),
-    bell: createBell(db, onError),
+    notifier: createNotifier(db, onError),
     writes: new WriteWatch(undefined, Number.NEGATIVE_INFINITY),
     settings: parseSettings({ DATA_DIR: dataDir, COMMAND_RUNNERS: TEST_PROGRAMS, ...NO_PROJECT_LIMITS, ...options.settings }),
     newId: v7,

@@ -82,7 +82,7 @@ const BRIEFS: Check[] = [
   },
 ]
 
-const NEWS: Check[] = [
+const UPDATES: Check[] = [
   {
     claim: 'a holder has news exactly as long as it has not been told everything',
     find: (sql) => sql`
@@ -179,4 +179,4 @@ const REPORTS: readonly Check[] = [
 ]
 
 /** What must hold of briefs, of who holds them, and of what they were told. */
-export const TASKS: readonly Check[] = [...HOLDERS, ...BRIEFS, ...NEWS, ...ANNOUNCEMENTS, ...REPORTS]
+export const TASKS: readonly Check[] = [...HOLDERS, ...BRIEFS, ...UPDATES, ...ANNOUNCEMENTS, ...REPORTS]

@@ -70,7 +70,7 @@ interface Description {
   /** True where the body may be left out. */
   bodyOptional?: boolean
   /** True where the use-case judges the body, so that everything that is wrong with it is told at once: only its being an object is checked. */
-  judgesBody?: boolean
+  validatesBody?: boolean
   /** True where the change has to say in `If-Match` which revision it was made from. */
   takesIfMatch?: boolean
   /** True where the body is a collection of files: an archive or a form, and `body` is `filesBodySchema`. */
@@ -237,7 +237,7 @@ export function linesEndpoint<Params extends Schema = undefined, Query extends S
   }
 }
 
-type BodyRules = Pick<Description, 'bodyOptional' | 'judgesBody'>
+type BodyRules = Pick<Description, 'bodyOptional' | 'validatesBody'>
 
 function parse<Params extends Schema, Query extends Schema, Body extends Schema, Markdown extends Schema>(
   spec: Inputs<Params, Query, Body, Markdown> & BodyRules,
@@ -266,10 +266,10 @@ function once(query: Record<string, unknown>, problems: FieldProblem[]): Record<
 }
 
 function body(
-  { body: json, markdown, bodyOptional, judgesBody }: Inputs<Schema, Schema, Schema, Schema> & BodyRules,
+  { body: json, markdown, bodyOptional, validatesBody }: Inputs<Schema, Schema, Schema, Schema> & BodyRules,
   call: RawCall,
   part: (schema: Schema, value: unknown, name: InputPart) => unknown,
 ): unknown {
   if (call.body instanceof MarkdownBody) return part(markdown, call.body.text, 'body')
-  return part(judgesBody === true ? ANY_OBJECT : (json ?? markdown), bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
+  return part(validatesBody === true ? ANY_OBJECT : (json ?? markdown), bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
 }

@@ -10,10 +10,10 @@ const LOCK_CLASS = 7301
  */
 export async function beat(
   sql: Database['sql'],
-  worker: { id: string; runners: readonly string[]; slots: number },
+  worker: { id: string; runners: readonly string[]; capacity: number },
 ): Promise<{ lockKey: number; backendPid: number }> {
   const [row] = await sql<{ lock_key: number; backend_pid: number }[]>`
-    insert into muster_system.workers (id, runners, slots) values (${worker.id}, ${worker.runners as string[]}, ${worker.slots})
+    insert into muster_system.workers (id, runners, slots) values (${worker.id}, ${worker.runners as string[]}, ${worker.capacity})
     on conflict (id) do update set seen_at = muster_now()
     returning lock_key, pg_backend_pid() as backend_pid`
   return { lockKey: row?.lock_key as number, backendPid: row?.backend_pid as number }

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type BriefInput,
   diffBrief,
   fenceOf,
+  type PromptInput,
   renderAssignment,
-  renderBrief,
   renderContext,
   renderInboxItem,
+  renderPrompt,
   renderTaskUpdate,
   renderTsgNotice,
   renderUpdateContent,
@@ -170,7 +170,7 @@ describe('hostile text in every field', () => {
 
   it('adds no message to the prompt of a subtask', () => {
     check((said) => {
-      const input: BriefInput = {
+      const input: PromptInput = {
         task: said('task'),
         parentSessionId: said('parent'),
         background: true,
@@ -188,7 +188,7 @@ describe('hostile text in every field', () => {
           steps: [{ kind: 'message', content: said('step') }],
         },
       }
-      expect(headersOf(renderBrief(input, FENCE))).toEqual(['[Task Update'])
+      expect(headersOf(renderPrompt(input, FENCE))).toEqual(['[Task Update'])
     })
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hookSessionOf, isHookEvent, taskHandedOver, toolUseOf } from './hook.ts'
+import { handedOffTask, hookSessionOf, isHookEvent, toolUseOf } from './hook.ts'
 
 const TASK = '0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31'
 
@@ -22,7 +22,7 @@ it('names of events count as they are written', () => {
 
 describe('the task that a call of the Agent tool hands over', () => {
   const call = (prompt: unknown, more: object = {}, toolName: string | null = 'Agent') =>
-    taskHandedOver({ toolName, toolInput: { prompt, subagent_type: 'writer', ...more } })
+    handedOffTask({ toolName, toolInput: { prompt, subagent_type: 'writer', ...more } })
   const found = { taskId: TASK, subagentType: 'writer' }
 
   it.each([
@@ -46,7 +46,7 @@ describe('the task that a call of the Agent tool hands over', () => {
     const prompt = `muster-task: ${TASK}`
     expect(call(prompt, {}, 'Task')).toEqual(found)
     for (const toolName of ['Bash', 'agent', 'mcp__x__Agent', null]) expect(call(prompt, {}, toolName)).toBeNull()
-    for (const toolInput of [null, undefined, 'muster-task', []]) expect(taskHandedOver({ toolName: 'Agent', toolInput })).toBeNull()
+    for (const toolInput of [null, undefined, 'muster-task', []]) expect(handedOffTask({ toolName: 'Agent', toolInput })).toBeNull()
   })
 
   it('is for what Claude Code starts when it is not told a type', () => {

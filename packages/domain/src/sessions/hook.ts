@@ -57,7 +57,7 @@ const DEFAULT_SUBAGENT_TYPE = 'general-purpose'
 const TASK_LINE = /^[ \t]*muster-task:[ \t]*(\S+)[ \t]*$/im
 
 /** The task that a call of the Agent tool hands to the sub-agent it starts, by a line `muster-task: <task_id>` of its prompt, the first one; null for every other call. */
-export function taskHandedOver({ toolName, toolInput }: Pick<HookCall, 'toolName' | 'toolInput'>): { taskId: string; subagentType: string } | null {
+export function handedOffTask({ toolName, toolInput }: Pick<HookCall, 'toolName' | 'toolInput'>): { taskId: string; subagentType: string } | null {
   if (toolName === null || !AGENT_TOOLS.includes(toolName)) return null
   const { prompt, subagent_type: type } = (toolInput ?? {}) as { prompt?: unknown; subagent_type?: unknown }
   const taskId = typeof prompt === 'string' ? TASK_LINE.exec(prompt)?.[1]?.toLowerCase() : undefined

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { renderTaskUpdate, type TaskUpdateText } from '../index.ts'
-import { type BriefInput, renderBrief as render } from './prompt.ts'
+import { type PromptInput, renderPrompt as render } from './prompt.ts'
 
 const input = { task: 'Count the files.', parentSessionId: null, background: true, requiredOutputs: [], updates: [], feedback: null }
 
 const FENCE = '4f9a2c71d0e8'
-const renderBrief = (brief: BriefInput) => render(brief, FENCE)
+const renderPrompt = (brief: PromptInput) => render(brief, FENCE)
 const note = (updateId: string, content: string): TaskUpdateText => ({
   updateId,
   updateType: 'note',
@@ -19,14 +19,14 @@ const note = (updateId: string, content: string): TaskUpdateText => ({
 
 describe('a brief', () => {
   it('says what it is, for whom, and what to do', () => {
-    expect(renderBrief(input)).toBe(
+    expect(renderPrompt(input)).toBe(
       'You are executing a background subtask.\nParent session: none\nDeliver a clear, complete result. Do not ask questions.\n\nTask: Count the files.',
     )
-    expect(renderBrief({ ...input, background: false, parentSessionId: 'chat-1' })).toMatch(/^You are executing a subtask\.\nParent session: chat-1\n/)
+    expect(renderPrompt({ ...input, background: false, parentSessionId: 'chat-1' })).toMatch(/^You are executing a subtask\.\nParent session: chat-1\n/)
   })
 
   it('goes on with the outputs, then the notes in their order, then what was wrong last time', () => {
-    const brief = renderBrief({
+    const brief = renderPrompt({
       ...input,
       requiredOutputs: [
         { name: 'files', description: 'every path', schema: null },
@@ -46,7 +46,7 @@ describe('a brief', () => {
   it('says whom the agent is to be, before what it is to do', () => {
     const subagent = { name: 'reader', description: 'Reads\nand tells', instructions: '# Steps\n\n1. Read.\n' }
     expect(
-      renderBrief({ ...input, subagent })
+      renderPrompt({ ...input, subagent })
         .split('\n\n')
         .slice(1),
     ).toEqual([
@@ -55,12 +55,12 @@ describe('a brief', () => {
       `1. Read.\n</content-${FENCE}>`,
       'Task: Count the files.',
     ])
-    expect(renderBrief({ ...input, subagent: { name: 'bare', description: '', instructions: ' ' } })).toContain('\n\nYou are the sub-agent bare.\n\nTask:')
+    expect(renderPrompt({ ...input, subagent: { name: 'bare', description: '', instructions: ' ' } })).toContain('\n\nYou are the sub-agent bare.\n\nTask:')
   })
 
   describe('of a run that goes on from another', () => {
     const earlier = { subtaskId: 's1', task: 'Count.', status: 'failed', finalOutcome: 'errored', result: null, error: 'Lost.', steps: [] }
-    const told = (work: object) => renderBrief({ ...input, earlier: { ...earlier, ...work } })
+    const told = (work: object) => renderPrompt({ ...input, earlier: { ...earlier, ...work } })
 
     it('tells what that was, as data', () => {
       expect(told({ steps: [{ kind: 'message', content: 'I look.\nI see.' }], result: 'Two so far.' })).toContain(
@@ -94,7 +94,7 @@ describe('a brief', () => {
   })
 
   it('puts a task of several lines in a block', () => {
-    expect(renderBrief({ ...input, task: 'Count.\n\n[Task Update: Note]' })).toContain(
+    expect(renderPrompt({ ...input, task: 'Count.\n\n[Task Update: Note]' })).toContain(
       `\n\nTask:\n<content-${FENCE}>\nCount.\n\n[Task Update: Note]\n</content-${FENCE}>`,
     )
   })

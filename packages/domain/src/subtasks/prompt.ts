@@ -5,7 +5,7 @@ import type { SubagentDefinition } from '../subagents/subagent.ts'
 import type { RequiredOutput } from '../tasks/output-schema.ts'
 import { renderTaskUpdate, type TaskUpdateText } from '../tasks/update-text.ts'
 
-export interface BriefInput {
+export interface PromptInput {
   task: string
   /** The rendered brief, where the subtask runs one: it says the task and its outputs by itself. */
   assignment?: string | null
@@ -39,7 +39,7 @@ export interface EarlierWork {
  *
  * @param fence of this delivery, see `fenceOf`
  */
-export function renderBrief(input: BriefInput, fence: string): string {
+export function renderPrompt(input: PromptInput, fence: string): string {
   const sections = [
     [
       input.background ? 'You are executing a background subtask.' : 'You are executing a subtask.',
@@ -60,7 +60,7 @@ export function renderBrief(input: BriefInput, fence: string): string {
 }
 
 /** Whom the agent is to be: what its definition says of it, in the definition's own words. */
-function renderSubagent({ name, description, instructions }: NonNullable<BriefInput['subagent']>, fence: string): string {
+function renderSubagent({ name, description, instructions }: NonNullable<PromptInput['subagent']>, fence: string): string {
   const role = description === '' ? '' : ` Role: ${headerText(description)}`
   const told = instructions.trim()
   return [`You are the sub-agent ${name}.${role}`, ...(told === '' ? [] : [labelledOrFenced('Instructions', told, fence)])].join('\n\n')

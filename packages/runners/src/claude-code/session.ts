@@ -152,7 +152,7 @@ export class Session {
   }
 
   #takeInput({ message, uuid, isReplay }: Extract<ProgramMessage, { type: 'user' }>): void {
-    if (isReplay === true && uuid !== undefined) this.#ledger.told(uuid)
+    if (isReplay === true && uuid !== undefined) this.#ledger.delivered(uuid)
     if (isReplay === true || typeof message.content === 'string') return
     const results = message.content.filter(({ type }) => type === 'tool_result')
     for (const block of results) this.#takeToolResult(block)
@@ -166,7 +166,7 @@ export class Session {
 
   /** A message that the program has dropped is not waited for. */
   #takeProgress({ command_uuid: messageId, state }: Extract<ProgramMessage, { type: 'command_lifecycle' }>): void {
-    if (state === 'started' || state === 'completed') this.#ledger.told(messageId)
+    if (state === 'started' || state === 'completed') this.#ledger.delivered(messageId)
     else if (state === 'cancelled') this.#ledger.dropped(messageId)
   }
 
@@ -187,7 +187,7 @@ export class Session {
     this.#result = result
     if (!result.is_error) this.#ledger.consumed(result.user_message_uuids ?? [])
     // An update that no turn has begun with is answered by a further turn, which brings the result that counts.
-    if (!this.#isOver && (this.#ledger.hasUntold || (result.queued_turn_count ?? 0) > 0)) return
+    if (!this.#isOver && (this.#ledger.hasUndelivered || (result.queued_turn_count ?? 0) > 0)) return
     this.#onBrokenOff?.()
     this.#finish()
     clearTimeout(this.#timer)

@@ -5,7 +5,7 @@ export interface UpdateLedger {
   /** It has been written to the program as the message of this id. */
   sent(messageId: string, updateId: string): void
   /** The program has put the message before its model: the next call tells of it. */
-  told(messageId: string): void
+  delivered(messageId: string): void
   /** It will not be told: nobody has taken it in. */
   dropped(messageId: string): void
   /** A model call has been answered that was told of these. */
@@ -13,31 +13,31 @@ export interface UpdateLedger {
   /** The program names the messages that an answer is to. */
   consumed(messageIds: readonly string[]): void
   /** Updates that no turn of the program has begun with yet: there is an answer to come. */
-  readonly hasUntold: boolean
+  readonly hasUndelivered: boolean
 }
 
 export function createUpdateLedger(run: Pick<Run, 'acknowledge'>): UpdateLedger {
-  const untold = new Map<string, string>()
+  const undelivered = new Map<string, string>()
   const unanswered = new Map<string, string>()
   return {
-    sent: (messageId, updateId) => void untold.set(messageId, updateId),
-    told(messageId) {
-      const updateId = untold.get(messageId)
+    sent: (messageId, updateId) => void undelivered.set(messageId, updateId),
+    delivered(messageId) {
+      const updateId = undelivered.get(messageId)
       if (updateId === undefined) return
-      untold.delete(messageId)
+      undelivered.delete(messageId)
       unanswered.set(messageId, updateId)
     },
-    dropped: (messageId) => void untold.delete(messageId),
+    dropped: (messageId) => void undelivered.delete(messageId),
     answered() {
       for (const updateId of unanswered.values()) run.acknowledge(updateId)
       unanswered.clear()
     },
     consumed(messageIds) {
-      for (const messageId of messageIds) this.told(messageId)
+      for (const messageId of messageIds) this.delivered(messageId)
       this.answered()
     },
-    get hasUntold() {
-      return untold.size > 0
+    get hasUndelivered() {
+      return undelivered.size > 0
     },
   }
 }

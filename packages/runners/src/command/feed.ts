@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { eachUpdate } from '../each-update.ts'
 import type { Run } from '../port.ts'
-import { briefLine, updateLine } from './protocol.ts'
+import { promptLine, updateLine } from './protocol.ts'
 
 /** What a program is told on its standard input while it runs. */
 export interface Feed {
@@ -27,7 +27,7 @@ export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' 
   }
 
   async function feed() {
-    const isTaken = write(briefLine(run))
+    const isTaken = write(promptLine(run))
     // A plain filter waits for the end of its input, and one that is not steerable need not wait for it.
     if (isSteerable && (await isTaken)) await eachUpdate(run.updates, over.signal, (update) => write(updateLine(update)))
   }

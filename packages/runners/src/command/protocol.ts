@@ -111,7 +111,7 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 }
 
 /** The first line on the program's standard input. */
-export function briefLine({ brief, workspace }: Pick<Run, 'brief' | 'workspace'>): string {
+export function promptLine({ brief, workspace }: Pick<Run, 'brief' | 'workspace'>): string {
   return jsonLine({
     type: 'brief',
     subtask_id: brief.subtaskId,

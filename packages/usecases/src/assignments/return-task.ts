@@ -1,14 +1,14 @@
 import { outbox, type Tx, tasks } from '@muster/db'
 import type { NewEvent } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
-import { takeAway } from './unassign-task.ts'
+import { unassign } from './unassign-task.ts'
 
 /**
  * Takes a task from the subtask that ran it and did not complete it: anybody may take it up again, and finds why in `last_error`. Changes
  * nothing, and answers false, where the task is not in progress any more.
  */
 export async function returnTaskToPending(
-  deps: Pick<Deps, 'bell'>,
+  deps: Pick<Deps, 'notifier'>,
   tx: Tx,
   projectId: string,
   taskId: string,
@@ -18,8 +18,8 @@ export async function returnTaskToPending(
   const task = await tasks.lockTask(tx, taskId)
   if (task === null || task.status !== 'in_progress') return false
   await tasks.writeTransition(tx, taskId, { status: 'pending', subagentSessionId: null, lastError })
-  const events = await takeAway(tx, task, actor)
+  const events = await unassign(tx, task, actor)
   await outbox.publish(tx, projectId, events)
-  if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   return true
 }

@@ -3,7 +3,7 @@ import type { NewEvent } from '@muster/domain'
 import { taskUpdateEvent } from '../events/event-data.ts'
 
 /** Takes a locked task from whoever holds it, for another to get. Answers what is to be announced of it. */
-export async function takeAway(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<NewEvent[]> {
+export async function unassign(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<NewEvent[]> {
   await assignments.endAssignments(tx, task.id)
   return await supersedeQueued(tx, task, actor)
 }
@@ -19,6 +19,6 @@ export async function supersedeQueued(tx: Tx, task: LockedTask, actor: NewEvent[
  * whoever takes the task up next.
  */
 export async function leaveEndedRun(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<void> {
-  await outbox.publish(tx, task.projectId, await takeAway(tx, task, actor))
+  await outbox.publish(tx, task.projectId, await unassign(tx, task, actor))
   await tasks.writeTransition(tx, task.id, { status: 'revision_requested', subagentSessionId: null })
 }

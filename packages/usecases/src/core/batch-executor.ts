@@ -1,9 +1,9 @@
 import { isDatabaseUnavailable } from '@muster/db'
 
-export interface GatherOptions {
+export interface BatchExecutorOptions {
   /** Lots that are under way at once. What comes while they are waits for the next, and goes with it. */
-  lotsAtOnce: number
-  itemsPerLotMax: number
+  batchesAtOnce: number
+  batchSizeMax: number
 }
 
 type Outcome<Answer> = { answer: Answer } | { error: unknown }
@@ -18,13 +18,13 @@ interface Waiting<Item, Answer> {
  * Does together what many ask for at once, so that they share packets and commits. With little to do, everything is done at once and
  * alone; what comes while others are at it is collected. Where a lot fails, each of its items is done alone, and fails alone.
  */
-export class Gather<Item, Answer> {
+export class BatchExecutor<Item, Answer> {
   readonly #work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>
-  readonly #options: GatherOptions
+  readonly #options: BatchExecutorOptions
   readonly #waiting: Waiting<Item, Answer>[] = []
   #underWay = 0
 
-  constructor(work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>, options: GatherOptions) {
+  constructor(work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>, options: BatchExecutorOptions) {
     this.#work = work
     this.#options = options
   }
@@ -37,37 +37,37 @@ export class Gather<Item, Answer> {
   }
 
   #begin(): void {
-    if (this.#underWay === this.#options.lotsAtOnce) return
+    if (this.#underWay === this.#options.batchesAtOnce) return
     this.#underWay += 1
     // After everything that has arrived by now has been read.
     setImmediate(() => void this.#drain())
   }
 
   async #drain(): Promise<void> {
-    for (let lot = this.#take(); lot.length > 0; lot = this.#take()) {
+    for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
       // What is too much for one lot need not wait for it.
       if (this.#waiting.length > 0) this.#begin()
-      await this.#do(lot)
+      await this.#do(batch)
     }
     this.#underWay -= 1
   }
 
   #take(): Waiting<Item, Answer>[] {
-    return this.#waiting.splice(0, this.#options.itemsPerLotMax)
+    return this.#waiting.splice(0, this.#options.batchSizeMax)
   }
 
-  async #do(lot: Waiting<Item, Answer>[]): Promise<void> {
+  async #do(batch: Waiting<Item, Answer>[]): Promise<void> {
     try {
-      const outcomes = await this.#work(lot.map((waiting) => waiting.item))
-      for (const [place, waiting] of lot.entries()) {
+      const outcomes = await this.#work(batch.map((waiting) => waiting.item))
+      for (const [place, waiting] of batch.entries()) {
         const outcome = outcomes[place] as Outcome<Answer>
         if ('error' in outcome) waiting.reject(outcome.error)
         else waiting.resolve(outcome.answer)
       }
     } catch (error) {
       // While the database is away, asking again for each would only take longer to say so.
-      if (lot.length > 1 && !isDatabaseUnavailable(error)) for (const waiting of lot) await this.#do([waiting])
-      else for (const waiting of lot) waiting.reject(error)
+      if (batch.length > 1 && !isDatabaseUnavailable(error)) for (const waiting of batch) await this.#do([waiting])
+      else for (const waiting of batch) waiting.reject(error)
     }
   }
 }

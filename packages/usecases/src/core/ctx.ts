@@ -1,6 +1,6 @@
 import { type Database, type Tx, transaction } from '@muster/db'
 import type { Actor, Settings } from '@muster/domain'
-import type { Bell, JudgeJobs, RunJobs } from '@muster/jobs'
+import type { JudgeJobs, Notifier, RunJobs } from '@muster/jobs'
 import type { WriteWatch } from './write-watch.ts'
 
 /** What a process gives its use-cases. A plain object: tests pass a literal. */
@@ -11,7 +11,7 @@ export interface Deps {
   dispatchDb: Database
   runJobs: RunJobs
   judgeJobs: JudgeJobs
-  bell: Bell
+  notifier: Notifier
   /** What this process knows of whether the database takes writes. */
   writes: WriteWatch
   settings: Settings

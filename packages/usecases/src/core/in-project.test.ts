@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { advanceClock, drain, type Harness, invariants, resetClock, spawn, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Ctx, cancelSubtask, type Idempotency, keepHouse, Replay } from '../index.ts'
+import { type Ctx, cancelSubtask, deleteExpired, type Idempotency, Replay } from '../index.ts'
 
 let harness: Harness
 let keys = 0
@@ -89,10 +89,10 @@ describe('the same request with the same key', () => {
     const key = newKey()
     await spawn(sending(key), { agentId: key })
     await advanceClock(harness.admin, '24 hours')
-    await keepHouse(harness.deps)
+    await deleteExpired(harness.deps)
     await replayOf(spawn(sending(key), { agentId: key }))
     await advanceClock(harness.admin, '2 hours')
-    await keepHouse(harness.deps)
+    await deleteExpired(harness.deps)
     await spawn(sending(key), { agentId: key })
     await resetClock(harness.admin)
     expect(await harness.admin`select from subtasks where agent_id = ${key}`).toHaveLength(2)

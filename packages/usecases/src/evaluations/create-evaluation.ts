@@ -46,7 +46,7 @@ export async function createEvaluation(ctx: Ctx, input: NewEvaluation): Promise<
     await evaluations.insertEvaluations(tx, projectId, [{ ...row, output: outputBodyId === null ? output : null, outputBodyId }])
     if (judge !== null) await requestJudgement(ctx, tx, { projectId, evaluationId: row.id, model: judge.model })
     await outbox.publish(tx, projectId, [evaluationEvent(row, ctx.actor)])
-    tx.afterCommit(() => ctx.bell.ring('outbox'))
+    tx.afterCommit(() => ctx.notifier.notify('outbox'))
     const evaluation = (await evaluationReads.findEvaluation(tx, projectId, row.id)) as StoredEvaluation
     return { evaluation, fullPayload: row.recommendation === 'request_revision' ? null : output }
   })

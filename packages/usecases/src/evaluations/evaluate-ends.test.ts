@@ -18,7 +18,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   authenticate,
-  briefRun,
+  buildPrompt,
   cancelTask,
   checkIn,
   checkpointRun,
@@ -85,8 +85,8 @@ async function runningBrief(fields: Parameters<typeof makeTask>[1]) {
   const task = await makeTask(harness.ctx, fields)
   await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own' }))
   const run = await claimOne(harness.ctx)
-  await briefRun(harness.deps, run)
-  const lookForNews = () =>
+  await buildPrompt(harness.deps, run)
+  const lookForUpdates = () =>
     checkpointRun(harness.deps, run.projectId, {
       ...run,
       subtaskId: run.id,
@@ -99,7 +99,7 @@ async function runningBrief(fields: Parameters<typeof makeTask>[1]) {
       renewsLease: false,
       repeatUnacknowledged: false,
     })
-  return { task, run, lookForNews, own: harness.as(await authenticate(harness.deps, run.credential)) }
+  return { task, run, lookForUpdates, own: harness.as(await authenticate(harness.deps, run.credential)) }
 }
 
 describe('a completed subtask', () => {
@@ -193,9 +193,9 @@ describe('the result of a dispatched brief', () => {
   })
 
   it('counts as a check-in: the task knows what is met, and the holder what it has read', async () => {
-    const { task, run, lookForNews } = await runningBrief({ acceptance_criteria: ['It compiles', 'It is documented'] })
+    const { task, run, lookForUpdates } = await runningBrief({ acceptance_criteria: ['It compiles', 'It is documented'] })
     await reviseTask(harness.ctx, task.id, { instructions: 'Count all files.' }, [1])
-    await lookForNews()
+    await lookForUpdates()
     await settleOne(harness.ctx, run, completed(checkInOf(task, ['- ✅ It compiles'], ' revision="2"')))
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'completed', criteria: [{ state: 'met' }, { state: 'open' }] })
     expect((await listTaskUpdates(harness.ctx, task.id, { limit: 10 })).items).toMatchObject([{ status: 'acknowledged' }])
@@ -222,9 +222,9 @@ describe('the result of a dispatched brief', () => {
   })
 
   it('is held against a change that its run was told between two steps', async () => {
-    const { task, run, lookForNews } = await runningBrief({ acceptance_criteria: ['It compiles'] })
+    const { task, run, lookForUpdates } = await runningBrief({ acceptance_criteria: ['It compiles'] })
     await reviseTask(harness.ctx, task.id, { acceptance_criteria: ['It compiles', 'It is documented'] }, [1])
-    await lookForNews()
+    await lookForUpdates()
     await settleOne(harness.ctx, run, completed('Done: it compiles.'))
     const stored = await evaluationOf(run.id)
     expect(stored.criteria_revision).toBe(2)
@@ -240,13 +240,13 @@ describe('the result of a dispatched brief', () => {
   })
 
   it('is read together with what the run has said of its task before, of criteria that still say the same', async () => {
-    const { task, run, own, lookForNews } = await runningBrief({ acceptance_criteria: ['It compiles', 'It is documented', 'It is tested'] })
+    const { task, run, own, lookForUpdates } = await runningBrief({ acceptance_criteria: ['It compiles', 'It is documented', 'It is tested'] })
     const [compiles, documented, tested] = task.criteria as [Task['criteria'][0], Task['criteria'][0], Task['criteria'][0]]
     const lines = ['- ✅ It compiles', '- ✅ It is documented', '- 🐛 It is tested', '- 🔒 The key is in the log']
     await checkIn(own, task.id, { content: checkInOf(task, lines) })
     const reworded = [compiles.text, { id: documented.id, text: 'It is documented in three languages' }, tested.text]
     await reviseTask(harness.ctx, task.id, { acceptance_criteria: reworded }, [1])
-    await lookForNews()
+    await lookForUpdates()
     // The newest line counts.
     await settleOne(harness.ctx, run, completed(checkInOf(task, ['- ✅ It is tested'])))
     const stored = await evaluationOf(run.id)

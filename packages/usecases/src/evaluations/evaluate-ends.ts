@@ -16,15 +16,15 @@ import { evaluateOutput } from './evaluate-output.ts'
 import { requestJudgement } from './request-judgement.ts'
 
 /** By what a project's outputs are judged. */
-export interface Yardstick {
+export interface ProjectRules {
   rules: EvaluationRules
   /** Null where no model is asked; its model is null where it is the server's. */
   judge: { model: string | null } | null
 }
 
 /** The same for a batch of results, and what is known of the runs of briefs among them, by their subtasks. */
-export interface Yardsticks extends Yardstick {
-  told: ReadonlyMap<string, settle.ToldBrief>
+export interface RulesOfEnds extends ProjectRules {
+  delivered: ReadonlyMap<string, settle.DeliveredTask>
   said: ReadonlyMap<string, checkIns.StoredCheckIn[]>
 }
 
@@ -32,10 +32,10 @@ export interface Yardsticks extends Yardstick {
 export interface MadeEvaluation {
   evaluation: Evaluation
   row: NewEvaluationRow
-  judge: Yardstick['judge']
+  judge: ProjectRules['judge']
 }
 
-export async function readYardstick(tx: Tx, projectId: string): Promise<Yardstick> {
+export async function readProjectRules(tx: Tx, projectId: string): Promise<ProjectRules> {
   const settings = (await projects.findEvaluationSettings(tx, projectId)) ?? {}
   return { rules: evaluationRules(settings), judge: judgeOf(settings) }
 }
@@ -44,16 +44,16 @@ export async function readYardstick(tx: Tx, projectId: string): Promise<Yardstic
  * By what the results of these subtasks are judged. Without tasks it is one statement; it may travel in the packet that locks the rows,
  * behind the lock.
  */
-export async function readYardsticks(tx: Tx, projectId: string, subtaskIds: readonly string[], taskIds: readonly string[]): Promise<Yardsticks> {
+export async function readRulesOfEnds(tx: Tx, projectId: string, subtaskIds: readonly string[], taskIds: readonly string[]): Promise<RulesOfEnds> {
   const hasTasks = taskIds.length > 0
-  const [yardstick, told, said] = await Promise.all([
-    readYardstick(tx, projectId),
-    hasTasks ? settle.listToldBriefs(tx, subtaskIds, taskIds) : [],
+  const [projectRules, delivered, said] = await Promise.all([
+    readProjectRules(tx, projectId),
+    hasTasks ? settle.listDeliveredTasks(tx, subtaskIds, taskIds) : [],
     hasTasks ? checkIns.listCheckIns(tx, projectId, { taskIds, sessionIds: subtaskIds.map(subtaskSessionId) }) : [],
   ])
   return {
-    ...yardstick,
-    told: new Map(told.map((brief) => [brief.subtaskId, brief])),
+    ...projectRules,
+    delivered: new Map(delivered.map((brief) => [brief.subtaskId, brief])),
     said: Map.groupBy(said, ({ sessionId }) => sessionId),
   }
 }
@@ -66,12 +66,12 @@ export interface DeliveredResult {
 }
 
 /** Judges the result of a run, by the criteria that it was told, and by what it has said of them before. */
-export function evaluateEnd(deps: Pick<Deps, 'newId'>, projectId: string, yardsticks: Yardsticks, row: EndingRow, delivered: DeliveredResult): MadeEvaluation {
+export function evaluateEnd(deps: Pick<Deps, 'newId'>, projectId: string, rulesOfEnds: RulesOfEnds, row: EndingRow, end: DeliveredResult): MadeEvaluation {
   const sessionId = subtaskSessionId(row.id)
-  const told = yardsticks.told.get(row.id)
-  const criteria = told?.criteria ?? []
-  const said = (yardsticks.said.get(sessionId) ?? []).filter(({ taskId }) => taskId === row.taskId)
-  const checks = outputChecks(delivered.accepted)
+  const delivered = rulesOfEnds.delivered.get(row.id)
+  const criteria = delivered?.criteria ?? []
+  const said = (rulesOfEnds.said.get(sessionId) ?? []).filter(({ taskId }) => taskId === row.taskId)
+  const checks = outputChecks(end.accepted)
   const made = evaluateOutput(
     deps.newId(),
     {
@@ -84,21 +84,21 @@ export function evaluateEnd(deps: Pick<Deps, 'newId'>, projectId: string, yardst
       subagentName: row.subagentName,
     },
     {
-      output: delivered.result,
-      blocks: delivered.blocks,
+      output: end.result,
+      blocks: end.blocks,
       criteria: [...criteria, ...checks.criteria],
-      criteriaRevision: told?.revision ?? null,
+      criteriaRevision: delivered?.revision ?? null,
       taskId: row.taskId,
       checkIns: said.map((checkIn) => earlierLines(checkIn, criteria)),
       schemaVerdicts: checks.schemaVerdicts,
-      settings: yardsticks.rules,
+      settings: rulesOfEnds.rules,
     },
   )
-  return { ...made, judge: judgeFor(yardsticks, made.evaluation) }
+  return { ...made, judge: judgeFor(rulesOfEnds, made.evaluation) }
 }
 
 /** A judge is asked about criteria: where a validator has decided them all, or there are none, there is nothing to ask. */
-export function judgeFor({ judge }: Yardstick, { criteria }: Pick<Evaluation, 'criteria'>): Yardstick['judge'] {
+export function judgeFor({ judge }: ProjectRules, { criteria }: Pick<Evaluation, 'criteria'>): ProjectRules['judge'] {
   return criteria.every(isOutputCriterion) ? null : judge
 }
 

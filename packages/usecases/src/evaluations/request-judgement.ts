@@ -13,8 +13,8 @@ export interface JudgementRequest {
  * Asks for a model's verdicts on an evaluation: the row and its job commit with it, and workers hear of it then. Asking again for the same
  * evaluation changes nothing. See `judgeEvaluation` for what becomes of it.
  */
-export async function requestJudgement(deps: Pick<Deps, 'judgeJobs' | 'bell'>, tx: Tx, request: JudgementRequest): Promise<void> {
+export async function requestJudgement(deps: Pick<Deps, 'judgeJobs' | 'notifier'>, tx: Tx, request: JudgementRequest): Promise<void> {
   if (!(await judgements.insertJudgement(tx, request))) return
   await deps.judgeJobs.insert(tx, [request])
-  tx.afterCommit(() => deps.bell.ring('judge'))
+  tx.afterCommit(() => deps.notifier.notify('judge'))
 }

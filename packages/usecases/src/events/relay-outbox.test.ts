@@ -97,11 +97,11 @@ describe('the log', () => {
   })
 
   it('wakes its readers with the commit that they can read', async () => {
-    const rung = Promise.withResolvers<string[]>()
-    const unlisten = await harness.deps.bell.listen('events', (payloads) => payloads.length > 0 && rung.resolve(payloads))
+    const notified = Promise.withResolvers<string[]>()
+    const unlisten = await harness.deps.notifier.listen('events', (payloads) => payloads.length > 0 && notified.resolve(payloads))
     await spawnMany(harness.ctx, 1, { agentId: 'bell' })
     await drainOutbox(harness.deps)
-    expect(Number((await rung.promise)[0])).toBe(await latestEventSeq(harness.deps))
+    expect(Number((await notified.promise)[0])).toBe(await latestEventSeq(harness.deps))
     await unlisten()
     await drain(harness.ctx)
   })

@@ -26,7 +26,7 @@ export async function recordTsgFeedback(
     if (feedback.resolved) {
       const data = { tsg_id: tsgId, title: tsg.title, session_id: sessionId, task_id: taskId }
       await outbox.publish(tx, projectId, [{ type: 'tsg.resolved', subject: { kind: 'tsg', id: tsgId }, data, actor: ctx.actor }])
-      tx.afterCommit(() => ctx.bell.ring('outbox'))
+      tx.afterCommit(() => ctx.notifier.notify('outbox'))
     }
     const counted = await tsgUses.countTsgUses(tx, projectId, [tsgId], ALL_TSG_USES)
     return { tsgId, usage: counted.get(tsgId) as TsgUsage }

@@ -1,7 +1,7 @@
 import { type Tx, transaction, tsgNotices } from '@muster/db'
 import { allEvents, claimOne, drainOutbox, type Harness, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { briefRun, type Ctx, createTsg, deleteTsg, getTsgUsage, recordTsgFeedback, scanTsgs, surfaceTsgs, type TsgContent, updateTsg } from '../index.ts'
+import { buildPrompt, type Ctx, createTsg, deleteTsg, getTsgUsage, recordTsgFeedback, scanTsgs, surfaceTsgs, type TsgContent, updateTsg } from '../index.ts'
 import { findMatchingTsgs } from './match-tsgs.ts'
 
 let harness: Harness
@@ -235,7 +235,7 @@ describe('a failed attempt', () => {
     await spawn(ctx, { maxAttempts: 3 })
     const fail = async (error: string) => {
       const run = await claimOne(ctx)
-      const { text } = await briefRun(ctx, run)
+      const { text } = await buildPrompt(ctx, run)
       await settleOne(ctx, run, { kind: 'errored', error, retryable: true, partialResult: null })
       return text
     }
@@ -253,7 +253,7 @@ describe('a failed attempt', () => {
     const lost = await claimOne(ctx)
     await settleOne(ctx, lost, { kind: 'lost', ranMs: 0, lostMs: 0 })
     const current = await claimOne(ctx)
-    expect((await briefRun(ctx, lost)).text).not.toContain('Guide')
-    expect((await briefRun(ctx, current)).text).toContain('read_tsg("of-current-attempts")')
+    expect((await buildPrompt(ctx, lost)).text).not.toContain('Guide')
+    expect((await buildPrompt(ctx, current)).text).toContain('read_tsg("of-current-attempts")')
   })
 })

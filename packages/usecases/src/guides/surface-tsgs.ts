@@ -29,8 +29,8 @@ export async function recordSurfaced(
   hits: readonly TsgHit[],
 ): Promise<void> {
   if (hits.length === 0) return
-  const untold = sessionId === null ? null : new Set(await tsgNotices.insertTsgNotices(tx, projectId, sessionId, hits))
-  const surfaced = hits.filter(({ tsgId }) => untold?.has(tsgId) ?? true)
+  const undelivered = sessionId === null ? null : new Set(await tsgNotices.insertTsgNotices(tx, projectId, sessionId, hits))
+  const surfaced = hits.filter(({ tsgId }) => undelivered?.has(tsgId) ?? true)
   if (surfaced.length === 0) return
   await tsgUses.insertTsgUses(
     tx,
@@ -46,5 +46,5 @@ export async function recordSurfaced(
     }),
   )
   await outbox.publish(tx, projectId, events)
-  tx.afterCommit(() => deps.bell.ring('outbox'))
+  tx.afterCommit(() => deps.notifier.notify('outbox'))
 }

@@ -324,7 +324,7 @@ describe('a judgement without a job', () => {
 })
 
 describe('a task that is reviewed by its evaluation', () => {
-  async function handedIn() {
+  async function submitted() {
     await updateProject(harness.ctx, harness.ctx.actor.projectId, { settings: { evaluation: { judge: true } } })
     const made = await makeTask(harness.ctx, { acceptance_criteria: ['Implements the login'], review: 'auto' })
     const { task } = await assignTask(harness.ctx, made.id, 'holder')
@@ -339,7 +339,7 @@ describe('a task that is reviewed by its evaluation', () => {
     ['met', 'completed'],
     ['unmet', 'in_review'],
   ] as const)('waits for the judge, and with %s is %s', async (verdict, status) => {
-    const task = await handedIn()
+    const task = await submitted()
     const { judge, questions } = judgeThat(({ criteria }) => verdicts({ criterionId: criteria[0]?.id ?? '', verdict, quote: 'The login works.' }))
     expect(await judgeEvaluation(harness.deps, judge, await take(), NEVER)).toBe('judged')
     expect(questions[0]?.taskTitle).toBe(task.title)
@@ -347,7 +347,7 @@ describe('a task that is reviewed by its evaluation', () => {
   })
 
   it('waits for a person where the judge has failed', async () => {
-    const task = await handedIn()
+    const task = await submitted()
     expect(await judgeIt(await take(), failure({ retryable: false }))).toBe('failed')
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_review' })
   })

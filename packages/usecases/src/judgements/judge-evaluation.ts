@@ -90,7 +90,7 @@ async function addVerdicts(deps: Deps, tx: Tx, job: HeldJudgeJob, { judged, row 
   if (row.taskId !== null) await decideReview(deps, tx, { projectId, taskId: row.taskId, evaluationId, evaluation: judged })
   await judgements.endJudgement(tx, job, null)
   await deps.judgeJobs.remove(tx, job)
-  tx.afterCommit(() => deps.bell.ring('outbox'))
+  tx.afterCommit(() => deps.notifier.notify('outbox'))
   return 'judged'
 }
 

@@ -8,7 +8,7 @@ const BATCH = 100
  * is something the matter: it has failed.
  */
 export async function takeLostJudgements(deps: Deps): Promise<void> {
-  if ((await deps.judgeJobs.takeFromLost()) > 0) deps.bell.ring('judge')
+  if ((await deps.judgeJobs.takeFromLost()) > 0) deps.notifier.notify('judge')
   for (const job of await deps.judgeJobs.findExhausted(BATCH)) {
     await transaction(deps.db, job.projectId, async (tx) => {
       if (await judgements.lockPending(tx, job)) await judgements.endJudgement(tx, job, 'Each worker that asked the model ended before it had the answer.')
@@ -32,6 +32,6 @@ export async function renewJudgementJobs(deps: Deps): Promise<number> {
       return missing.length
     })
   }
-  if (count > 0) deps.bell.ring('judge')
+  if (count > 0) deps.notifier.notify('judge')
   return count
 }

@@ -1,6 +1,6 @@
 import { type Harness, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { keepHouse, refreshStatistics } from '../index.ts'
+import { deleteExpired, refreshStatistics } from '../index.ts'
 
 let harness: Harness
 
@@ -29,8 +29,8 @@ describe('keeping house', () => {
 
   it('changes nothing that is in use', async () => {
     const subtask = await spawn(harness.ctx)
-    await keepHouse(harness.deps)
-    await keepHouse(harness.deps)
+    await deleteExpired(harness.deps)
+    await deleteExpired(harness.deps)
     expect((await harness.admin`select from subtasks where id = ${subtask.id}`).length).toBe(1)
     expect((await harness.admin`select from idempotency_keys`).length).toBe(1)
   })

@@ -9,7 +9,7 @@ export async function makePartitions(deps: Deps): Promise<void> {
 }
 
 /** Removes what is outlived: answers to repeated requests after a day, workers that are long gone. */
-export async function keepHouse(deps: Deps): Promise<void> {
+export async function deleteExpired(deps: Deps): Promise<void> {
   for (let deleted = BATCH; deleted === BATCH; ) {
     deleted = await transaction(deps.dispatchDb, null, (tx) => idempotency.deleteOldIdempotencyKeys(tx, BATCH))
   }

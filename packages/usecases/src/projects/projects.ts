@@ -2,7 +2,7 @@ import { lanes, projects, transaction } from '@muster/db'
 import { notFound, type Project, type ProjectSettings, requireScope } from '@muster/domain'
 import { type Ctx, type Deps, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
-import { grantFreeSlots } from '../subtasks/grant-permits.ts'
+import { grantFreePermits } from '../subtasks/grant-permits.ts'
 
 /** @throws DomainError `not_found`, also for projects of others */
 export async function getProject(ctx: Ctx, id: string): Promise<Project> {
@@ -22,7 +22,7 @@ export async function updateProject(ctx: Ctx, id: string, change: { name?: strin
     if (changed === null || settings === undefined) return changed
     // A raised limit frees slots without anything having ended, and nothing else would ever give them to what waits.
     const agentIds = await lanes.findWaitingLanes(tx, id)
-    if (agentIds.length > 0) await grantFreeSlots(ctx, tx, id, agentIds)
+    if (agentIds.length > 0) await grantFreePermits(ctx, tx, id, agentIds)
     return changed
   })
   if (project === null) throw notFound('project')

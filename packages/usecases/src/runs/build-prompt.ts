@@ -18,7 +18,7 @@ import {
   type EarlierWork,
   fenceOf,
   type NewEvent,
-  renderBrief,
+  renderPrompt,
   renderTsgNotice,
   type SubagentDefinition,
   subtaskSessionId,
@@ -27,12 +27,12 @@ import {
 import type { Deps } from '../core/ctx.ts'
 import { hashToken } from '../core/secrets.ts'
 import { updateEvent } from '../events/event-data.ts'
-import { briefOfTask, recordTaskNews, renderBriefOfTask, subjectOfRun, toUpdateText } from '../tasks/undelivered-updates.ts'
+import { briefOfTask, recordDeliveries, renderBriefOfTask, subjectOfRun, toUpdateText } from '../tasks/undelivered-updates.ts'
 import { holderOf } from './checkpoint-run.ts'
 import type { ClaimedRun } from './claim-runs.ts'
 
 /** What a run is told before it starts. */
-export interface RunBrief {
+export interface RunPrompt {
   text: string
   task: string
   criteria: { id: string; text: string }[]
@@ -47,17 +47,17 @@ export interface RunBrief {
   /** Of the brief that it runs: where its author has the files; null for every other run. */
   clientCwd: string | null
   /** Numbers of the last note, and of the last update of the task, that are part of it: neither comes again. */
-  told: { noteSeq: number; taskSeq: number }
+  delivered: { noteSeq: number; taskSeq: number }
 }
 
 /** Renders the brief of a claimed run, with every note sent to it so far. Notes still queued count as delivered by it. */
-export async function briefRun(deps: Deps, run: ClaimedRun): Promise<RunBrief> {
+export async function buildPrompt(deps: Deps, run: ClaimedRun): Promise<RunPrompt> {
   if (run.attempt === 1 && isAllThereIs(run)) return compose(deps, run, NO_ROLE, [], 0, null, [])
-  return await transaction(deps.db, run.projectId, (tx) => briefInTransaction(deps, tx, run))
+  return await transaction(deps.db, run.projectId, (tx) => buildPromptInTransaction(deps, tx, run))
 }
 
 /** The same in a caller's transaction, which must hold no lock of the run's row. */
-export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunBrief> {
+export async function buildPromptInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunPrompt> {
   if (isAllThereIs(run)) return compose(deps, run, NO_ROLE, [], 0, null, await takeGuides(tx, run))
   const role = await roleOf(tx, run)
   const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
@@ -72,7 +72,7 @@ export async function briefInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): P
     updateEvent('update.delivered', update.updateId, run.id, actor, { delivered_to: holderOf(run.id, run.attempt) }),
   )
   await outbox.publish(tx, run.projectId, events)
-  if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   const guides = await takeGuides(tx, run)
   return compose(deps, run, role, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
 }
@@ -118,7 +118,7 @@ async function earlierWork(tx: Tx, projectId: string, subtaskId: string): Promis
 async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
   const sessionId = subtaskSessionId(run.id)
   const handover: injections.Handover = { taskId: task.id, seq: task.updateSeq, revision: task.revision, isBrief: true }
-  const [isHeld] = await recordTaskNews(deps, tx, run.projectId, sessionId, [handover], actor)
+  const [isHeld] = await recordDeliveries(deps, tx, run.projectId, sessionId, [handover], actor)
   if (isHeld === undefined) return null
   await subtasks.writeTaskRevision(tx, run.id, run.attempt, task.revision)
   const { brief, notes } = await briefOfTask(tx, task)
@@ -133,11 +133,11 @@ function compose(
   noteSeq: number,
   dispatched: Awaited<ReturnType<typeof introduce>>,
   guides: readonly tsgNotices.TsgNotice[],
-): RunBrief {
+): RunPrompt {
   const requiredOutputs = dispatched?.task.requiredOutputs ?? run.requiredOutputs
   return {
     text: [
-      renderBrief(
+      renderPrompt(
         {
           task: run.task,
           assignment: dispatched?.text ?? null,
@@ -163,6 +163,6 @@ function compose(
     subagent,
     runsTask: dispatched !== null,
     clientCwd: dispatched?.task.clientCwd ?? null,
-    told: { noteSeq, taskSeq: dispatched?.seq ?? 0 },
+    delivered: { noteSeq, taskSeq: dispatched?.seq ?? 0 },
   }
 }

@@ -2,7 +2,15 @@ import { checkpoints, injections, outbox, subtasks, type Tx, tasks, taskUpdates,
 import { cutToCodePoints, fenceOf, type NewEvent, renderTaskUpdate, type StepKind, subtaskSessionId, toStorableJson, type Usage } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { subtaskEvent, taskUpdateEvent, updateEvent } from '../events/event-data.ts'
-import { findTaskNews, recordTaskNews, renderTaskUpdates, subjectOfRun, type TaskNews, toUpdateText, wordTaskNews } from '../tasks/undelivered-updates.ts'
+import {
+  findUndeliveredUpdates,
+  recordDeliveries,
+  renderTaskUpdates,
+  renderUndeliveredUpdates,
+  subjectOfRun,
+  toUpdateText,
+  type UndeliveredTask,
+} from '../tasks/undelivered-updates.ts'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 
 export interface RunCheckpoint {
@@ -33,11 +41,11 @@ export interface CheckpointAnswer {
   leaseExpiresAt: Date
   /** Place of the last step stored so far. */
   stepSeq: number
-  updates: WordedUpdate[]
+  updates: RenderedUpdate[]
 }
 
 /** An update with its text for the agent. */
-export type WordedUpdate = Update & { text: string }
+export type RenderedUpdate = Update & { text: string }
 
 /** Between two steps of a run: stores what it did, hands over what is new. Null when the attempt is no longer the current one. */
 export async function checkpointRun(deps: Deps, projectId: string, input: RunCheckpoint): Promise<CheckpointAnswer | null> {
@@ -48,12 +56,18 @@ export async function checkpointRun(deps: Deps, projectId: string, input: RunChe
  * What has changed of the brief that a run is at. Locks the task, and so comes before the lock of the run's row; null where there is
  * nothing new, which one look tells.
  */
-export async function takeBriefNews(deps: Pick<Deps, 'newId'>, tx: Tx, projectId: string, subtaskId: string, taskId: string | null): Promise<TaskNews | null> {
+export async function deliverTaskUpdates(
+  deps: Pick<Deps, 'newId'>,
+  tx: Tx,
+  projectId: string,
+  subtaskId: string,
+  taskId: string | null,
+): Promise<UndeliveredTask | null> {
   const sessionId = subtaskSessionId(subtaskId)
-  if (taskId === null || !(await injections.taskHasNews(tx, taskId, sessionId))) return null
-  const [, found] = await Promise.all([injections.lockSession(tx, projectId, sessionId), findTaskNews(tx, projectId, sessionId)])
-  const news = await wordTaskNews(tx, projectId, found, fenceOf(deps.newId()))
-  return news.find((each) => each.taskId === taskId) ?? null
+  if (taskId === null || !(await injections.taskHasUpdates(tx, taskId, sessionId))) return null
+  const [, found] = await Promise.all([injections.lockSession(tx, projectId, sessionId), findUndeliveredUpdates(tx, projectId, sessionId)])
+  const undelivered = await renderUndeliveredUpdates(tx, projectId, found, fenceOf(deps.newId()))
+  return undelivered.find((each) => each.taskId === taskId) ?? null
 }
 
 /** The same in a caller's transaction. `news` is what `takeBriefNews` answered, for a caller that has locked the run's row since. */
@@ -62,10 +76,10 @@ export async function checkpointInTransaction(
   tx: Tx,
   projectId: string,
   input: RunCheckpoint,
-  taken?: TaskNews | null,
+  taken?: UndeliveredTask | null,
 ): Promise<CheckpointAnswer | null> {
   const { subtaskId, attempt } = input
-  const news = taken === undefined && input.takesUpdates ? await takeBriefNews(deps, tx, projectId, subtaskId, input.taskId) : (taken ?? null)
+  const undelivered = taken === undefined && input.takesUpdates ? await deliverTaskUpdates(deps, tx, projectId, subtaskId, input.taskId) : (taken ?? null)
   const row = await checkpoints.writeCheckpoint(tx, projectId, {
     subtaskId,
     attempt,
@@ -89,16 +103,16 @@ export async function checkpointInTransaction(
       events.push(...ofTask.map((id) => taskUpdateEvent('update.acknowledged', id, input.taskId as string, actor)))
     }
   }
-  let handedOver: WordedUpdate[] = []
+  let delivered: RenderedUpdate[] = []
   if (input.takesUpdates && row.updateSeq > 0) {
     const repeated = input.repeatUnacknowledged ? await updates.listUnacknowledged(tx, projectId, subtaskId, holder) : []
     const fresh = await updates.takeQueuedUpdates(tx, projectId, subtaskId, holder)
     events.push(...fresh.map((update) => updateEvent('update.delivered', update.updateId, subtaskId, actor, { delivered_to: holder })))
-    handedOver = wordNotes(deps, input, [...repeated, ...fresh])
+    delivered = renderNotes(deps, input, [...repeated, ...fresh])
   }
   if (input.takesUpdates && input.taskId !== null) {
-    if (input.repeatUnacknowledged) handedOver.push(...(await repeatNews(deps, tx, projectId, input.taskId, sessionId)))
-    if (news !== null) handedOver.push(...(await hearNews(deps, tx, projectId, input, news, actor)))
+    if (input.repeatUnacknowledged) delivered.push(...(await repeatUnacknowledged(deps, tx, projectId, input.taskId, sessionId)))
+    if (undelivered !== null) delivered.push(...(await deliverUndelivered(deps, tx, projectId, input, undelivered, actor)))
   }
   if (input.steps.length > 0) {
     const last = input.steps.findLast((step) => step.kind === 'message')
@@ -112,30 +126,37 @@ export async function checkpointInTransaction(
     )
   }
   await outbox.publish(tx, projectId, toStorableJson(events))
-  if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
-  return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: handedOver }
+  if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
+  return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: delivered }
 }
 
 /** Notes for the subtask itself. */
-function wordNotes(deps: Pick<Deps, 'newId'>, { subtaskId, task }: RunCheckpoint, notes: readonly Update[]): WordedUpdate[] {
+function renderNotes(deps: Pick<Deps, 'newId'>, { subtaskId, task }: RunCheckpoint, notes: readonly Update[]): RenderedUpdate[] {
   const fence = fenceOf(deps.newId())
   const subject = subjectOfRun({ id: subtaskId, task })
   return notes.map((note) => ({ ...note, text: renderTaskUpdate(toUpdateText(note, subject), fence) }))
 }
 
 /** Updates of the task that were handed over and not acknowledged, in a new block: the first delivery may have been lost. */
-async function repeatNews(deps: Pick<Deps, 'newId'>, tx: Tx, projectId: string, taskId: string, sessionId: string): Promise<WordedUpdate[]> {
+async function repeatUnacknowledged(deps: Pick<Deps, 'newId'>, tx: Tx, projectId: string, taskId: string, sessionId: string): Promise<RenderedUpdate[]> {
   const repeated = await taskUpdates.listUnacknowledgedTaskUpdates(tx, projectId, taskId, sessionId)
   const task = repeated.length === 0 ? null : await tasks.findTask(tx, taskId)
   return task === null ? [] : renderTaskUpdates(task, repeated, fenceOf(deps.newId())).map(({ update, text }) => ({ ...update, text }))
 }
 
 /** Hands changes of its brief over to the run that is at it, and records which revision it has been told. */
-async function hearNews(deps: Deps, tx: Tx, projectId: string, input: RunCheckpoint, news: TaskNews, actor: NewEvent['actor']): Promise<WordedUpdate[]> {
-  const held = await recordTaskNews(deps, tx, projectId, subtaskSessionId(input.subtaskId), [news], actor)
+async function deliverUndelivered(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  input: RunCheckpoint,
+  undelivered: UndeliveredTask,
+  actor: NewEvent['actor'],
+): Promise<RenderedUpdate[]> {
+  const held = await recordDeliveries(deps, tx, projectId, subtaskSessionId(input.subtaskId), [undelivered], actor)
   if (held.length === 0) return []
-  await subtasks.writeTaskRevision(tx, input.subtaskId, input.attempt, news.revision)
-  return news.items.flatMap(({ update, text }) => (update === null ? [] : [{ ...update, text }]))
+  await subtasks.writeTaskRevision(tx, input.subtaskId, input.attempt, undelivered.revision)
+  return undelivered.items.flatMap(({ update, text }) => (update === null ? [] : [{ ...update, text }]))
 }
 
 /** Who an update is delivered to: one attempt, so that the next one gets it again, in its brief. */

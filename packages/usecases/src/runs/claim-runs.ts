@@ -28,7 +28,7 @@ export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRu
   if (!deps.settings.SUBTASK_ENABLED) return []
   // Each queue in a statement of its own, which needs no transaction around it.
   const claimed = await claimFrom(deps, deps.dispatchDb.sql, claimer)
-  if (claimed.length > 0) deps.bell.ring('outbox')
+  if (claimed.length > 0) deps.notifier.notify('outbox')
   return claimed
 }
 

@@ -6,8 +6,8 @@ import {
   type Ctx,
   cancelSubtask,
   claimInbox,
-  grantMissedSlots,
-  passIdleSlots,
+  grantMissedPermits,
+  passIdlePermits,
   reapRuns,
   relayOutbox,
   settleRuns,
@@ -42,7 +42,7 @@ describe('everything at once', () => {
     const contexts = [harness.ctx, await harness.projectCtx()]
     const spawned: { ctx: Ctx; id: string }[] = []
     let isOver = false
-    let mostSlots = 0
+    let mostPermits = 0
     let samples = 0
     const problems: string[] = []
 
@@ -90,22 +90,22 @@ describe('everything at once', () => {
       while (!isOver) {
         const [row] = await harness.admin<{ most: number }[]>`
           select coalesce(max(slots), 0)::int as most from (select count(*) as slots from subtasks where slot group by project_id, agent_id) as lane`
-        mostSlots = Math.max(mostSlots, row?.most ?? 0)
+        mostPermits = Math.max(mostPermits, row?.most ?? 0)
         samples += 1
         // Sampled while work goes on: these hold between any two commits, not only at rest.
         if (samples % 10 === 0) problems.push(...(await invariants(harness.admin, { whileBusy: true })))
       }
     }
-    const keepHouse = async () => {
+    const deleteExpired = async () => {
       while (!isOver) {
         await relayOutbox(harness.deps)
         await reapRuns(harness.deps)
-        await passIdleSlots(harness.deps)
-        await grantMissedSlots(harness.deps)
+        await passIdlePermits(harness.deps)
+        await grantMissedPermits(harness.deps)
       }
     }
 
-    const background = [...Array.from({ length: CLAIMERS }, (_, place) => work(place)), sample(), keepHouse()]
+    const background = [...Array.from({ length: CLAIMERS }, (_, place) => work(place)), sample(), deleteExpired()]
     try {
       await Promise.all(Array.from({ length: SPAWNERS }, (_, place) => spawnSome(place)))
     } finally {
@@ -114,21 +114,21 @@ describe('everything at once', () => {
     await Promise.all(background)
     expect(problems).toEqual([])
     // Whatever was locked when the last slot of its lane became free.
-    await grantMissedSlots(harness.deps)
+    await grantMissedPermits(harness.deps)
     expect(await invariants(harness.admin)).toEqual([])
     await drain(...contexts)
     await drainOutbox(harness.deps)
 
     expect(spawned).toHaveLength(SPAWNERS * SUBTASKS_EACH)
-    expect(mostSlots).toBe(RUNNING_LIMIT)
+    expect(mostPermits).toBe(RUNNING_LIMIT)
     expect(await invariants(harness.admin)).toEqual([])
     const [left] = await harness.admin`select count(*)::int as count from subtasks where status in ('pending', 'running')`
     expect(left?.count).toBe(0)
-    const [told] = await harness.admin`select count(*)::int as count from inbox`
+    const [delivered] = await harness.admin`select count(*)::int as count from inbox`
     const claims = await Promise.all(
       contexts.flatMap((ctx) => Array.from({ length: 4 }, (_, place) => claimInbox(ctx, `session-${place}`, { limit: 1_000, ack: 'auto' }))),
     )
-    expect(claims.flatMap((claim) => claim.items)).toHaveLength(told?.count)
+    expect(claims.flatMap((claim) => claim.items)).toHaveLength(delivered?.count)
   }, 60_000)
 })
 

@@ -19,7 +19,7 @@ import {
   reviseTask,
   steerSubtask,
 } from '../index.ts'
-import { briefInTransaction } from './build-prompt.ts'
+import { buildPromptInTransaction } from './build-prompt.ts'
 
 let harness: Harness
 let agents = 0
@@ -101,7 +101,7 @@ describe('an outside claim with an Idempotency-Key', () => {
     const note = await noteTask(harness.ctx, task.id, 'after the second claim')
     const row = await getSubtask(harness.ctx, first.subtask.id)
     const late = { ...row, updateSeq: 0, feedback: null, credential: first.credential, leaseToken: first.lease.token } as unknown as ClaimedRun
-    await transaction(harness.deps.db, harness.ctx.actor.projectId, (tx) => briefInTransaction(harness.deps, tx, late))
+    await transaction(harness.deps.db, harness.ctx.actor.projectId, (tx) => buildPromptInTransaction(harness.deps, tx, late))
     expect((await beat(second)).updates.map((each) => each.updateId)).toEqual([note.updateId])
     await releaseLease(harness.ctx, second.subtask.id, { leaseToken: second.lease.token })
   })

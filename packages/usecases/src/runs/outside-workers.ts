@@ -5,8 +5,8 @@ import { type Ctx, Replay, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
-import { briefInTransaction, type RunBrief } from './build-prompt.ts'
-import { checkpointInTransaction, takeBriefNews, type WordedUpdate } from './checkpoint-run.ts'
+import { buildPromptInTransaction, type RunPrompt } from './build-prompt.ts'
+import { checkpointInTransaction, deliverTaskUpdates, type RenderedUpdate } from './checkpoint-run.ts'
 import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
 import { type PreparedEnd, prepareEnds } from './prepare-ends.ts'
 import { settleInTransaction } from './settle-runs.ts'
@@ -27,7 +27,7 @@ export interface ClaimedSubtask {
   sessionId: string
   credential: string
   lease: { token: string; attempt: number; expiresAt: Date }
-  brief: Omit<RunBrief, 'sessionId' | 'runsTask' | 'told'>
+  brief: Omit<RunPrompt, 'sessionId' | 'runsTask' | 'delivered'>
 }
 
 /**
@@ -59,7 +59,7 @@ export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<Cla
         })
         // Committed all the same: on the way it may have removed jobs whose rows were gone.
         if (run === undefined) return null
-        tx.afterCommit(() => ctx.bell.ring('outbox'))
+        tx.afterCommit(() => ctx.notifier.notify('outbox'))
         // As far as the door stores it, to recognise the claim when it is repeated.
         return { subtask: { id: run.id }, lease: { attempt: run.attempt }, run }
       },
@@ -85,7 +85,7 @@ async function reclaim(ctx: Ctx, replay: Replay): Promise<ClaimedSubtask> {
 }
 
 async function describeClaim(ctx: Ctx, tx: Tx, run: ClaimedRun): Promise<ClaimedSubtask> {
-  const { sessionId, runsTask: _, told: __, ...brief } = await briefInTransaction(ctx, tx, run)
+  const { sessionId, runsTask: _, delivered: __, ...brief } = await buildPromptInTransaction(ctx, tx, run)
   return {
     subtask: (await subtasks.findSubtask(tx, run.id)) as Subtask,
     sessionId,
@@ -103,13 +103,13 @@ export interface Heartbeat {
 }
 
 /** Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. @throws DomainError `lease_lost` */
-export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: WordedUpdate[] }> {
+export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: RenderedUpdate[] }> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
   return await inProject(ctx, async (tx) => {
     const row = await subtasks.findSubtask(tx, id)
     if (row === null) throw notFound('subtask')
-    const news = await takeBriefNews(ctx, tx, ctx.actor.projectId, id, row.taskId)
+    const undelivered = await deliverTaskUpdates(ctx, tx, ctx.actor.projectId, id, row.taskId)
     const { attempt, workerId } = await requireLease(tx, id, input.leaseToken)
     const checkpoint = {
       subtaskId: id,
@@ -127,7 +127,7 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
       renewsLease: true,
       repeatUnacknowledged: true,
     }
-    const answer = await checkpointInTransaction(ctx, tx, ctx.actor.projectId, checkpoint, news)
+    const answer = await checkpointInTransaction(ctx, tx, ctx.actor.projectId, checkpoint, undelivered)
     if (answer === null) throw leaseLost()
     return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested, updates: answer.updates }
   })

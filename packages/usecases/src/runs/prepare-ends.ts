@@ -33,9 +33,9 @@ const ERROR_BYTES_MAX = 16_384
 
 /** What takes time in proportion to what programs have delivered, and so is done before anything is locked. */
 export function prepareEnds(reported: readonly RunEnd[]): PreparedEnd[] {
-  return reported.map((told) => {
-    const end = storableEnd(told.end)
-    return { ...told, end, blocks: end.kind === 'completed' ? findBlocks(end.result) : [] }
+  return reported.map((report) => {
+    const end = storableEnd(report.end)
+    return { ...report, end, blocks: end.kind === 'completed' ? findBlocks(end.result) : [] }
   })
 }
 

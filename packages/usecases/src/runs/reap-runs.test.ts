@@ -22,7 +22,7 @@ import {
   claimSubtask,
   getSubtask,
   holdWorkerLock,
-  passIdleSlots,
+  passIdlePermits,
   reapRuns,
   removeWorker,
   renewLeases,
@@ -141,7 +141,7 @@ describe('a lost subtask that cannot be written', () => {
 async function registeredWorker() {
   const id = newName()
   const connection = await harness.deps.dispatchDb.sql.reserve()
-  const beat = () => beatWorker(connection, { id, runners: ['own'], slots: 2 })
+  const beat = () => beatWorker(connection, { id, runners: ['own'], capacity: 2 })
   const { lockKey } = await beat()
   expect(await holdWorkerLock(connection, lockKey)).toBe(true)
   return {
@@ -366,11 +366,11 @@ describe('a slot that nobody claims', () => {
     const unserved = []
     for (let place = 0; place < 3; place += 1) unserved.push(await spawn(harness.ctx, { agentId, runner: 'external' }))
     const [low, normal] = [await spawn(harness.ctx, { agentId, priority: 'low' }), await spawn(harness.ctx, { agentId })]
-    expect(await passIdleSlots(harness.deps)).toBe(0)
+    expect(await passIdlePermits(harness.deps)).toBe(0)
     expect(await claimAll(harness.ctx)).toEqual([])
 
     await advanceClock(harness.admin, '6 seconds')
-    const passed = await passIdleSlots(harness.deps)
+    const passed = await passIdlePermits(harness.deps)
     expect(passed).toBe(2)
     expect(await invariants(harness.admin)).toEqual([])
     const runs = await claimAll(harness.ctx)
@@ -383,6 +383,6 @@ describe('a slot that nobody claims', () => {
     const agentId = newName()
     for (let place = 0; place < 5; place += 1) await spawn(harness.ctx, { agentId, runner: 'external' })
     await advanceClock(harness.admin, '6 seconds')
-    expect(await passIdleSlots(harness.deps)).toBe(0)
+    expect(await passIdlePermits(harness.deps)).toBe(0)
   })
 })

@@ -7,7 +7,7 @@ import { settleRuns } from './settle-runs.ts'
 /** A worker whose session is gone is lost once it has been silent for this long. */
 const SILENT_MS = 1_200
 /** A slot that nobody claims for this long passes to a waiting row of another runner, so that an unserved runner starves nobody. */
-const IDLE_SLOT_MS = 5_000
+const IDLE_PERMIT_MS = 5_000
 /**
  * While the database takes no writes, nothing can be renewed, and a worker whose connection broke cannot say that it is there. So once it takes them again,
  * workers are given this long to be seen, and a whole lease to renew their leases.
@@ -55,19 +55,19 @@ async function takeLost(deps: Deps, projectId: string, ends: readonly RunEnd[]):
 }
 
 /** Passes slots that nobody claims on to rows of other runners in the same lane. */
-export async function passIdleSlots(deps: Deps): Promise<number> {
-  const idle = await transaction(deps.dispatchDb, null, (tx) => lanes.findIdleSlots(tx, IDLE_SLOT_MS))
+export async function passIdlePermits(deps: Deps): Promise<number> {
+  const idle = await transaction(deps.dispatchDb, null, (tx) => lanes.findIdlePermits(tx, IDLE_PERMIT_MS))
   let passed = 0
   for (const { projectId, subtaskId } of idle) {
     passed += await transaction(deps.db, projectId, async (tx) => {
-      const holder = await lanes.lockIdleSlot(tx, subtaskId, IDLE_SLOT_MS)
+      const holder = await lanes.lockIdlePermit(tx, subtaskId, IDLE_PERMIT_MS)
       if (holder === null) return 0
       await lanes.lockLanes(tx, projectId, [holder.agentId])
-      const heirId = await lanes.passSlot(tx, projectId, { subtaskId, ...holder })
+      const heirId = await lanes.passPermit(tx, projectId, { subtaskId, ...holder })
       if (heirId === null) return 0
       await deps.runJobs.deleteWaiting(tx, runQueue(holder.runner, projectId), [holder.jobId])
       await deps.runJobs.insertForRows(tx, [heirId])
-      tx.afterCommit(() => deps.bell.ring('run'))
+      tx.afterCommit(() => deps.notifier.notify('run'))
       return 1
     })
   }

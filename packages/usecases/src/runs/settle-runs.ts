@@ -19,17 +19,17 @@ import { runQueue } from '@muster/jobs'
 import { returnTaskToPending } from '../assignments/return-task.ts'
 import { leaveEndedRun } from '../assignments/unassign-task.ts'
 import type { Deps } from '../core/ctx.ts'
-import { evaluateEnd, type MadeEvaluation, readYardsticks, storeEvaluations } from '../evaluations/evaluate-ends.ts'
+import { evaluateEnd, type MadeEvaluation, readRulesOfEnds, storeEvaluations } from '../evaluations/evaluate-ends.ts'
 import { evaluationEvent } from '../evaluations/evaluate-output.ts'
 import { subtaskEvent, updateEvent } from '../events/event-data.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
-import { grantProjectSlotsSoon } from '../subtasks/grant-missed-permits.ts'
+import { grantProjectPermitsSoon } from '../subtasks/grant-missed-permits.ts'
 import { laneDefaults } from '../subtasks/lane-defaults.ts'
 import { saidOfTask, takeCheckIn } from '../tasks/check-in.ts'
 import { completeTaskInTransaction } from '../tasks/complete-task.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
 import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
-import { isSentBack, type StartedRound, startRevision } from './start-revision-round.ts'
+import { isSentBack, type StartedRevisionRound, startRevisionRound } from './start-revision-round.ts'
 
 /** `settled`: this end counts. `fenced`: somebody else has taken the subtask since, and nothing was written. */
 export type Settlement = 'settled' | 'fenced'
@@ -65,7 +65,7 @@ export async function settleInTransaction(
   const briefs = await lockTasksOf(tx, projectId, ends)
   // One packet: what is read is read behind the lock.
   const ids = ends.map((end) => end.subtaskId)
-  const [locked, yardsticks] = await Promise.all([settle.lockEnding(tx, ends), readYardsticks(tx, projectId, ids, [...briefs.keys()])])
+  const [locked, rulesOfEnds] = await Promise.all([settle.lockEnding(tx, ends), readRulesOfEnds(tx, projectId, ids, [...briefs.keys()])])
   const rows = locked.filter((row) => byId.get(row.id)?.onlyIfLapsed !== true || row.leaseLapsed)
   if (rows.length < ends.length) {
     for (const id of await settle.findEnded(tx, ends)) settlements.set(id, 'settled')
@@ -76,7 +76,7 @@ export async function settleInTransaction(
   const returned: (ReturnRow & { row: EndingRow })[] = []
   const events: NewEvent[] = []
   const evaluated: MadeEvaluation[] = []
-  const rounds: StartedRound[] = []
+  const revisionRounds: StartedRevisionRound[] = []
   const targets = await targetsOf(tx, rows)
   for (const row of rows) {
     const { end, usage: used, blocks } = byId.get(row.id) as PreparedEnd
@@ -104,14 +104,14 @@ export async function settleInTransaction(
       events.push(subtaskEvent(decision.event, row, actor, { attempt: row.attempt, failures: decision.failures, reason: decision.reason }))
       continue
     }
-    const made = decision.status === 'completed' ? evaluateEnd(deps, projectId, yardsticks, row, { result: decision.result ?? '', blocks, accepted }) : null
+    const made = decision.status === 'completed' ? evaluateEnd(deps, projectId, rulesOfEnds, row, { result: decision.result ?? '', blocks, accepted }) : null
     if (made !== null) evaluated.push(made)
     const said = made === null || held === null || isTerminalTask(held.status) ? null : saidOfTask(held.id, blocks)
     if (held !== null && said !== null) {
       await takeCheckIn({ ...deps, actor }, tx, held, said.blocks, { content: said.text, sessionId: subtaskSessionId(row.id) })
     }
-    const next = brief !== null && made !== null && isSentBack(row, made.row.recommendation) ? await startRevision(deps, tx, brief, row, made) : null
-    if (next !== null) rounds.push(next)
+    const next = brief !== null && made !== null && isSentBack(row, made.row.recommendation) ? await startRevisionRound(deps, tx, brief, row, made) : null
+    if (next !== null) revisionRounds.push(next)
     else if (brief !== null) await endTask(deps, tx, brief, decision, made, actor)
     // Sent back while its run was still at it, and never heard of there.
     else if (held?.status === 'revision_requested') await leaveEndedRun(tx, held, actor)
@@ -167,7 +167,7 @@ export async function settleInTransaction(
   // One packet: the statements run in this order, and none needs the answer of another.
   await end(
     Promise.all([
-      writeAndGrant(deps, tx, projectId, rows, { terminal, returned, rounds }).then((count) => {
+      writeAndGrant(deps, tx, projectId, rows, { terminal, returned, revisionRounds }).then((count) => {
         granted = count
       }),
       evaluated.length > 0 ? storeEvaluations(deps, tx, projectId, evaluated) : null,
@@ -176,9 +176,9 @@ export async function settleInTransaction(
     ]),
   )
   tx.afterCommit(() => {
-    if (granted.isLeftToProject) grantProjectSlotsSoon(deps, projectId)
-    if (granted.count + returned.length > 0) deps.bell.ring('run')
-    deps.bell.ring('outbox')
+    if (granted.isLeftToProject) grantProjectPermitsSoon(deps, projectId)
+    if (granted.count + returned.length > 0) deps.notifier.notify('run')
+    deps.notifier.notify('outbox')
   })
   return settlements
 }
@@ -253,7 +253,7 @@ async function writeAndGrant(
   tx: Tx,
   projectId: string,
   rows: readonly EndingRow[],
-  { terminal, returned, rounds }: { terminal: readonly TerminalRow[]; returned: readonly ReturnRow[]; rounds: readonly StartedRound[] },
+  { terminal, returned, revisionRounds }: { terminal: readonly TerminalRow[]; returned: readonly ReturnRow[]; revisionRounds: readonly StartedRevisionRound[] },
 ): Promise<lanes.Granted> {
   const ended = new Set(terminal.map((row) => row.id))
   const agentIds = [...new Set(rows.filter((row) => ended.has(row.id)).map((row) => row.agentId))]
@@ -261,14 +261,14 @@ async function writeAndGrant(
     terminal.length > 0 ? settle.writeTerminal(tx, projectId, terminal) : null,
     returned.length > 0 ? settle.writeReturns(tx, returned) : null,
     // Before the slots are given on, so that they are considered.
-    rounds.length > 0
-      ? settle.insertNextRounds(
+    revisionRounds.length > 0
+      ? settle.insertRevisionRounds(
           tx,
-          rounds.map(({ row }) => row),
+          revisionRounds.map(({ row }) => row),
         )
       : null,
     agentIds.length > 0 ? lanes.lockLanes(tx, projectId, agentIds) : null,
-    agentIds.length > 0 ? lanes.grantSlots(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx)) : NOTHING_GRANTED,
+    agentIds.length > 0 ? lanes.grantPermits(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx)) : NOTHING_GRANTED,
     returned.length > 0
       ? deps.runJobs.insertForRows(
           tx,

@@ -20,7 +20,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
   authenticate,
-  briefRun,
+  buildPrompt,
   type ClaimedRun,
   cancelSubtask,
   cancelTask,
@@ -73,7 +73,7 @@ async function chain(maxRevisions: number, fields: Parameters<typeof makeTask>[1
   const task = await makeTask(harness.ctx, { parent_session_id: session, ...fields })
   await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own', agentId: `chain-${agents}`, maxRevisions, ...input }))
   const run = await claimOne(harness.ctx)
-  await briefRun(harness.deps, run)
+  await buildPrompt(harness.deps, run)
   return { task, session, run }
 }
 
@@ -82,7 +82,7 @@ async function secondRound(maxRevisions = 3, fields: Parameters<typeof makeTask>
   const { run: first, ...made } = await chain(maxRevisions, fields)
   await settleOne(harness.ctx, first, POOR)
   const run = await claimOne(harness.ctx)
-  await briefRun(harness.deps, run)
+  await buildPrompt(harness.deps, run)
   return { ...made, first, run }
 }
 
@@ -159,7 +159,7 @@ describe('a poor result', () => {
     const checkIn = `<npl-block type="check-in" task-id="${task.id}">\n- 🐛 ${compiles.text} (${compiles.id})\n</npl-block>`
     await noteTask(harness.ctx, task.id, 'Mind the gap.')
     await settleOne(harness.ctx, first, completed(`This is all I have.\n${checkIn}`))
-    const brief = await briefRun(harness.deps, await claimOne(harness.ctx))
+    const brief = await buildPrompt(harness.deps, await claimOne(harness.ctx))
     expect(brief.text).toContain(`You go on from your earlier subtask ${first.id}, which ended completed (completed).`)
     expect(brief.text).toContain('This is all I have.')
     expect(brief.text).toMatch(/\[Task Update: Revision Requested\][\s\S]*Criteria that it does not meet:\n- It compiles/)
@@ -177,7 +177,7 @@ describe('a poor result', () => {
     for (let round = 1; round <= 3; round += 1) {
       await settleOne(harness.ctx, last, completed(reflection(`🐛 Flaw ${round}.`)))
       last = await claimOne(harness.ctx)
-      const { text } = await briefRun(harness.deps, last)
+      const { text } = await buildPrompt(harness.deps, last)
       expect(text.match(/\[Task Update: Revision Requested\]/g)).toHaveLength(round)
     }
     await settleOne(harness.ctx, last, completed(reflection('✅ All of it.'), { report: 'good' }))
@@ -334,7 +334,7 @@ describe('a chain', () => {
     await settleOne(harness.ctx, run, { kind: 'lost', ranMs: 0, lostMs: 0 })
     const again = await claimOne(harness.ctx)
     expect(again).toMatchObject({ id: run.id, attempt: 2 })
-    const brief = await briefRun(harness.deps, again)
+    const brief = await buildPrompt(harness.deps, again)
     expect(brief.text).toContain('You go on from your earlier subtask')
     expect(brief.text).toContain('[Task Update: Revision Requested]')
     await settleOne(harness.ctx, again, { kind: 'lost', ranMs: 0, lostMs: 0 })
@@ -378,7 +378,7 @@ describe('a chain', () => {
     await settleOne(harness.ctx, run, POOR)
     const next = await claimOne(harness.ctx)
     expect(next).toMatchObject({ taskRevision: 2 })
-    expect(await briefRun(harness.deps, next)).toMatchObject({ revision: 2, task: 'Count the files\n\nCount all files.' })
+    expect(await buildPrompt(harness.deps, next)).toMatchObject({ revision: 2, task: 'Count the files\n\nCount all files.' })
     expect((await listTaskUpdates(harness.ctx, task.id, { limit: 10 })).items.map(({ status }) => status)).toEqual(['superseded', 'delivered'])
   })
 

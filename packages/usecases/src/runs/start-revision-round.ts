@@ -1,6 +1,6 @@
 import { assignments, type EndingRow, type LockedTask, outbox, type settle, type Tx, tasks } from '@muster/db'
 import { type NewEvent, PRIORITY_RANKS, type Recommendation, revisionRequest, subtaskSessionId } from '@muster/domain'
-import { takeAway } from '../assignments/unassign-task.ts'
+import { unassign } from '../assignments/unassign-task.ts'
 import type { Deps } from '../core/ctx.ts'
 import type { MadeEvaluation } from '../evaluations/evaluate-ends.ts'
 import { subtaskEvent, taskEvent } from '../events/event-data.ts'
@@ -8,8 +8,8 @@ import { EVALUATOR } from '../tasks/decide-review.ts'
 import { queueTaskUpdate } from '../tasks/queue-task-update.ts'
 
 /** A round of a chain that follows a poor one: its row is written with the end of that, before the lane's slots are given on. */
-export interface StartedRound {
-  row: settle.NextRound
+export interface StartedRevisionRound {
+  row: settle.RevisionRound
   created: NewEvent
 }
 
@@ -22,17 +22,17 @@ export function isSentBack(row: Pick<EndingRow, 'cancelRequested' | 'revisionRou
  * Gives a locked task from a run whose result is poor to the next round of its chain, with what is to be revised: a subtask that was asked
  * for as the one before it, in everything.
  */
-export async function startRevision(
+export async function startRevisionRound(
   deps: Deps,
   tx: Tx,
   task: LockedTask,
   ended: EndingRow,
   { evaluation, row: { id: evaluationId } }: Pick<MadeEvaluation, 'evaluation' | 'row'>,
-): Promise<StartedRound> {
+): Promise<StartedRevisionRound> {
   const { projectId } = task
   const id = deps.newId()
   const held = { ...task, subtaskId: id, subagentSessionId: subtaskSessionId(id) }
-  const superseded = await takeAway(tx, task, EVALUATOR)
+  const superseded = await unassign(tx, task, EVALUATOR)
   await assignments.openAssignment(tx, projectId, { taskId: task.id, sessionId: held.subagentSessionId, credentialHash: null })
   await tasks.writeTransition(tx, task.id, { status: 'in_progress', subagentSessionId: held.subagentSessionId, subtaskId: id })
   const round = { subtask_id: id, revision_of: ended.id, revision_round: ended.revisionRound + 1, max_revisions: ended.maxRevisions }

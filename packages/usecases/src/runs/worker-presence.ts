@@ -3,14 +3,14 @@ import type { Deps } from '../core/ctx.ts'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 
 /** What a worker is told about one of its runs. */
-export interface RunNews {
+export interface RunSignal {
   subtaskId: string
   attempt: number
   cancelRequested: boolean
   /** Grows with every note sent to the subtask. */
   updateSeq: number
   /** Whether the brief that it runs has changed; looked for by looks alone, not by renewals. */
-  taskHasNews?: boolean
+  taskHasUpdates?: boolean
 }
 
 /**
@@ -19,7 +19,7 @@ export interface RunNews {
  */
 export async function beatWorker(
   connection: Deps['dispatchDb']['sql'],
-  worker: { id: string; runners: readonly string[]; slots: number },
+  worker: { id: string; runners: readonly string[]; capacity: number },
 ): Promise<{ lockKey: number; backendPid: number }> {
   return await workers.beat(connection, worker)
 }
@@ -53,7 +53,7 @@ export async function findOverAttempts(deps: Deps, attempts: readonly AttemptRef
 }
 
 /** Renews all leases of a worker at once. What is missing from the answer is no longer its own. */
-export async function renewLeases(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunNews[]> {
+export async function renewLeases(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunSignal[]> {
   if (attempts.length === 0) return []
   return await transaction(deps.dispatchDb, null, (tx) =>
     checkpoints.renewLeases(tx, attempts, { seconds: deps.settings.SUBTASK_LEASE_SECONDS, timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS }),
@@ -61,7 +61,7 @@ export async function renewLeases(deps: Deps, attempts: readonly AttemptRef[]): 
 }
 
 /** Looks at some runs without renewing them, when a bell names them. What is missing is no longer running under that attempt. */
-export async function lookAtRuns(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunNews[]> {
+export async function lookAtRuns(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunSignal[]> {
   if (attempts.length === 0) return []
   const rows = await transaction(deps.dispatchDb, null, (tx) =>
     checkpoints.lookAtRuns(

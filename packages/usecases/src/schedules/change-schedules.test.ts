@@ -84,9 +84,9 @@ describe('a new schedule', () => {
 
   it('wakes whoever fires, as do a change and a resumption, and nothing else does', async () => {
     const heard: string[] = []
-    const bell = { ...harness.deps.bell, ring: (channel: string) => void heard.push(channel) }
+    const notifier = { ...harness.deps.notifier, notify: (channel: string) => void heard.push(channel) }
     const rung = () => heard.filter((channel) => channel === 'schedule').length
-    const ctx = { ...harness.ctx, bell }
+    const ctx = { ...harness.ctx, notifier }
     const { id } = await createSchedule(ctx, { task: 'x', phrase: { kind: 'every', text: '1 hour' }, runner: 'own' })
     expect(rung()).toBe(1)
     await reviseSchedule(ctx, id, { graceSeconds: 1 })

@@ -58,7 +58,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
       metadata: input.metadata ?? {},
     })
     await announce(ctx, tx, schedule, [stateEvent('schedule.created', schedule, actor)])
-    tx.afterCommit(() => ctx.bell.ring('schedule'))
+    tx.afterCommit(() => ctx.notifier.notify('schedule'))
     return schedule
   })
 }

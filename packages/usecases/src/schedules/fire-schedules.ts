@@ -223,7 +223,7 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
     tx,
     plans.map(({ schedule }) => schedule),
   )
-  if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   outcome.moved = advances.length
   return outcome
 }
@@ -324,7 +324,7 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
     tx,
     advances.map(({ scheduleId }) => locked.get(scheduleId) as Schedule),
   )
-  if (events.length > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   outcome.moved = advances.length
   outcome.fired = fired.length
   return outcome

@@ -49,5 +49,5 @@ export function stateEvent(type: EventType, schedule: Schedule, actor: NewEvent[
 export async function announce(deps: Deps, tx: Tx, schedule: Schedule, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
   await outbox.publish(tx, schedule.projectId, events)
-  tx.afterCommit(() => deps.bell.ring('outbox'))
+  tx.afterCommit(() => deps.notifier.notify('outbox'))
 }

@@ -21,7 +21,7 @@ export async function resumeSchedule(ctx: Ctx, id: string): Promise<Schedule> {
     if (nextFireAt === null) {
       throw new DomainError('invalid_transition', 'The last slot of this schedule has passed while it was paused. Make another one.', { status_now: 'paused' })
     }
-    tx.afterCommit(() => ctx.bell.ring('schedule'))
+    tx.afterCommit(() => ctx.notifier.notify('schedule'))
     const resumed = await schedules.changeSchedule(tx, id, { state: 'active', nextFireAt })
     await announce(ctx, tx, resumed, events)
     return resumed

@@ -75,7 +75,7 @@ async function writeRevision(ctx: Ctx, tx: Tx, schedule: Schedule, change: Parti
   if (hasWaitingSlot && agentId !== schedule.agentId) await scheduleSlots.moveWaitingSlot(tx, projectId, id, agentId)
   // The one that waits counts. Without more to come, a schedule is open only because one waits.
   const isUsedUp = maxFires !== null && fireCount + (hasWaitingSlot ? 1 : 0) >= maxFires
-  tx.afterCommit(() => ctx.bell.ring('schedule'))
+  tx.afterCommit(() => ctx.notifier.notify('schedule'))
   const changed = await schedules.changeSchedule(tx, id, { ...change, nextFireAt: isUsedUp ? null : (nextFireAt ?? nextFiring(timing, timezone, now)) })
   await announce(ctx, tx, changed, events)
   return changed

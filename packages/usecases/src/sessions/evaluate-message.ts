@@ -44,7 +44,7 @@ export async function storeMessageEvaluation(ctx: Ctx, tx: Tx, { row, judge }: M
   await evaluations.insertEvaluations(tx, projectId, [row])
   if (judge !== null) await requestJudgement(ctx, tx, { projectId, evaluationId: row.id, model: judge.model })
   await outbox.publish(tx, projectId, [evaluationEvent(row, ctx.actor)])
-  tx.afterCommit(() => ctx.bell.ring('outbox'))
+  tx.afterCommit(() => ctx.notifier.notify('outbox'))
 }
 
 async function lookUp(tx: Tx, projectId: string, { taskId: named, sessionId, blocks }: EvaluatedMessage) {
@@ -56,8 +56,8 @@ async function lookUp(tx: Tx, projectId: string, { taskId: named, sessionId, blo
   const settings = project?.settings.evaluation
   if (task === null) return { settings, taskId: null, criteria: [] as EvaluatedCriterion[], criteriaRevision: null }
   // What it says that it has read, else what its session was told last, else what there is.
-  const told = assignment?.sessionId === sessionId ? assignment.deliveredRevision : null
-  const revision = revisionNamed(task.id, blocks) ?? told ?? task.revision
+  const delivered = assignment?.sessionId === sessionId ? assignment.deliveredRevision : null
+  const revision = revisionNamed(task.id, blocks) ?? delivered ?? task.revision
   const known = revision >= task.revision ? task : ((await taskRevisions.findRevision(tx, task.id, revision)) ?? task)
   return { settings, taskId: task.id, criteria: known.criteria as EvaluatedCriterion[], criteriaRevision: known.revision }
 }

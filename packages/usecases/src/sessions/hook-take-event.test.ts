@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
   authenticate,
-  briefRun,
+  buildPrompt,
   type Ctx,
   cancelTask,
   checkpointRun,
@@ -226,7 +226,7 @@ describe("a subtask's own credential", () => {
   it('is told nothing of its task, whose changes come through its runner, once', async () => {
     const task = await makeTask(harness.ctx)
     const { run, own } = await running({}, task.id)
-    await briefRun(harness.deps, run)
+    await buildPrompt(harness.deps, run)
     const note = await noteTask(harness.ctx, task.id, 'Mind the gap.')
     for (const event of ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'SubagentStart']) {
       expect(await take(event, { sessionId: 'whatever', agentId: 'a', agentType: 'writer', toolName: 'Read' }, own)).toBeNull()

@@ -1,4 +1,4 @@
-import { type HookCall, type HookEvent, hasScope, hookSessionOf, isHookEvent, taskHandedOver } from '@muster/domain'
+import { type HookCall, type HookEvent, handedOffTask, hasScope, hookSessionOf, isHookEvent } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { bindHookTask } from './hook-bind-task.ts'
 import { checkHookTool } from './hook-check-tool.ts'
@@ -29,7 +29,7 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
   const { event } = call
   if (!isHookEvent(event)) return null
   const sessionId = hookSessionOf(ctx.actor, call)
-  const news = async (): Promise<HookAnswer | null> => {
+  const undelivered = async (): Promise<HookAnswer | null> => {
     const leavesTasks = isSubtask(ctx)
     const { text } = await injectSession(ctx, sessionId, { ack: 'auto', messages: [], leavesTasks, isAwaited })
     return text === '' ? null : { event, denied: null, context: text }
@@ -38,19 +38,19 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
     case 'SessionStart':
     case 'UserPromptSubmit':
     case 'PostToolUse':
-      return await news()
+      return await undelivered()
     case 'PostToolUseFailure':
       if (call.error !== null) await scanHookFailure(ctx, sessionId, call.error)
-      return await news()
+      return await undelivered()
     case 'PreToolUse': {
       const denied = await deny(ctx, call)
       if (denied !== null) return { event, denied, context: '' }
       await reserve(ctx, call)
-      return await news()
+      return await undelivered()
     }
     case 'SubagentStart':
       await bind(ctx, call, sessionId)
-      return await news()
+      return await undelivered()
     case 'Stop':
     case 'SubagentStop':
       await stop(ctx, call, sessionId)
@@ -73,7 +73,7 @@ async function deny(ctx: Ctx, { toolName, toolInput, cwd = null }: HookCall): Pr
 }
 
 async function reserve(ctx: Ctx, call: HookCall): Promise<void> {
-  const handedOver = mayHandOver(ctx) ? taskHandedOver(call) : null
+  const handedOver = mayHandOver(ctx) ? handedOffTask(call) : null
   if (handedOver === null) return
   const about = { session_id: call.sessionId, task_id: handedOver.taskId }
   // Whatever is wrong with the task, the call goes on, and what is new is told.

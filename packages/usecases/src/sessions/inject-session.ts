@@ -4,7 +4,7 @@ import { type Ctx, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { matchTsgsAt } from '../guides/match-tsgs.ts'
 import { recordSurfaced } from '../guides/surface-tsgs.ts'
-import { findTaskNews, recordTaskNews, type TaskNews, wordTaskNews } from '../tasks/undelivered-updates.ts'
+import { findUndeliveredUpdates, recordDeliveries, renderUndeliveredUpdates, type UndeliveredTask } from '../tasks/undelivered-updates.ts'
 
 /** One thing that a session has not seen before. */
 export interface InjectionItem {
@@ -70,10 +70,10 @@ interface Seen extends injections.Waiting {
 async function look(ctx: Ctx, sessionId: string, { messages, leavesTasks = false }: InjectionRequest, tx?: Tx): Promise<Seen> {
   const { projectId } = ctx.actor
   const found = await injections.findWaiting(tx ?? ctx.db, projectId, sessionId)
-  const waiting = { ...found, taskNews: found.taskNews && !leavesTasks }
+  const waiting = { ...found, taskUpdates: found.taskUpdates && !leavesTasks }
   const list = (within: Tx) => tsgs.listTsgsToMatch(within, projectId)
   const hits = await matchTsgsAt(ctx, projectId, waiting.tsgRevision, messages, () => (tx === undefined ? reading(ctx, list) : list(tx)))
-  return { ...waiting, hits, isNothing: hits.length === 0 && !waiting.taskNews && !waiting.tsgNotices && !waiting.results }
+  return { ...waiting, hits, isNothing: hits.length === 0 && !waiting.taskUpdates && !waiting.tsgNotices && !waiting.results }
 }
 
 async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: InjectionRequest, seen: Seen): Promise<Injection> {
@@ -83,44 +83,45 @@ async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: I
   const [, open, found] = await Promise.all([
     injections.lockSession(tx, projectId, sessionId),
     injections.findOpenClaim(tx, projectId, sessionId),
-    seen.taskNews ? findTaskNews(tx, projectId, sessionId) : [],
+    seen.taskUpdates ? findUndeliveredUpdates(tx, projectId, sessionId) : [],
   ])
   // Whoever holds it may have shown it to the model already: what follows must not overtake it.
-  const isLent = open !== null && !open.isLapsed
-  if (open !== null && !isLent) await injections.replaceClaim(tx, open.id)
+  const isClaimed = open !== null && !open.isLapsed
+  if (open !== null && !isClaimed) await injections.replaceClaim(tx, open.id)
   // After the locks of tasks, as wherever notices are left: the other way round, each could wait for the other.
   await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, seen.hits)
-  if (isLent) return NOTHING
+  if (isClaimed) return NOTHING
   const fence = fenceOf(ctx.newId())
-  const news = await wordTaskNews(tx, projectId, found, fence)
-  const injection = ack === 'manual' ? await lend(ctx, tx, sessionId, news, seen, fence) : await handOver(ctx, tx, sessionId, news, seen, fence)
+  const undelivered = await renderUndeliveredUpdates(tx, projectId, found, fence)
+  const injection =
+    ack === 'manual' ? await claimInjection(ctx, tx, sessionId, undelivered, seen, fence) : await deliver(ctx, tx, sessionId, undelivered, seen, fence)
   if (isAwaited?.() === false)
     throw new DomainError('unavailable', 'The injection took longer than its caller waits. What it would have told is told by the next one.')
   return injection
 }
 
-async function handOver(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen, fence: string): Promise<Injection> {
+async function deliver(ctx: Ctx, tx: Tx, sessionId: string, undelivered: readonly UndeliveredTask[], seen: Seen, fence: string): Promise<Injection> {
   const { projectId } = ctx.actor
   // Nothing of the answer depends on it: what was found under the locks of the tasks is still so.
-  tx.withCommit(recordTaskNews(ctx, tx, projectId, sessionId, news, ctx.actor))
+  tx.withCommit(recordDeliveries(ctx, tx, projectId, sessionId, undelivered, ctx.actor))
   const [notices, results] = await Promise.all([
     hasNotices(seen) ? tsgNotices.takeTsgNotices(tx, projectId, sessionId) : [],
     seen.results ? claimResults(tx, projectId, sessionId, ctx.newId(), null) : NO_RESULTS,
   ])
-  return compose(news, notices, results, fence)
+  return compose(undelivered, notices, results, fence)
 }
 
-async function lend(ctx: Ctx, tx: Tx, sessionId: string, news: readonly TaskNews[], seen: Seen, fence: string): Promise<Injection> {
+async function claimInjection(ctx: Ctx, tx: Tx, sessionId: string, undelivered: readonly UndeliveredTask[], seen: Seen, fence: string): Promise<Injection> {
   const { projectId } = ctx.actor
   const id = ctx.newId()
   const [notices, results] = await Promise.all([
     hasNotices(seen) ? tsgNotices.listTsgNotices(tx, projectId, sessionId) : [],
     seen.results ? claimResults(tx, projectId, sessionId, id, MANUAL_LEASE_SECONDS) : NO_RESULTS,
   ])
-  const injection = compose(news, notices, results, fence)
+  const injection = compose(undelivered, notices, results, fence)
   if (injection.items.length === 0) return injection
   const held = {
-    tasks: news.map(({ taskId, turn, seq, revision }) => ({ taskId, turn, seq, revision })),
+    tasks: undelivered.map(({ taskId, turn, seq, revision }) => ({ taskId, turn, seq, revision })),
     tsgIds: notices.map((notice) => notice.tsgId),
     inboxClaimId: results.items.length > 0 ? id : null,
   }
@@ -137,9 +138,9 @@ function claimResults(tx: Tx, projectId: string, sessionId: string, claimId: str
 
 type Results = Awaited<ReturnType<typeof inbox.claimInboxItems>>
 
-function compose(news: readonly TaskNews[], notices: readonly tsgNotices.TsgNotice[], results: Results, fence: string): Injection {
+function compose(undelivered: readonly UndeliveredTask[], notices: readonly tsgNotices.TsgNotice[], results: Results, fence: string): Injection {
   const items: InjectionItem[] = [
-    ...news.flatMap((each) =>
+    ...undelivered.flatMap((each) =>
       each.items.map((item) => ({
         kind: item.kind,
         id: item.update?.updateId ?? item.taskId,
@@ -192,8 +193,8 @@ export async function acknowledgeInjection(ctx: Ctx, sessionId: string, claimId:
     const taskIds = held.tasks.map((each) => each.taskId)
     await tasks.lockTasks(tx, taskIds)
     const heldSince = new Set(await injections.listTasksHeldSince(tx, projectId, sessionId, held.tasks))
-    const told = held.tasks.filter((each) => heldSince.has(each.taskId))
-    await recordTaskNews(ctx, tx, projectId, sessionId, told, ctx.actor)
+    const delivered = held.tasks.filter((each) => heldSince.has(each.taskId))
+    await recordDeliveries(ctx, tx, projectId, sessionId, delivered, ctx.actor)
     if (held.tsgIds.length > 0) await tsgNotices.markTsgNoticesDelivered(tx, projectId, sessionId, held.tsgIds)
     if (held.inboxClaimId !== null) await inbox.acknowledgeInboxClaim(tx, projectId, sessionId, held.inboxClaimId)
     await injections.acknowledgeClaim(tx, claimId)

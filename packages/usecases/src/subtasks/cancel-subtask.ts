@@ -5,7 +5,7 @@ import { returnTaskToPending } from '../assignments/return-task.ts'
 import type { Ctx, Deps } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { subtaskEvent, updateEvent } from '../events/event-data.ts'
-import { grantFreeSlots } from './grant-permits.ts'
+import { grantFreePermits } from './grant-permits.ts'
 
 /**
  * Cancels a subtask. A pending one ends at once and hands its slot on; a running one is asked to stop, and whoever runs it ends
@@ -41,9 +41,9 @@ export async function cancelLockedSubtask(deps: Deps, tx: Tx, projectId: string,
     if (row.cancelRequestedAt === null) {
       await subtasks.requestCancel(tx, row.id)
       await outbox.publish(tx, projectId, [subtaskEvent('subtask.cancel_requested', row, actor, { attempt: row.attempt })])
-      tx.afterCommit(() => deps.bell.ring('outbox'))
+      tx.afterCommit(() => deps.notifier.notify('outbox'))
     }
-    tx.afterCommit(() => deps.bell.ring('cancel', row.id))
+    tx.afterCommit(() => deps.notifier.notify('cancel', row.id))
   } else {
     await subtasks.cancelPending(tx, row.id)
     await subtasks.tellParent(tx, projectId, row.id, deps.newId())
@@ -52,10 +52,10 @@ export async function cancelLockedSubtask(deps: Deps, tx: Tx, projectId: string,
       ...expired.map((update) => updateEvent('update.expired', update.updateId, row.id, actor)),
       subtaskEvent('subtask.cancelled', row, actor, { status: 'cancelled', final_outcome: 'cancelled', result: null }),
     ])
-    tx.afterCommit(() => deps.bell.ring('outbox'))
+    tx.afterCommit(() => deps.notifier.notify('outbox'))
     if (row.jobId !== null) {
       await deps.runJobs.deleteWaiting(tx, runQueue(row.runner, projectId), [row.jobId])
-      await grantFreeSlots(deps, tx, projectId, [row.agentId])
+      await grantFreePermits(deps, tx, projectId, [row.agentId])
     }
   }
 }

@@ -10,12 +10,12 @@ import {
   type Subtask,
 } from '@muster/domain'
 import { type RunJobs, runQueue } from '@muster/jobs'
-import { Gather } from '../core/batch-executor.ts'
+import { BatchExecutor } from '../core/batch-executor.ts'
 import type { Ctx, Deps } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
-import { grantProjectSlotsSoon } from './grant-missed-permits.ts'
+import { grantProjectPermitsSoon } from './grant-missed-permits.ts'
 import { laneDefaults } from './lane-defaults.ts'
 
 export interface NewSubtask {
@@ -53,7 +53,7 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
   if (input.subagent !== undefined) return await createRun(ctx, input, input.subagent)
   const row = prepareSubtask(ctx, input)
   // A stored answer commits with its effect, which needs a transaction of its own.
-  if (ctx.idempotency === undefined) return await lotsOf(ctx).add({ ctx, row })
+  if (ctx.idempotency === undefined) return await batchExecutorsOf(ctx).add({ ctx, row })
   return await inProject(ctx, async (tx) => unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0]))
 }
 
@@ -164,7 +164,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
       prepared.map(({ row }) => row.id),
     ),
   ])
-  let hasSlots = false
+  let hasPermits = false
   const spawned: Spawned[] = []
   const refusals = new Map<string, DomainError>()
   for (const { row } of prepared) {
@@ -175,21 +175,21 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
       spawned.push({ error })
       continue
     }
-    hasSlots ||= accepted.slot
+    hasPermits ||= accepted.slot
     if (accepted.outranksHolder) {
-      const taken = await lanes.takeSlotFromLater(tx, projectId, row.agentId, accepted.rankAt)
+      const taken = await lanes.takePermitFromLater(tx, projectId, row.agentId, accepted.rankAt)
       if (taken !== null) {
         await deps.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
-        await lanes.giveSlot(tx, row.id, row.jobId)
+        await lanes.givePermit(tx, row.id, row.jobId)
         await deps.runJobs.insertForRows(tx, [row.id])
-        hasSlots = true
+        hasPermits = true
       }
     }
     spawned.push({ answer: newSubtask(row, accepted.createdAt) })
   }
-  if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectSlotsSoon(deps, projectId))
-  if (hasSlots) tx.afterCommit(() => deps.bell.ring('run'))
-  if (inserted.size > 0) tx.afterCommit(() => deps.bell.ring('outbox'))
+  if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectPermitsSoon(deps, projectId))
+  if (hasPermits) tx.afterCommit(() => deps.notifier.notify('run'))
+  if (inserted.size > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   return spawned
 }
 
@@ -201,22 +201,22 @@ async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lane
 }
 
 /** Enough that they do not wait for one another's disk writes, few enough that under load many go together. */
-const LOTS = { lotsAtOnce: 4, itemsPerLotMax: 50 }
-const lots = new WeakMap<RunJobs, Map<string, Gather<Prepared, Subtask>>>()
+const BATCHES = { batchesAtOnce: 4, batchSizeMax: 50 }
+const batches = new WeakMap<RunJobs, Map<string, BatchExecutor<Prepared, Subtask>>>()
 
 /** What is spawned without an `Idempotency-Key` at the same time, in the same project, is accepted together. */
-function lotsOf(ctx: Ctx): Gather<Prepared, Subtask> {
-  const ofProcess = lots.get(ctx.runJobs) ?? new Map<string, Gather<Prepared, Subtask>>()
-  lots.set(ctx.runJobs, ofProcess)
+function batchExecutorsOf(ctx: Ctx): BatchExecutor<Prepared, Subtask> {
+  const ofProcess = batches.get(ctx.runJobs) ?? new Map<string, BatchExecutor<Prepared, Subtask>>()
+  batches.set(ctx.runJobs, ofProcess)
   const { projectId } = ctx.actor
   const known = ofProcess.get(projectId)
   if (known !== undefined) return known
-  const gather = new Gather<Prepared, Subtask>(
+  const createBatchExecutor = new BatchExecutor<Prepared, Subtask>(
     (prepared) => transaction(ctx.db, projectId, (tx) => insertPrepared((prepared[0] as Prepared).ctx, tx, projectId, prepared)),
-    LOTS,
+    BATCHES,
   )
-  ofProcess.set(projectId, gather)
-  return gather
+  ofProcess.set(projectId, createBatchExecutor)
+  return createBatchExecutor
 }
 
 /** What was just inserted, without reading it back. */

@@ -1,6 +1,6 @@
 import { claimOne, drain, drainOutbox, type Harness, invariants, readSubtaskRow, settleOne, spawn, spawnMany, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { grantMissedSlots } from '../index.ts'
+import { grantMissedPermits } from '../index.ts'
 
 describe('a waiting subtask that was locked while a slot was given on', () => {
   let harness: Harness
@@ -21,10 +21,10 @@ describe('a waiting subtask that was locked while a slot was given on', () => {
     })
     expect(await readSubtaskRow(admin, waiting.id)).toMatchObject({ status: 'pending', slot: false })
 
-    expect(await grantMissedSlots(ctx)).toBe(1)
+    expect(await grantMissedPermits(ctx)).toBe(1)
     expect(await readSubtaskRow(admin, waiting.id)).toMatchObject({ status: 'pending', slot: true })
     expect(await readSubtaskRow(admin, full?.id as string)).toMatchObject({ status: 'pending', slot: false })
-    expect(await grantMissedSlots(ctx)).toBe(0)
+    expect(await grantMissedPermits(ctx)).toBe(0)
 
     await drain(ctx)
     await drainOutbox(ctx)

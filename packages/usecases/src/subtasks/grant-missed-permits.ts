@@ -7,15 +7,15 @@ import { laneDefaults } from './lane-defaults.ts'
  * Gives slots to what was passed over. A freed slot goes to the best waiting row that nobody has locked; one that is being steered
  * or cancelled at that very moment is left out, and if nothing else happens to its agent, nobody would ever come back to it.
  */
-export async function grantMissedSlots(deps: Deps): Promise<number> {
+export async function grantMissedPermits(deps: Deps): Promise<number> {
   const projectIds = await transaction(deps.dispatchDb, null, (tx) => lanes.findWaitingProjects(tx))
   let count = 0
-  for (const projectId of projectIds) count += await grantProjectSlots(deps, projectId)
+  for (const projectId of projectIds) count += await grantProjectPermits(deps, projectId)
   return count
 }
 
 /** Gives the free slots of a project to what waits, the best first, whichever agent it is of. Returns how many it gave. */
-async function grantProjectSlots(deps: Deps, projectId: string): Promise<number> {
+async function grantProjectPermits(deps: Deps, projectId: string): Promise<number> {
   const defaults = laneDefaults(deps)
   return await transaction(deps.db, projectId, async (tx) => {
     // The project's lock comes before those of its lanes, wherever both are taken. What waits is looked for behind it.
@@ -24,9 +24,9 @@ async function grantProjectSlots(deps: Deps, projectId: string): Promise<number>
     if (agentIds.length === 0) return 0
     const [, { count }] = await Promise.all([
       lanes.lockLanes(tx, projectId, agentIds),
-      lanes.grantSlots(tx, projectId, agentIds, defaults, deps.runJobs.inserting(tx), true),
+      lanes.grantPermits(tx, projectId, agentIds, defaults, deps.runJobs.inserting(tx), true),
     ])
-    if (count > 0) tx.afterCommit(() => deps.bell.ring('run'))
+    if (count > 0) tx.afterCommit(() => deps.notifier.notify('run'))
     return count
   })
 }
@@ -38,7 +38,7 @@ const looking = new WeakMap<RunJobs, Map<string, { again: boolean }>>()
  * Starts `grantProjectSlots` after a commit that has left slots to the project, once however many ask at the same time. An error is logged: within two
  * seconds `grantMissedSlots` looks again.
  */
-export function grantProjectSlotsSoon(deps: Deps, projectId: string): void {
+export function grantProjectPermitsSoon(deps: Deps, projectId: string): void {
   const ofProcess = looking.get(deps.runJobs) ?? new Map<string, { again: boolean }>()
   looking.set(deps.runJobs, ofProcess)
   const known = ofProcess.get(projectId)
@@ -52,7 +52,7 @@ export function grantProjectSlotsSoon(deps: Deps, projectId: string): void {
     try {
       do {
         look.again = false
-        await grantProjectSlots(deps, projectId)
+        await grantProjectPermits(deps, projectId)
       } while (look.again)
     } catch (error) {
       const fields = { err: error, project_id: projectId }

@@ -15,7 +15,7 @@ import {
   waitUntilBlocked,
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { briefRun, type ClaimedRun, checkpointRun, listSteps, listUpdates, lookAtRuns, steerSubtask } from '../index.ts'
+import { buildPrompt, type ClaimedRun, checkpointRun, listSteps, listUpdates, lookAtRuns, steerSubtask } from '../index.ts'
 
 let harness: Harness
 let agents = 0
@@ -72,7 +72,7 @@ describe('a note to a pending subtask', () => {
     expect(first).toMatchObject({ status: 'queued', seq: 1, updateType: 'note', sender: { kind: 'open', id: 'open' }, delivery: 'next_step' })
 
     const run = await claimOne(harness.ctx)
-    const { text } = await briefRun(harness.ctx, run)
+    const { text } = await buildPrompt(harness.ctx, run)
     expect(text.indexOf('first')).toBeGreaterThan(0)
     expect(text.indexOf('second')).toBeGreaterThan(text.indexOf('first'))
     expect(text).toContain(`Update id: ${first.updateId}`)
@@ -142,7 +142,7 @@ describe('a note to a running subtask', () => {
     const run = await running()
     await steer(run.id, 'one')
     expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: 1 }])).toEqual([
-      { subtaskId: run.id, attempt: 1, isRunning: true, cancelRequested: false, updateSeq: 1, taskHasNews: false },
+      { subtaskId: run.id, attempt: 1, isRunning: true, cancelRequested: false, updateSeq: 1, taskHasUpdates: false },
     ])
     expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: 2 }])).toEqual([])
   })
@@ -154,7 +154,7 @@ describe('a note to a running subtask', () => {
     const letGo = await holdRow(harness.admin, run.id)
     const sending = steer(run.id, 'meanwhile')
     await waitUntilBlocked(harness.admin, 1)
-    const briefing = briefRun(harness.ctx, run)
+    const briefing = buildPrompt(harness.ctx, run)
     await waitUntilBlocked(harness.admin, 2)
     await letGo()
     await sending
@@ -176,7 +176,7 @@ describe('the next attempt', () => {
     await settleOne(harness.ctx, run, { kind: 'lost', ranMs: 0, lostMs: 0 })
 
     const second = await claimOne(harness.ctx)
-    const { text } = await briefRun(harness.ctx, second)
+    const { text } = await buildPrompt(harness.ctx, second)
     const places = ['acknowledged', 'delivered', 'queued'].map((content) => text.indexOf(`\n${content}`))
     expect(places.every((place) => place > 0)).toBe(true)
     expect([...places].sort((a, b) => a - b)).toEqual(places)

@@ -3,7 +3,7 @@ import { DomainError, isTerminal, notFound, requireScope } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { updateEvent } from '../events/event-data.ts'
-import { grantFreeSlots } from './grant-permits.ts'
+import { grantFreePermits } from './grant-permits.ts'
 
 export interface NewSubtaskUpdate {
   content: string
@@ -42,10 +42,10 @@ export async function steerSubtask(ctx: Ctx, id: string, input: NewSubtaskUpdate
     })
     await outbox.publish(tx, ctx.actor.projectId, [updateEvent('update.queued', update.updateId, id, ctx.actor)])
     // While its row was locked here, a slot that became free passed it by, and no other may ever become free in its lane.
-    if (row.status === 'pending' && !row.slot) await grantFreeSlots(ctx, tx, ctx.actor.projectId, [row.agentId])
+    if (row.status === 'pending' && !row.slot) await grantFreePermits(ctx, tx, ctx.actor.projectId, [row.agentId])
     tx.afterCommit(() => {
-      ctx.bell.ring('outbox')
-      if (row.status === 'running') ctx.bell.ring('cancel', id)
+      ctx.notifier.notify('outbox')
+      if (row.status === 'running') ctx.notifier.notify('cancel', id)
     })
     return update
   })

@@ -1,6 +1,6 @@
 import { assignments, type LockedTask, outbox, type Tx, taskDependencies, tasks } from '@muster/db'
 import { DomainError, notFound, requireController, requireScope, type Task } from '@muster/domain'
-import { supersedeQueued, takeAway } from '../assignments/unassign-task.ts'
+import { supersedeQueued, unassign } from '../assignments/unassign-task.ts'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { newAssignmentCredential } from '../core/secrets.ts'
@@ -39,14 +39,14 @@ export async function assignLockedTask(ctx: Ctx, tx: Tx, task: LockedTask, sessi
     return
   }
   await cancelSubtaskOf(ctx, tx, task, ctx.actor)
-  const superseded = current === null ? [] : await takeAway(tx, task, ctx.actor)
+  const superseded = current === null ? [] : await unassign(tx, task, ctx.actor)
   await assignments.openAssignment(tx, projectId, { taskId: id, sessionId, credentialHash })
   await tasks.writeTransition(tx, id, { status: 'assigned', subagentSessionId: sessionId, subtaskId: null })
   await outbox.publish(tx, projectId, [
     ...superseded,
     taskEvent('task.assigned', { ...task, status: 'assigned', subagentSessionId: sessionId }, ctx.actor, { previous_session: current?.sessionId ?? null }),
   ])
-  tx.afterCommit(() => ctx.bell.ring('outbox'))
+  tx.afterCommit(() => ctx.notifier.notify('outbox'))
 }
 
 /**
@@ -70,7 +70,7 @@ async function resendBrief(ctx: Ctx, tx: Tx, task: LockedTask, credentialHash: B
     ...superseded,
     taskEvent('task.assigned', task, ctx.actor, { previous_session: task.subagentSessionId, resent: true }),
   ])
-  tx.afterCommit(() => ctx.bell.ring('outbox'))
+  tx.afterCommit(() => ctx.notifier.notify('outbox'))
 }
 
 /** @throws DomainError `invalid_transition` while a task waits for others, naming them */

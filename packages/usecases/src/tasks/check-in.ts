@@ -86,7 +86,7 @@ export function saidOfTask(taskId: string, blocks: readonly NplBlock[]): SaidOfT
  * @param blocks the check-ins about it, at least one, oldest first
  */
 export async function takeCheckIn(
-  ctx: Pick<Deps, 'newId' | 'bell'> & { actor: NewEvent['actor'] },
+  ctx: Pick<Deps, 'newId' | 'notifier'> & { actor: NewEvent['actor'] },
   tx: Tx,
   task: LockedTask,
   blocks: readonly CheckIn[],
@@ -120,7 +120,7 @@ export async function takeCheckIn(
     task.projectId,
     acknowledgedUpdateIds.map((updateId) => taskUpdateEvent('update.acknowledged', updateId, task.id, ctx.actor, { check_in_id: checkInId })),
   )
-  if (acknowledgedUpdateIds.length > 0) tx.afterCommit(() => ctx.bell.ring('outbox'))
+  if (acknowledgedUpdateIds.length > 0) tx.afterCommit(() => ctx.notifier.notify('outbox'))
   const texts = new Map(criteria.map((criterion) => [criterion.id, criterion.text]))
   return {
     checkInId,

@@ -90,13 +90,13 @@ export async function completeTaskInTransaction(
   }
   await tasks.writeTransition(tx, taskId, { status: 'in_review', completionOutputs: outputs, summary, lastError: null })
   await outbox.publish(tx, projectId, [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })])
-  tx.afterCommit(() => deps.bell.ring('outbox'))
+  tx.afterCommit(() => deps.notifier.notify('outbox'))
   if (task.review === 'manual' || judge !== null) {
     await reportTask(deps, tx, task, 'in_review')
     return { outcome: 'in_review' }
   }
-  const handedIn: LockedTask = { ...task, status: 'in_review', completionOutputs: outputs, summary }
-  const decision = await decideLockedReview(deps, tx, handedIn, {
+  const submitted: LockedTask = { ...task, status: 'in_review', completionOutputs: outputs, summary }
+  const decision = await decideLockedReview(deps, tx, submitted, {
     evaluationId: row.id,
     evaluation,
     hasRunEnded: hasRunEnded || (await isHeldByEndedRun(tx, task)),

@@ -4,7 +4,7 @@ import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { makeTaskWorkspace, removeTaskWorkspace, taskWorkspacePath } from './task-workspace.ts'
-import { type JudgedBrief, judgeBrief, unknownTasks, unknownTsgs } from './validate-task.ts'
+import { unknownTasks, unknownTsgs, type ValidatedTask, validateBrief } from './validate-task.ts'
 
 /**
  * Stores a brief as revision 1, blocked while a task that it waits for is not complete. [B5] create_task, [EN] create_real_task
@@ -15,7 +15,7 @@ import { type JudgedBrief, judgeBrief, unknownTasks, unknownTsgs } from './valid
 export async function createTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<Task> {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, 'tasks:write')
-  const judged = await judgeBrief(ctx, fields, problems)
+  const validated = await validateBrief(ctx, fields, problems)
   const given = Object.entries(fields)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([name]) => name)
@@ -23,14 +23,14 @@ export async function createTask(ctx: Ctx, fields: BriefFields, problems: readon
   const workspace = taskWorkspacePath(ctx, id)
   await makeTaskWorkspace(workspace)
   try {
-    return await inProject(ctx, (tx) => store(ctx, tx, id, workspace, judged, given))
+    return await inProject(ctx, (tx) => store(ctx, tx, id, workspace, validated, given))
   } catch (error) {
     await removeTaskWorkspace(ctx, workspace)
     throw error
   }
 }
 
-async function store(ctx: Ctx, tx: Tx, id: string, workspace: string, { cleaned, warnings }: JudgedBrief, fields: string[]): Promise<Task> {
+async function store(ctx: Ctx, tx: Tx, id: string, workspace: string, { cleaned, warnings }: ValidatedTask, fields: string[]): Promise<Task> {
   const { projectId } = ctx.actor
   const { dependsOn, tsgIds } = cleaned
   const blockedBy = await findBlockers(tx, projectId, dependsOn)
@@ -76,7 +76,7 @@ async function store(ctx: Ctx, tx: Tx, id: string, workspace: string, { cleaned,
     taskEvent('task.created', subject, ctx.actor, { priority: row.priority }),
     ...(blockedBy.length === 0 ? [] : [taskEvent('task.blocked', subject, ctx.actor, { blocked_by: blockedBy })]),
   ])
-  tx.afterCommit(() => ctx.bell.ring('outbox'))
+  tx.afterCommit(() => ctx.notifier.notify('outbox'))
   return (await tasks.findTask(tx, id)) as Task
 }
 

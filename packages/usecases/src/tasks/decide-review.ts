@@ -11,7 +11,7 @@ import { isHeldByRun } from './report-task.ts'
 export const EVALUATOR: NewEvent['actor'] = { kind: 'system', id: 'evaluation' }
 
 /** What a decision goes by. */
-export type Judged = Pick<Evaluation, 'score' | 'recommendation' | 'criteria' | 'reflection'>
+export type DecidedEvaluation = Pick<Evaluation, 'score' | 'recommendation' | 'criteria' | 'reflection'>
 
 /** `left`: there was nothing to decide, or it is for a person or a controller. */
 export type ReviewDecision = 'completed' | 'revision_requested' | 'left'
@@ -27,12 +27,12 @@ export type ReviewDecision = 'completed' | 'revision_requested' | 'left'
 export async function decideReview(
   deps: Deps,
   tx: Tx,
-  { projectId, taskId, evaluationId, evaluation }: { projectId: string; taskId: string; evaluationId: string; evaluation: Judged },
+  { projectId, taskId, evaluationId, evaluation }: { projectId: string; taskId: string; evaluationId: string; evaluation: DecidedEvaluation },
 ): Promise<ReviewDecision> {
   await lockForCompletion(tx, projectId)
   const task = await tasks.lockTask(tx, taskId)
   if (task === null || task.status !== 'in_review' || task.review !== 'auto') return 'left'
-  if ((await evaluations.findHandedIn(tx, projectId, taskId, task.subagentSessionId)) !== evaluationId) return 'left'
+  if ((await evaluations.findSubmitted(tx, projectId, taskId, task.subagentSessionId)) !== evaluationId) return 'left'
   return await decideLockedReview(deps, tx, task, { evaluationId, evaluation, hasRunEnded: await isHeldByEndedRun(tx, task) })
 }
 
@@ -45,7 +45,7 @@ export async function decideLockedReview(
   deps: Deps,
   tx: Tx,
   task: LockedTask,
-  { evaluationId, evaluation, hasRunEnded }: { evaluationId: string; evaluation: Judged; hasRunEnded: boolean },
+  { evaluationId, evaluation, hasRunEnded }: { evaluationId: string; evaluation: DecidedEvaluation; hasRunEnded: boolean },
 ): Promise<ReviewDecision> {
   if (evaluation.recommendation === 'request_revision') {
     await requestRevision(deps, tx, task, { content: revisionRequest(evaluation), note: null, actor: EVALUATOR, hasRunEnded, evaluationId })
@@ -58,7 +58,7 @@ export async function decideLockedReview(
 
 /** Sends a locked task in review back to its holder, with what is to be revised. */
 export async function requestRevision(
-  deps: Pick<Deps, 'newId' | 'bell'>,
+  deps: Pick<Deps, 'newId' | 'notifier'>,
   tx: Tx,
   task: LockedTask,
   request: { content: string; note: string | null; actor: Sender; hasRunEnded: boolean; evaluationId?: string },
@@ -86,7 +86,7 @@ export async function isHeldByEndedRun(tx: Tx, task: LockedTask): Promise<boolea
  * Whether what was approved is what the brief asks for by now: the bar may have moved since the holder was told of it, and then a person
  * or a controller decides.
  */
-function isStillAskedFor(task: LockedTask, { criteria }: Judged): boolean {
+function isStillAskedFor(task: LockedTask, { criteria }: DecidedEvaluation): boolean {
   if (outputProblems(task.requiredOutputs, task.completionOutputs ?? {}).length > 0) return false
   const judged = new Map(criteria.filter((criterion) => !isOutputCriterion(criterion)).map(({ id, text }) => [id, text]))
   return task.criteria.every(({ id, text }) => judged.get(id) === text)

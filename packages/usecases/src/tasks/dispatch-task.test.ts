@@ -19,7 +19,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
   authenticate,
-  briefRun,
+  buildPrompt,
   cancelSubtask,
   cancelTask,
   checkpointRun,
@@ -68,7 +68,7 @@ async function running(input: Partial<Parameters<typeof makeTask>[1]> = {}) {
   const task = await makeTask(harness.ctx, input)
   const subtask = await dispatch(task)
   const run = await claimOne(harness.ctx)
-  const brief = await briefRun(harness.deps, run)
+  const brief = await buildPrompt(harness.deps, run)
   const checkpoint = () =>
     checkpointRun(harness.deps, run.projectId, {
       subtaskId: run.id,
@@ -96,7 +96,7 @@ describe('dispatching a task', () => {
     expect(subtask).toMatchObject({ taskId: task.id, taskRevision: 1, priority: 'urgent', parentSessionId: 'boss', status: 'pending' })
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_progress', subagentSessionId: subtaskSessionId(subtask.id) })
     const run = await claimOne(harness.ctx)
-    const brief = await briefRun(harness.deps, run)
+    const brief = await buildPrompt(harness.deps, run)
     expect(brief.text).toContain('You are executing a background subtask.')
     expect(brief.text).toContain(`[Task Assignment: ${task.title}]`)
     expect(brief).toMatchObject({ revision: 1, runsTask: true, requiredOutputs: [{ name: 'count' }] })
@@ -122,7 +122,7 @@ describe('dispatching a task', () => {
     await dispatch(task)
     await noteTask(harness.ctx, task.id, 'for the run')
     expect((await injectSession(harness.ctx, 'old-holder', { ack: 'auto', messages: [] })).items).toEqual([])
-    expect((await briefRun(harness.deps, await claimOne(harness.ctx))).text).toContain('for the run')
+    expect((await buildPrompt(harness.deps, await claimOne(harness.ctx))).text).toContain('for the run')
   })
 
   it('starts it anew when its result was sent back, and tells the next run what was asked for', async () => {
@@ -134,7 +134,7 @@ describe('dispatching a task', () => {
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'revision_requested', subagentSessionId: null })
     expect(await dispatch(task)).toMatchObject({ status: 'pending' })
     const again = await claimOne(harness.ctx)
-    expect((await briefRun(harness.deps, again)).text).toContain('Count the folders too.')
+    expect((await buildPrompt(harness.deps, again)).text).toContain('Count the folders too.')
     await settleOne(harness.ctx, again)
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_review' })
   })
@@ -150,7 +150,7 @@ describe('dispatching a task', () => {
     expect((await injectSession(harness.ctx, subtaskSessionId(run.id), { ack: 'auto', messages: [] })).items).toEqual([])
     await dispatch(task)
     const again = await claimOne(harness.ctx)
-    expect((await briefRun(harness.deps, again)).text).toContain('Count the folders too.')
+    expect((await buildPrompt(harness.deps, again)).text).toContain('Count the folders too.')
     await settleOne(harness.ctx, again)
   })
 
@@ -168,10 +168,10 @@ describe('a run of a task', () => {
     expect((await checkpoint())?.updates).toEqual([])
     const note = await noteTask(harness.ctx, task.id, 'Leave out the tests.')
     const revised = await reviseTask(harness.ctx, task.id, { instructions: 'Count all files.' }, [1])
-    expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: run.attempt }])).toMatchObject([{ taskHasNews: true }])
+    expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: run.attempt }])).toMatchObject([{ taskHasUpdates: true }])
     expect((await checkpoint())?.updates.map((update) => update.updateId)).toEqual([note.updateId, revised.update?.updateId])
     expect((await checkpoint())?.updates).toEqual([])
-    expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: run.attempt }])).toMatchObject([{ taskHasNews: false }])
+    expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: run.attempt }])).toMatchObject([{ taskHasUpdates: false }])
     expect((await listTaskUpdates(harness.ctx, task.id, { limit: 10 })).items.map((update) => [update.status, update.deliveredTo])).toEqual([
       ['delivered', subtaskSessionId(run.id)],
       ['delivered', subtaskSessionId(run.id)],
@@ -186,7 +186,7 @@ describe('a run of a task', () => {
     await settleOne(harness.ctx, run, completed('There are 3 files.'))
     expect(await getSubtask(harness.ctx, run.id)).toMatchObject({ status: 'pending', failures: 1 })
     const again = await claimOne(harness.ctx)
-    const brief = await briefRun(harness.deps, again)
+    const brief = await buildPrompt(harness.deps, again)
     expect(brief.text).toContain('report is missing')
     expect(brief.revision).toBe(2)
     await settleOne(harness.ctx, again, completed('There are 3 files.', { report: 'all of them' }))
@@ -206,7 +206,7 @@ describe('a run of a task', () => {
     const { task, run } = await running()
     await reviseTask(harness.ctx, task.id, { title: 'Count twice', instructions: 'Count all files.' }, [1])
     await settleOne(harness.ctx, run, { kind: 'errored', error: 'No disk.', retryable: true, partialResult: null })
-    expect(await briefRun(harness.deps, await claimOne(harness.ctx))).toMatchObject({ revision: 2, task: 'Count twice\n\nCount all files.' })
+    expect(await buildPrompt(harness.deps, await claimOne(harness.ctx))).toMatchObject({ revision: 2, task: 'Count twice\n\nCount all files.' })
   })
 
   it('gives the task back when it fails, with the reason, for another to take up', async () => {
@@ -250,7 +250,7 @@ describe('a run of a task', () => {
     const task = await makeTask(harness.ctx)
     await spawn(harness.ctx, { taskId: task.id })
     const run = await claimOne(harness.ctx)
-    expect(await briefRun(harness.deps, run)).toMatchObject({ runsTask: false, task: 'Count the files.' })
+    expect(await buildPrompt(harness.deps, run)).toMatchObject({ runsTask: false, task: 'Count the files.' })
     await settleOne(harness.ctx, run)
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'pending' })
   })
@@ -261,7 +261,7 @@ describe('a task and its subtask', () => {
     const tasks = await Promise.all(Array.from({ length: 12 }, () => makeTask(harness.ctx)))
     await Promise.all(tasks.map((task, place) => dispatch(task, { agentId: `both-${place % 6}` })))
     const runs = [...(await claimAll(harness.ctx)), ...(await claimAll(harness.ctx))]
-    const briefs = runs.map((run) => briefRun(harness.deps, run))
+    const briefs = runs.map((run) => buildPrompt(harness.deps, run))
     const noise = tasks.flatMap((task, place) => [
       noteTask(harness.ctx, task.id, 'note'),
       reviseTask(harness.ctx, task.id, { instructions: `Take ${place}.` }, [1]),

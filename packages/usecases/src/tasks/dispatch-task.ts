@@ -10,7 +10,7 @@ import {
   type TaskStatus,
   taskOfBrief,
 } from '@muster/domain'
-import { takeAway } from '../assignments/unassign-task.ts'
+import { unassign } from '../assignments/unassign-task.ts'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { taskEvent } from '../events/event-data.ts'
@@ -54,7 +54,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
     })
     const row = await inBackground(ctx, tx, { ...prepared, taskRevision: task.revision }, input.runner, input.subagent)
     const sessionId = subtaskSessionId(row.id)
-    const superseded = await takeAway(tx, task, ctx.actor)
+    const superseded = await unassign(tx, task, ctx.actor)
     await assignments.openAssignment(tx, projectId, { taskId: id, sessionId, credentialHash: null })
     await tasks.writeTransition(tx, id, { status: 'in_progress', subagentSessionId: sessionId, subtaskId: row.id, lastError: null })
     await outbox.publish(tx, projectId, [

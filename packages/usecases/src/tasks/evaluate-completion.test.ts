@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
   authenticate,
-  briefRun,
+  buildPrompt,
   type Ctx,
   checkIn,
   checkpointRun,
@@ -182,7 +182,7 @@ describe('with review: auto, a task', () => {
     const task = await makeTask(harness.ctx, { review: 'auto' })
     await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own' }))
     const run = await claimOne(harness.ctx)
-    await briefRun(harness.deps, run)
+    await buildPrompt(harness.deps, run)
     const own = harness.as(await authenticate(harness.deps, run.credential))
     expect(await completeTask(own, task.id, { outputs: {}, summary: POOR })).toMatchObject({
       status: 'revision_requested',
@@ -213,7 +213,7 @@ describe('with review: auto, a task', () => {
 })
 
 describe('while a judge is asked, a task with review: auto', () => {
-  async function handedIn(summary = GOOD) {
+  async function submitted(summary = GOOD) {
     await setRules({ judge: true })
     const { task, own } = await held({ review: 'auto', acceptance_criteria: ['It compiles'] })
     expect(await completeTask(own, task.id, { outputs: {}, summary })).toMatchObject({ status: 'in_review' })
@@ -227,7 +227,7 @@ describe('while a judge is asked, a task with review: auto', () => {
   const withCriteria = (task: Task, output: string) => evaluate({ output, criteria: task.criteria, criteriaRevision: 1 })
 
   it('waits for its verdicts, which decide', async () => {
-    const { task, evaluationId } = await handedIn()
+    const { task, evaluationId } = await submitted()
     expect(await harness.admin`select status from judgements where evaluation_id = ${evaluationId}`).toEqual([{ status: 'pending' }])
     expect(await decide(task, evaluationId, withCriteria(task, GOOD))).toBe('completed')
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'completed' })
@@ -235,14 +235,14 @@ describe('while a judge is asked, a task with review: auto', () => {
   })
 
   it('goes back where they are poor, and stays where they leave it open', async () => {
-    const { task, evaluationId } = await handedIn()
+    const { task, evaluationId } = await submitted()
     expect(await decide(task, evaluationId, withCriteria(task, UNSURE))).toBe('left')
     expect(await decide(task, evaluationId, judged(POOR))).toBe('revision_requested')
     expect((await listTaskUpdates(harness.ctx, task.id, { limit: 10 })).items).toMatchObject([{ updateType: 'revision_request' }])
   })
 
   it('is left alone where somebody has decided, or where it was handed in anew', async () => {
-    const { task, own, evaluationId } = await handedIn()
+    const { task, own, evaluationId } = await submitted()
     await reviewTask(harness.ctx, task.id, { decision: 'request_revision', note: 'No.' })
     expect(await decide(task, evaluationId, withCriteria(task, GOOD))).toBe('left')
     await completeTask(own, task.id, { outputs: {}, summary: GOOD })
@@ -253,7 +253,7 @@ describe('while a judge is asked, a task with review: auto', () => {
 
   it('is left to somebody where an output or a criterion was asked for since', async () => {
     for (const patch of [{ required_outputs: ['count'] }, { acceptance_criteria: ['It compiles', 'It is documented'] }]) {
-      const { task, evaluationId } = await handedIn()
+      const { task, evaluationId } = await submitted()
       await reviseTask(harness.ctx, task.id, patch, [1])
       expect(await decide(task, evaluationId, withCriteria(task, GOOD))).toBe('left')
       expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_review' })
@@ -267,11 +267,11 @@ describe('while a judge is asked, a task with review: auto', () => {
     const run = await claimOne(harness.ctx)
     await assignTask(harness.ctx, task.id, 'somebody')
     await completeTask(harness.ctx, task.id, { outputs: {}, summary: GOOD })
-    const handedInAs = await evaluationOf(task)
+    const submittedAs = await evaluationOf(task)
     await settleOne(harness.ctx, run, completed(`Here it is.\n${GOOD}`))
     const [ofRun] = await harness.admin<{ id: string }[]>`select id from evaluations where subtask_id = ${run.id}`
     expect(await decide(task, ofRun?.id as string, withCriteria(task, GOOD))).toBe('left')
-    expect(await decide(task, handedInAs.id, withCriteria(task, GOOD))).toBe('completed')
+    expect(await decide(task, submittedAs.id, withCriteria(task, GOOD))).toBe('completed')
   })
 
   it('that a run handed in by its result goes back to nobody: the run is over', async () => {
@@ -290,7 +290,7 @@ describe('while a judge is asked, a task with review: auto', () => {
     const task = await makeTask(harness.ctx, { review: 'auto', acceptance_criteria: ['It compiles'] })
     await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own' }))
     const run = await claimOne(harness.ctx)
-    await briefRun(harness.deps, run)
+    await buildPrompt(harness.deps, run)
     const own = harness.as(await authenticate(harness.deps, run.credential))
     await completeTask(own, task.id, { outputs: {}, summary: POOR })
     const first = await evaluationOf(task)

@@ -1,7 +1,7 @@
 import { assignments, bodies, checkIns, type LockedTask, outbox, type Tx, taskRevisions } from '@muster/db'
 import { completionText, earlierLines, findBlocks, outputChecks } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
-import { judgeFor, type MadeEvaluation, readYardstick, storeEvaluations } from '../evaluations/evaluate-ends.ts'
+import { judgeFor, type MadeEvaluation, readProjectRules, storeEvaluations } from '../evaluations/evaluate-ends.ts'
 import { evaluateOutput, evaluationEvent } from '../evaluations/evaluate-output.ts'
 import { type SaidOfTask, saidOfTask, takeCheckIn } from './check-in.ts'
 
@@ -19,7 +19,7 @@ export async function evaluateCompletion(
   const output = completionText(summary, outputs)
   const blocks = findBlocks(output)
   const said = saidOfTask(taskId, blocks)
-  const [yardstick, known] = await Promise.all([readYardstick(tx, projectId), readKnown(tx, task, said)])
+  const [projectRules, known] = await Promise.all([readProjectRules(tx, projectId), readKnown(tx, task, said)])
   const checks = outputChecks(task.requiredOutputs)
   const { evaluation, row } = evaluateOutput(
     ctx.newId(),
@@ -32,12 +32,12 @@ export async function evaluateCompletion(
       taskId,
       checkIns: known.said.map((checkIn) => earlierLines(checkIn, known.criteria)),
       schemaVerdicts: checks.schemaVerdicts,
-      settings: yardstick.rules,
+      settings: projectRules.rules,
     },
   )
   const outputBodyId = bodies.needsBody(output) ? ctx.newId() : null
   if (outputBodyId !== null) await bodies.insertBody(tx, projectId, outputBodyId, output)
-  const made = { evaluation, row: { ...row, output: outputBodyId === null ? output : null, outputBodyId }, judge: judgeFor(yardstick, evaluation) }
+  const made = { evaluation, row: { ...row, output: outputBodyId === null ? output : null, outputBodyId }, judge: judgeFor(projectRules, evaluation) }
   await storeEvaluations(ctx, tx, projectId, [made])
   await outbox.publish(tx, projectId, [evaluationEvent(made.row, ctx.actor)])
   if (said !== null) await takeCheckIn(ctx, tx, task, said.blocks, { content: said.text, sessionId: ctx.actor.lineage?.sessionId ?? sessionId })

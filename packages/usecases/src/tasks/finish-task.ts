@@ -21,7 +21,7 @@ export async function lockForCompletion(tx: Tx, projectId: string): Promise<void
  * releases, in the same commit, the tasks that waited for this one alone; their dependencies must have been locked before the task was.
  */
 export async function finishTask(
-  deps: Pick<Deps, 'bell' | 'newId'>,
+  deps: Pick<Deps, 'notifier' | 'newId'>,
   tx: Tx,
   task: LockedTask,
   end: { status: TerminalTaskStatus; lastError?: string | null; outputs?: Record<string, unknown>; summary?: string | null },
@@ -44,7 +44,7 @@ export async function finishTask(
     taskEvent(`task.${end.status}`, { ...task, status: end.status }, actor, end.status === 'completed' ? { summary } : { reason: end.lastError ?? null }),
     ...released.map((dependent) => taskEvent('task.unblocked', { ...dependent, status: 'pending' }, actor, { unblocked_by: id })),
   ])
-  tx.afterCommit(() => deps.bell.ring('outbox'))
+  tx.afterCommit(() => deps.notifier.notify('outbox'))
 }
 
 async function releaseDependents(tx: Tx, task: LockedTask): ReturnType<typeof taskDependencies.releaseDependents> {

@@ -18,8 +18,8 @@ export interface TaskUpdateInput {
  * Queues an update for whoever holds a locked task, and lets a subtask that runs it know at once. A change of the brief that nobody
  * holds is part of what is handed over first, and is superseded from the start; a note waits for the holder to come.
  */
-export async function queueTaskUpdate(deps: Pick<Deps, 'newId' | 'bell'>, tx: Tx, task: LockedTask, input: TaskUpdateInput): Promise<Update> {
-  const holder = await assignments.markNews(tx, task.id)
+export async function queueTaskUpdate(deps: Pick<Deps, 'newId' | 'notifier'>, tx: Tx, task: LockedTask, input: TaskUpdateInput): Promise<Update> {
+  const holder = await assignments.markUndelivered(tx, task.id)
   const isPartOfBrief = input.type !== 'note' && input.type !== 'revision_request'
   const update = await taskUpdates.insertTaskUpdate(tx, {
     id: deps.newId(),
@@ -41,9 +41,9 @@ export async function queueTaskUpdate(deps: Pick<Deps, 'newId' | 'bell'>, tx: Tx
   ])
   const { subtaskId } = task
   tx.afterCommit(() => {
-    deps.bell.ring('outbox')
+    deps.notifier.notify('outbox')
     // The worker that runs it looks for news as soon as it hears of anything about it.
-    if (subtaskId !== null && holder === subtaskSessionId(subtaskId)) deps.bell.ring('cancel', subtaskId)
+    if (subtaskId !== null && holder === subtaskSessionId(subtaskId)) deps.notifier.notify('cancel', subtaskId)
   })
   return update
 }

@@ -24,7 +24,7 @@ import { taskEvent } from '../events/event-data.ts'
 import { findBlockers } from './create-task.ts'
 import { requireOpen } from './finish-task.ts'
 import { queueTaskUpdate } from './queue-task-update.ts'
-import { type JudgedBrief, judgeBrief } from './validate-task.ts'
+import { type ValidatedTask, validateBrief } from './validate-task.ts'
 
 /** The fields of a brief that can be changed later. A field that is null is taken away, or back to its default. */
 export type BriefPatch = Pick<
@@ -81,19 +81,19 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
     if (read === null) throw notFound('task')
     requireOpen(read)
     requireRevision(expected, read.revision)
-    const judged = await judgeBrief(ctx, { ...toBriefFields(asCleanBrief(read)), ...patch })
+    const validated = await validateBrief(ctx, { ...toBriefFields(asCleanBrief(read)), ...patch })
     const revised = await inProject(
       ctx,
       async (tx) => {
         // Before the task: whoever completes one locks in this order too.
-        const blockers = patch.depends_on === undefined ? null : await findBlockers(tx, ctx.actor.projectId, judged.cleaned.dependsOn)
+        const blockers = patch.depends_on === undefined ? null : await findBlockers(tx, ctx.actor.projectId, validated.cleaned.dependsOn)
         const task = await tasks.lockTask(tx, id)
         if (task === null) throw notFound('task')
         requireOpen(task)
         requireRevision(expected, task.revision)
-        // Somebody was faster, and the caller does not mind: the change is judged anew, beside what it is then.
+        // Somebody was faster, and the caller does not mind: the change is validated anew, beside what it is then.
         if (task.revision !== read.revision) return null
-        return await writeRevision(ctx, tx, task, patch, judged, blockers)
+        return await writeRevision(ctx, tx, task, patch, validated, blockers)
         // Nothing was done, so nothing is to be repeated by key.
       },
       (result) => result !== null,
@@ -123,7 +123,7 @@ async function writeRevision(
   tx: Tx,
   locked: LockedTask,
   patch: BriefPatch,
-  { cleaned, warnings }: JudgedBrief,
+  { cleaned, warnings }: ValidatedTask,
   blockers: string[] | null,
 ): Promise<RevisedTask> {
   const before = (await tasks.findTask(tx, locked.id)) as Task
@@ -169,7 +169,7 @@ export async function recordRevision(deps: Deps, tx: Tx, locked: LockedTask, dif
   const shown = shownDiff(diff)
   const shownFields = changedFields(shown)
   if (shownFields.length === 0) {
-    tx.afterCommit(() => deps.bell.ring('outbox'))
+    tx.afterCommit(() => deps.notifier.notify('outbox'))
     return { task, update: null }
   }
   const update = await queueTaskUpdate(deps, tx, locked, {

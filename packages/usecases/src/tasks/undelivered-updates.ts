@@ -14,7 +14,7 @@ import {
 import type { Deps } from '../core/ctx.ts'
 
 /** One thing that a session is told of a task. */
-export interface TaskNewsItem {
+export interface UndeliveredItem {
   kind: 'assignment' | 'update'
   taskId: string
   /** Null where it is the brief itself. */
@@ -24,12 +24,12 @@ export interface TaskNewsItem {
 }
 
 /** What a session has not been told yet of one task that it holds. */
-export interface TaskNews {
+export interface UndeliveredTask {
   taskId: string
   turn: number
   seq: number
   revision: number
-  items: TaskNewsItem[]
+  items: UndeliveredItem[]
 }
 
 /** Tasks and updates that one request hands over; the next one gets the rest. */
@@ -41,10 +41,10 @@ const UPDATES_PER_TASK_MAX = 500
  * that is. The session must be locked. Both go in one packet, and may go in that of the session's lock: each statement sees what was
  * committed before it began, and so the second what others did while the first waited for them.
  */
-export async function findTaskNews(tx: Tx, projectId: string, sessionId: string): Promise<injections.NewsOfTask[]> {
+export async function findUndeliveredUpdates(tx: Tx, projectId: string, sessionId: string): Promise<injections.UndeliveredRow[]> {
   const [locked, found] = await Promise.all([
-    injections.lockTasksWithNews(tx, projectId, sessionId, TASKS_MAX),
-    injections.listTasksWithNews(tx, projectId, sessionId, { tasks: TASKS_MAX, updatesPerTask: UPDATES_PER_TASK_MAX }),
+    injections.lockTasksWithUndelivered(tx, projectId, sessionId, TASKS_MAX),
+    injections.listTasksWithUndelivered(tx, projectId, sessionId, { tasks: TASKS_MAX, updatesPerTask: UPDATES_PER_TASK_MAX }),
   ])
   // What there was nothing new about when the tasks were locked is for the next time.
   return found.filter((each) => locked.includes(each.taskId) && !isTerminalTask(each.status))
@@ -55,13 +55,18 @@ export async function findTaskNews(tx: Tx, projectId: string, sessionId: string)
  *
  * @param fence of this delivery, see `fenceOf`
  */
-export async function wordTaskNews(tx: Tx, projectId: string, found: readonly injections.NewsOfTask[], fence: string): Promise<TaskNews[]> {
-  const news: TaskNews[] = []
-  for (const each of found) news.push(each.isIntroduced ? wordUpdates(each, fence) : await readBrief(tx, projectId, each, fence))
-  return news
+export async function renderUndeliveredUpdates(
+  tx: Tx,
+  projectId: string,
+  found: readonly injections.UndeliveredRow[],
+  fence: string,
+): Promise<UndeliveredTask[]> {
+  const undelivered: UndeliveredTask[] = []
+  for (const each of found) undelivered.push(each.isBriefDelivered ? renderUpdates(each, fence) : await readBrief(tx, projectId, each, fence))
+  return undelivered
 }
 
-async function readBrief(tx: Tx, projectId: string, { taskId, turn, updateSeq, revision }: injections.NewsOfTask, fence: string): Promise<TaskNews> {
+async function readBrief(tx: Tx, projectId: string, { taskId, turn, updateSeq, revision }: injections.UndeliveredRow, fence: string): Promise<UndeliveredTask> {
   const { brief, notes } = await briefOfTask(tx, { id: taskId, projectId })
   const text = renderBriefOfTask(brief, notes, fence)
   return { taskId, turn, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
@@ -83,7 +88,7 @@ export async function briefOfTask(tx: Tx, task: Pick<LockedTask, 'id' | 'project
   return { brief: brief as Task, notes }
 }
 
-function wordUpdates(found: injections.NewsOfTask, fence: string): TaskNews {
+function renderUpdates(found: injections.UndeliveredRow, fence: string): UndeliveredTask {
   const { taskId, turn, queued, updateSeq, revision, deliveredRevision } = found
   const last = queued.length === UPDATES_PER_TASK_MAX ? queued.at(-1) : undefined
   return {
@@ -141,21 +146,21 @@ export function toUpdateText(update: Update, subject: TaskUpdateText['subject'])
  * assigned task is in progress, and one that was sent back is again. What went to another session meanwhile is left alone. The tasks must
  * be locked. Answers the tasks that the session still held.
  */
-export async function recordTaskNews(
-  deps: Pick<Deps, 'bell'>,
+export async function recordDeliveries(
+  deps: Pick<Deps, 'notifier'>,
   tx: Tx,
   projectId: string,
   sessionId: string,
-  told: readonly injections.Handover[],
+  handovers: readonly injections.Handover[],
   actor: NewEvent['actor'],
 ): Promise<string[]> {
   const delivered = await Promise.all(
-    told.map((handover) => {
+    handovers.map((handover) => {
       const subject = { kind: 'task', id: handover.taskId } as const
       const data = { task_id: handover.taskId, delivered_to: sessionId }
       return injections.writeHandover(tx, projectId, sessionId, handover, { type: 'update.delivered', subject, data, actor })
     }),
   )
-  if (delivered.some((count) => count !== null && count > 0)) tx.afterCommit(() => deps.bell.ring('outbox'))
-  return told.filter((_, place) => delivered[place] !== null).map((handover) => handover.taskId)
+  if (delivered.some((count) => count !== null && count > 0)) tx.afterCommit(() => deps.notifier.notify('outbox'))
+  return handovers.filter((_, place) => delivered[place] !== null).map((handover) => handover.taskId)
 }

@@ -17,7 +17,7 @@ import { type Ctx, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { checkFiles } from './check-files.ts'
 
-export interface JudgedBrief {
+export interface ValidatedTask {
   cleaned: CleanBrief
   warnings: BriefWarning[]
   at: Date
@@ -28,12 +28,12 @@ export interface JudgedBrief {
  *
  * @throws DomainError `validation_failed` with every problem at once, and the warnings too
  */
-export async function validateTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<JudgedBrief> {
+export async function validateTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<ValidatedTask> {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, 'tasks:write')
-  const judged = await judgeBrief(ctx, fields, problems)
-  // Stores nothing but the answer, for callers who repeat a request by its key.
-  return await inProject(ctx, async () => judged)
+  const validated = await validateBrief(ctx, fields, problems)
+  // Stores the answer alone, for callers that repeat a request with its idempotency key.
+  return await inProject(ctx, async () => validated)
 }
 
 /**
@@ -42,7 +42,7 @@ export async function validateTask(ctx: Ctx, fields: BriefFields, problems: read
  * @param known problems that the door has found already, to be told with the others
  * @throws DomainError `validation_failed`
  */
-export async function judgeBrief(ctx: Ctx, fields: BriefFields, known: readonly FieldProblem[] = []): Promise<JudgedBrief> {
+export async function validateBrief(ctx: Ctx, fields: BriefFields, known: readonly FieldProblem[] = []): Promise<ValidatedTask> {
   const at = await clock.readClock(ctx.db)
   const { cleaned, problems, warnings } = cleanBrief(fields, at)
   const all = [...known, ...problems, ...(problems.length === 0 ? await unknownRefs(ctx, cleaned) : [])]

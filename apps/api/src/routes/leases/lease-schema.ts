@@ -1,5 +1,5 @@
 import { toStorableJson, toStorableText } from '@muster/domain'
-import type { ClaimedSubtask, WordedUpdate } from '@muster/usecases'
+import type { ClaimedSubtask, RenderedUpdate } from '@muster/usecases'
 import { z } from 'zod'
 import { component, requestComponent } from '../../http/components-schemas.ts'
 import { printableId, text, time, toMicros, toTime } from '../../http/fields-schemas.ts'
@@ -94,7 +94,7 @@ const leaseSchema = component(
 
 const criterionSchema = component('BriefCriterion', z.object({ id: z.string(), text: z.string() }))
 
-const briefSubagentSchema = component(
+const leaseSubagentSchema = component(
   'BriefSubagent',
   z
     .object({
@@ -117,7 +117,7 @@ const briefSchema = component(
     required_outputs: z.array(requiredOutputSchema),
     revision: z.int().nullable(),
     feedback: z.string().nullable().describe('Why the last result was refused.'),
-    subagent: briefSubagentSchema.nullable(),
+    subagent: leaseSubagentSchema.nullable(),
   }),
 )
 
@@ -147,7 +147,7 @@ export const heartbeatAnswerSchema = component(
   { expires_at: '2026-03-02T08:01:00.000Z', cancel_requested: false, updates: [] },
 )
 
-export function presentWordedUpdate(update: WordedUpdate): z.output<typeof wordedUpdateSchema> {
+export function presentWordedUpdate(update: RenderedUpdate): z.output<typeof wordedUpdateSchema> {
   return { ...presentUpdate(update), text: update.text }
 }
 
@@ -164,12 +164,12 @@ export function presentClaim(claim: ClaimedSubtask): z.output<typeof claimedSubt
       required_outputs: presentRequiredOutputs(claim.brief.requiredOutputs),
       revision: claim.brief.revision,
       feedback: claim.brief.feedback,
-      subagent: presentBriefSubagent(claim.brief.subagent),
+      subagent: presentLeaseSubagent(claim.brief.subagent),
     },
   }
 }
 
-function presentBriefSubagent(subagent: ClaimedSubtask['brief']['subagent']): z.output<typeof briefSubagentSchema> | null {
+function presentLeaseSubagent(subagent: ClaimedSubtask['brief']['subagent']): z.output<typeof leaseSubagentSchema> | null {
   if (subagent === null) return null
   const { name, version, instructions, tools, disallowedTools, maxTurns } = subagent
   return { name, version, instructions, tools, disallowed_tools: disallowedTools, max_turns: maxTurns }

@@ -26,9 +26,9 @@ export const lookAgain =
 export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Promise<Subtask>, waitMs: number, gone: AbortSignal): Promise<Subtask> {
   const deadline = performance.now() + waitMs
   const ending = createWaiters()
-  let hasNews = false
+  let hasUndelivered = false
   const tell = () => {
-    hasNews = true
+    hasUndelivered = true
     ending.wake()
   }
   const unsubscribe = deps.feed.subscribe({ projectId: subtask.projectId, subjectId: subtask.id }, (event) => {
@@ -38,11 +38,11 @@ export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Pr
   if (!deps.feed.isReady()) void deps.feed.ready().then(tell)
   try {
     for (;;) {
-      hasNews = false
+      hasUndelivered = false
       const current = await look()
       const leftMs = deadline - performance.now()
       if (isTerminal(current.status) || leftMs <= 0 || gone.aborted || deps.stopping.aborted) return current
-      if (!hasNews) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
+      if (!hasUndelivered) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
     }
   } finally {
     unsubscribe()

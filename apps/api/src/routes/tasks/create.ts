@@ -15,7 +15,7 @@ export const createTaskEndpoint = endpoint({
   access: 'tasks:write',
   spawns: true,
   body: newTaskSchema,
-  judgesBody: true,
+  validatesBody: true,
   answers: { 201: { description: 'Stored, as revision 1.', schema: taskSchema, headers: { ...TASK_HEADERS, Location: 'Where the task can be read.' } } },
   errors: ['spawn_blocked'],
   handle: ({ ctx, body }) => createTask(ctx, body, unknownFields(newTaskSchema, body)),

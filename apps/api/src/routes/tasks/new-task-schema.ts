@@ -1,5 +1,5 @@
 import { BRIEF_LIMITS, type CleanBrief, REVIEW_MODES } from '@muster/domain'
-import type { JudgedBrief } from '@muster/usecases'
+import type { ValidatedTask } from '@muster/usecases'
 import { z } from 'zod'
 import { component, requestComponent } from '../../http/components-schemas.ts'
 import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
@@ -117,7 +117,7 @@ export const validatedBriefSchema = component(
   }),
 )
 
-export function presentValidatedBrief({ cleaned, warnings }: JudgedBrief): z.output<typeof validatedBriefSchema> {
+export function presentValidatedBrief({ cleaned, warnings }: ValidatedTask): z.output<typeof validatedBriefSchema> {
   return { cleaned: presentCleaned(cleaned), warnings: warnings.map(({ field, message, timestamp }) => ({ field, message, timestamp })) }
 }
 

@@ -13,7 +13,7 @@ export const validateTaskEndpoint = endpoint({
   access: 'tasks:write',
   spawns: true,
   body: newTaskSchema,
-  judgesBody: true,
+  validatesBody: true,
   answers: { 200: { description: 'It would be stored like this.', schema: validatedBriefSchema } },
   errors: ['spawn_blocked'],
   handle: ({ ctx, body }) => validateTask(ctx, body, unknownFields(newTaskSchema, body)),

@@ -47,7 +47,7 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
  * the run, where that completed the task by its result. What came before the task was last sent back is not handed in any more: a run that
  * completed its task by itself goes on then, and may end with a better result. Null where there is none.
  */
-export async function findHandedIn(tx: Tx, projectId: string, taskId: string, sessionId: string | null): Promise<string | null> {
+export async function findSubmitted(tx: Tx, projectId: string, taskId: string, sessionId: string | null): Promise<string | null> {
   const [row] = await tx.sql<{ id: string }[]>`
     select id from evaluations
     where project_id = ${projectId} and task_id = ${taskId} and session_id is not distinct from ${sessionId}

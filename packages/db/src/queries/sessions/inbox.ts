@@ -119,7 +119,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     rows.flatMap((row) => row.result_body_id ?? []),
   )
   const items = rows.map((row) => {
-    const outputs = handedIn(row.completion_outputs)
+    const outputs = submitted(row.completion_outputs)
     return {
       inboxId: row.inbox_id,
       subtaskId: row.subtask_id,
@@ -140,7 +140,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
 }
 
 /** The outputs that a task was completed with, as the text of a result. Null where there are none. */
-function handedIn(outputs: Record<string, unknown> | null): { text: string; truncated: boolean } | null {
+function submitted(outputs: Record<string, unknown> | null): { text: string; truncated: boolean } | null {
   return outputs === null || Object.keys(outputs).length === 0 ? null : cutToBytes(completionText(null, outputs), RESULT_BYTES_MAX)
 }
 

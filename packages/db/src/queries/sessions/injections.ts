@@ -9,7 +9,7 @@ const SESSION_LOCK_CLASS = 7302
 
 /** What waits for a session, by kind, and which guides its project has. */
 export interface Waiting {
-  taskNews: boolean
+  taskUpdates: boolean
   tsgNotices: boolean
   results: boolean
   /** As `tsgs.readTsgRevision` answers it. */
@@ -33,7 +33,7 @@ export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessio
       (select p.tsg_revision from projects p where p.id = scope.id) as tsg_revision
     from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope`
   return {
-    taskNews: row?.task_news === true,
+    taskUpdates: row?.task_news === true,
     tsgNotices: row?.tsg_notices === true,
     results: row?.results === true,
     tsgRevision: row?.tsg_revision ?? 0,
@@ -52,7 +52,7 @@ export async function lockSession(tx: Tx, projectId: string, sessionId: string):
  * Locks the tasks of a session that have something to hand over, in the order of their ids, as `tasks.lockTasks` does. Answers their ids.
  * The session must be locked.
  */
-export async function lockTasksWithNews(tx: Tx, projectId: string, sessionId: string, limit: number): Promise<string[]> {
+export async function lockTasksWithUndelivered(tx: Tx, projectId: string, sessionId: string, limit: number): Promise<string[]> {
   const rows = await tx.sql<{ id: string }[]>`
     select id from tasks
     where id = any(array(
@@ -64,7 +64,7 @@ export async function lockTasksWithNews(tx: Tx, projectId: string, sessionId: st
 }
 
 /** A task that a session holds, what the session has been told of it, and what it has not. */
-export interface NewsOfTask {
+export interface UndeliveredRow {
   taskId: string
   title: string
   /** Which time it is that the session has the task. */
@@ -73,7 +73,7 @@ export interface NewsOfTask {
   revision: number
   /** Number of its last update. */
   updateSeq: number
-  isIntroduced: boolean
+  isBriefDelivered: boolean
   deliveredRevision: number | null
   /** As they are now, where an update changes criteria; else null. */
   criteria: Criterion[] | null
@@ -87,13 +87,13 @@ export interface NewsOfTask {
  *
  * Updates are looked for beyond what was delivered: none before it can be queued, since a handover leaves none (`writeHandover`).
  */
-export async function listTasksWithNews(
+export async function listTasksWithUndelivered(
   tx: Tx,
   projectId: string,
   sessionId: string,
   limits: { tasks: number; updatesPerTask: number },
-): Promise<NewsOfTask[]> {
-  const rows = await tx.sql<(RawNewsOfTask & (RawQueuedUpdate | { id: null }))[]>`
+): Promise<UndeliveredRow[]> {
+  const rows = await tx.sql<(RawUndeliveredRow & (RawQueuedUpdate | { id: null }))[]>`
     select a.task_id, a.turn, t.title, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_introduced, a.delivered_revision,
       case when u.fields && ${CRITERIA_FIELDS as string[]}::text[] then t.criteria end as criteria, u.*
     from (
@@ -108,9 +108,9 @@ export async function listTasksWithNews(
       order by seq limit ${limits.updatesPerTask}
     ) as u on true
     order by a.assigned_at, a.task_id, u.seq`
-  const news = new Map<string, NewsOfTask>()
+  const news = new Map<string, UndeliveredRow>()
   for (const row of rows) {
-    const ofTask = news.get(row.task_id) ?? toNewsOfTask(row)
+    const ofTask = news.get(row.task_id) ?? toUndeliveredRow(row)
     news.set(row.task_id, ofTask)
     ofTask.criteria ??= row.criteria
     if (row.id !== null) ofTask.queued.push(toQueuedUpdate(row))
@@ -118,7 +118,7 @@ export async function listTasksWithNews(
   return [...news.values()]
 }
 
-interface RawNewsOfTask {
+interface RawUndeliveredRow {
   task_id: string
   title: string
   turn: number
@@ -130,7 +130,7 @@ interface RawNewsOfTask {
   criteria: Criterion[] | null
 }
 
-function toNewsOfTask(row: RawNewsOfTask): NewsOfTask {
+function toUndeliveredRow(row: RawUndeliveredRow): UndeliveredRow {
   return {
     taskId: row.task_id,
     title: row.title,
@@ -138,7 +138,7 @@ function toNewsOfTask(row: RawNewsOfTask): NewsOfTask {
     status: row.status,
     revision: row.task_revision,
     updateSeq: row.update_seq,
-    isIntroduced: row.is_introduced,
+    isBriefDelivered: row.is_introduced,
     deliveredRevision: row.delivered_revision,
     criteria: row.criteria,
     queued: [],
@@ -160,7 +160,7 @@ interface RawQueuedUpdate {
   created_at: string
 }
 
-function toQueuedUpdate(row: RawNewsOfTask & RawQueuedUpdate): Update {
+function toQueuedUpdate(row: RawUndeliveredRow & RawQueuedUpdate): Update {
   return {
     updateId: row.id,
     subtaskId: null,
@@ -182,7 +182,7 @@ function toQueuedUpdate(row: RawNewsOfTask & RawQueuedUpdate): Update {
 }
 
 /** Whether a subtask's own session has news of the task that it runs. */
-export async function taskHasNews(tx: Tx, taskId: string, sessionId: string): Promise<boolean> {
+export async function taskHasUpdates(tx: Tx, taskId: string, sessionId: string): Promise<boolean> {
   const rows = await tx.sql`select from assignments where task_id = ${taskId} and session_id = ${sessionId} and has_news and ended_at is null`
   return rows.length > 0
 }

@@ -97,7 +97,7 @@ export async function renewLeases(
 export async function lookAtRuns(
   tx: Tx,
   subtaskIds: readonly string[],
-): Promise<{ subtaskId: string; attempt: number; isRunning: boolean; cancelRequested: boolean; updateSeq: number; taskHasNews: boolean }[]> {
+): Promise<{ subtaskId: string; attempt: number; isRunning: boolean; cancelRequested: boolean; updateSeq: number; taskHasUpdates: boolean }[]> {
   const rows = await tx.sql<{ id: string; attempt: number; is_running: boolean; cancel_requested: boolean; update_seq: number; task_has_news: boolean }[]>`
     select id, attempt, status = 'running' as is_running, cancel_requested_at is not null as cancel_requested, update_seq,
       task_id is not null and exists (
@@ -110,7 +110,7 @@ export async function lookAtRuns(
     isRunning: row.is_running,
     cancelRequested: row.cancel_requested,
     updateSeq: row.update_seq,
-    taskHasNews: row.task_has_news,
+    taskHasUpdates: row.task_has_news,
   }))
 }
 

@@ -96,7 +96,7 @@ export async function findUnderusedLanes(tx: Tx, projectId: string, defaults: La
  * @param jobs of `RunJobs.inserting`
  * @param isProjectLocked whether `lockProjectLanes` came before
  */
-export async function grantSlots(
+export async function grantPermits(
   tx: Tx,
   projectId: string,
   agentIds: readonly string[],
@@ -157,7 +157,7 @@ export async function grantSlots(
  * Takes the slot of the lane's least urgent holder that nobody has claimed yet, if it ranks after `rankAt`. The lane must be
  * locked; the holder's job has to be deleted in the same transaction.
  */
-export async function takeSlotFromLater(tx: Tx, projectId: string, agentId: string, rankAt: Date): Promise<{ jobId: string; runner: string } | null> {
+export async function takePermitFromLater(tx: Tx, projectId: string, agentId: string, rankAt: Date): Promise<{ jobId: string; runner: string } | null> {
   const [row] = await tx.sql<{ job_id: string; runner: string }[]>`
     with holder as (
       select id, job_id, runner from subtasks
@@ -169,18 +169,18 @@ export async function takeSlotFromLater(tx: Tx, projectId: string, agentId: stri
   return row === undefined ? null : { jobId: row.job_id, runner: row.runner }
 }
 
-export async function giveSlot(tx: Tx, subtaskId: string, jobId: string): Promise<void> {
+export async function givePermit(tx: Tx, subtaskId: string, jobId: string): Promise<void> {
   await tx.sql`update subtasks set slot = true, slot_at = muster_now(), job_id = ${jobId} where id = ${subtaskId}`
 }
 
 /** A slot that nobody claims, in a lane where a row of another runner waits. */
-export interface IdleSlot {
+export interface IdlePermit {
   projectId: string
   subtaskId: string
 }
 
 /** Finds slots that have gone unclaimed for `idleMs` while a row of another runner waits in the same lane. Across projects. */
-export async function findIdleSlots(tx: Tx, idleMs: number): Promise<IdleSlot[]> {
+export async function findIdlePermits(tx: Tx, idleMs: number): Promise<IdlePermit[]> {
   const rows = await tx.sql<{ project_id: string; id: string }[]>`
     select s.project_id, s.id from subtasks s
     where s.status = 'pending' and s.slot and s.slot_at < (select muster_now()) - ${idleMs} * interval '1 millisecond'
@@ -194,7 +194,7 @@ export async function findIdleSlots(tx: Tx, idleMs: number): Promise<IdleSlot[]>
 }
 
 /** Locks a row that still holds an idle slot; null when it was claimed, cancelled or is being claimed. */
-export async function lockIdleSlot(tx: Tx, subtaskId: string, idleMs: number): Promise<{ agentId: string; runner: string; jobId: string } | null> {
+export async function lockIdlePermit(tx: Tx, subtaskId: string, idleMs: number): Promise<{ agentId: string; runner: string; jobId: string } | null> {
   const [row] = await tx.sql<{ agent_id: string; runner: string; job_id: string }[]>`
     select agent_id, runner, job_id from subtasks
     where id = ${subtaskId} and status = 'pending' and slot and slot_at < muster_now() - ${idleMs} * interval '1 millisecond'
@@ -203,7 +203,7 @@ export async function lockIdleSlot(tx: Tx, subtaskId: string, idleMs: number): P
 }
 
 /** Moves an idle slot to the best waiting row of another runner, which has no job yet. The lane must be locked. Null when nothing waits any more. */
-export async function passSlot(tx: Tx, projectId: string, holder: { subtaskId: string; agentId: string; runner: string }): Promise<string | null> {
+export async function passPermit(tx: Tx, projectId: string, holder: { subtaskId: string; agentId: string; runner: string }): Promise<string | null> {
   const [row] = await tx.sql<{ id: string }[]>`
     with heir as (
       select id from subtasks

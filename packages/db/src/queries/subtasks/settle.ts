@@ -192,7 +192,7 @@ export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<
 }
 
 /** What the run of a brief was told that it would be judged by. */
-export interface ToldBrief {
+export interface DeliveredTask {
   subtaskId: string
   taskId: string
   revision: number
@@ -200,15 +200,15 @@ export interface ToldBrief {
 }
 
 /** The revisions that runs of these tasks were told last. Subtasks that run none are left out. */
-export async function listToldBriefs(tx: Tx, ids: readonly string[], taskIds: readonly string[]): Promise<ToldBrief[]> {
-  return await tx.sql<ToldBrief[]>`
+export async function listDeliveredTasks(tx: Tx, ids: readonly string[], taskIds: readonly string[]): Promise<DeliveredTask[]> {
+  return await tx.sql<DeliveredTask[]>`
     select s.id as "subtaskId", r.task_id as "taskId", r.revision, r.criteria
     from subtasks s join task_revisions r on r.task_id = s.task_id and r.revision = s.task_revision
     where s.id = any(${ids as string[]}::uuid[]) and r.task_id = any(${taskIds as string[]}::uuid[])`
 }
 
 /** Another round of a chain, which follows one that is ending. */
-export interface NextRound {
+export interface RevisionRound {
   id: string
   /** The round that ends. */
   revisionOf: string
@@ -221,8 +221,8 @@ export interface NextRound {
  * Inserts the next rounds of chains: as the rounds before them were asked for, and new in everything else. They have no slots: whoever
  * ends those rounds gives theirs on, under the locks of their lanes. However many wait in a lane, there is room for these.
  */
-export async function insertNextRounds(tx: Tx, rounds: readonly NextRound[]): Promise<void> {
-  const before = rounds.map((round) => round.revisionOf)
+export async function insertRevisionRounds(tx: Tx, revisionRounds: readonly RevisionRound[]): Promise<void> {
+  const before = revisionRounds.map((round) => round.revisionOf)
   await tx.sql`
     insert into subtasks (
       id, project_id, agent_id, parent_session_id, task, task_id, task_revision, subagent_name, subagent_version, background, priority, runner, model,
@@ -233,8 +233,8 @@ export async function insertNextRounds(tx: Tx, rounds: readonly NextRound[]): Pr
       s.priority, s.runner, s.model, s.timeout_seconds, s.max_attempts, s.budget_max_steps, s.budget_max_tokens, s.budget_max_cost_micros, s.notify,
       s.required_outputs, s.metadata, s.max_revisions, s.id, s.revision_round + 1, moment.now, moment.now + n.rank_seconds * interval '1 second'
     from unnest(
-      ${rounds.map((round) => round.id)}::uuid[], ${before}::uuid[], ${rounds.map((round) => round.taskRevision)}::int[],
-      ${rounds.map((round) => round.rankSeconds)}::int[]
+      ${revisionRounds.map((round) => round.id)}::uuid[], ${before}::uuid[], ${revisionRounds.map((round) => round.taskRevision)}::int[],
+      ${revisionRounds.map((round) => round.rankSeconds)}::int[]
     ) as n(id, revision_of, task_revision, rank_seconds)
     join subtasks s on s.id = n.revision_of
     cross join (select muster_now() as now) as moment

@@ -71,7 +71,7 @@ export async function endAssignments(tx: Tx, taskId: string): Promise<void> {
 }
 
 /** Lets the next injection of whoever holds a task look at it. Answers that session; null when nobody holds it. */
-export async function markNews(tx: Tx, taskId: string): Promise<string | null> {
+export async function markUndelivered(tx: Tx, taskId: string): Promise<string | null> {
   const [row] = await tx.sql<{ session_id: string }[]>`
     update assignments set has_news = true where task_id = ${taskId} and ended_at is null returning session_id`
   return row?.session_id ?? null

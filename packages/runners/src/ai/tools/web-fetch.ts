@@ -38,7 +38,7 @@ export function webFetchTool({ resolve = resolveAll, dial = (address) => address
       try {
         let target = readUrl(url)
         for (let redirects = 0; ; redirects += 1) {
-          const response = await request(target, await judgedAddress(target, resolve, either), dial, either)
+          const response = await request(target, await checkedAddress(target, resolve, either), dial, either)
           const location = redirectOf(response)
           if (location === null) return await render(target, response)
           response.destroy()
@@ -76,7 +76,7 @@ function readUrl(text: string, base?: URL): URL {
 }
 
 /** The address to connect to. @throws ToolError where one of the host's is not public */
-async function judgedAddress(url: URL, resolve: (hostname: string) => Promise<string[]>, signal: AbortSignal): Promise<string> {
+async function checkedAddress(url: URL, resolve: (hostname: string) => Promise<string[]>, signal: AbortSignal): Promise<string> {
   // The parser has brought every way to write an address, such as 0x7f.1 or 2130706433, into its usual form.
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = isIP(host) !== 0 ? [host] : await withSignal(resolve(host), signal).catch(() => [])

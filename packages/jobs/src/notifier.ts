@@ -16,17 +16,17 @@ const QUIET_MS = 2
 /** A notification carries at most 8000 bytes; ids take 37 each. */
 const PAYLOADS_PER_NOTIFICATION = 200
 
-export interface Bell {
+export interface Notifier {
   /**
    * Wakes listeners of a channel soon: those of this process at once, others by at most one notification per process, channel and 2 ms.
    * It is sent outside every transaction, because a NOTIFY inside a commit takes a lock that all committing transactions share.
    */
-  ring(channel: Exclude<Channel, 'events'>, payload?: string): void
+  notify(channel: Exclude<Channel, 'events'>, payload?: string): void
   /** Calls back on every ring, with its payloads, and once whenever listening has begun or begun again. */
-  listen(channel: Channel, onRing: (payloads: string[]) => void): Promise<() => Promise<void>>
+  listen(channel: Channel, onNotification: (payloads: string[]) => void): Promise<() => Promise<void>>
 }
 
-export function createBell(database: Database, onError: (error: Error) => void): Bell {
+export function createNotifier(database: Database, onError: (error: Error) => void): Notifier {
   /** Tells this process's own notifications, which its listeners have heard already, from those of others. */
   const self = randomUUID()
   const local = new Map<Channel, Set<(payloads: string[]) => void>>()
@@ -52,31 +52,31 @@ export function createBell(database: Database, onError: (error: Error) => void):
   }
 
   return {
-    ring(channel, payload) {
-      for (const onRing of local.get(channel) ?? []) onRing(payload === undefined ? [] : [payload])
+    notify(channel, payload) {
+      for (const onNotification of local.get(channel) ?? []) onNotification(payload === undefined ? [] : [payload])
       if (channel === 'outbox') return
       const payloads = waiting.get(channel) ?? new Set()
       if (payload !== undefined) payloads.add(payload)
       waiting.set(channel, payloads)
       if (!quiet.has(channel)) flush(channel)
     },
-    async listen(channel, onRing) {
+    async listen(channel, onNotification) {
       const listeners = local.get(channel) ?? new Set()
-      local.set(channel, listeners.add(onRing))
+      local.set(channel, listeners.add(onNotification))
       if (channel === 'outbox') {
-        onRing([])
-        return async () => void listeners.delete(onRing)
+        onNotification([])
+        return async () => void listeners.delete(onNotification)
       }
       const listening = await database.sql.listen(
         CHANNELS[channel],
         (text) => {
           const [sender, ...payloads] = text.split(',')
-          if (sender !== self) onRing(payloads)
+          if (sender !== self) onNotification(payloads)
         },
-        () => onRing([]),
+        () => onNotification([]),
       )
       return async () => {
-        listeners.delete(onRing)
+        listeners.delete(onNotification)
         await listening.unlisten()
       }
     },

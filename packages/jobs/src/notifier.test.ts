@@ -1,14 +1,14 @@
 import { type Harness, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Bell, createBell, installQueues } from './index.ts'
+import { createNotifier, installQueues, type Notifier } from './index.ts'
 
 let harness: Harness
 /** The bell of another process. */
-let far: Bell
+let far: Notifier
 
 beforeAll(async () => {
   harness = await startHarness()
-  far = createBell(harness.deps.dispatchDb, (error) => {
+  far = createNotifier(harness.deps.dispatchDb, (error) => {
     throw error
   })
 })
@@ -20,7 +20,7 @@ describe('a bell', () => {
     const heard: string[][] = []
     const unlisten = await far.listen('cancel', (payloads) => heard.push(payloads))
     const ids = Array.from({ length: 450 }, () => harness.deps.newId())
-    for (const id of ids) harness.deps.bell.ring('cancel', id)
+    for (const id of ids) harness.deps.notifier.notify('cancel', id)
     await vi.waitFor(() => expect(new Set(heard.flat())).toEqual(new Set(ids)))
     // One when listening began, one for the first, and the rest in lots that a notification can carry.
     expect(heard.length).toBeLessThanOrEqual(5)
@@ -31,7 +31,7 @@ describe('a bell', () => {
     const heard = vi.fn()
     const unlisten = await far.listen('run', heard)
     await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1))
-    for (let time = 0; time < 100; time += 1) harness.deps.bell.ring('run')
+    for (let time = 0; time < 100; time += 1) harness.deps.notifier.notify('run')
     await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2))
     expect(heard).toHaveBeenLastCalledWith([])
     await unlisten()
@@ -39,25 +39,25 @@ describe('a bell', () => {
 
   it('is heard in its own process at once, and only once', async () => {
     const heard: string[][] = []
-    const unlisten = await harness.deps.bell.listen('cancel', (payloads) => heard.push(payloads))
+    const unlisten = await harness.deps.notifier.listen('cancel', (payloads) => heard.push(payloads))
     await vi.waitFor(() => expect(heard).toEqual([[]]))
-    harness.deps.bell.ring('cancel', 'one')
+    harness.deps.notifier.notify('cancel', 'one')
     expect(heard).toEqual([[], ['one']])
     const echo = Promise.withResolvers<void>()
     const unlistenFar = await far.listen('cancel', (payloads) => payloads.includes('two') && echo.resolve())
-    harness.deps.bell.ring('cancel', 'two')
+    harness.deps.notifier.notify('cancel', 'two')
     await echo.promise
     expect(heard).toEqual([[], ['one'], ['two']])
     await unlistenFar()
     await unlisten()
-    harness.deps.bell.ring('cancel', 'three')
+    harness.deps.notifier.notify('cancel', 'three')
     expect(heard).toHaveLength(3)
   })
 
   it('keeps what waits for the relay within its process', async () => {
     const [near, distant] = [vi.fn(), vi.fn()]
-    const silences = [await harness.deps.bell.listen('outbox', near), await far.listen('outbox', distant)]
-    harness.deps.bell.ring('outbox')
+    const silences = [await harness.deps.notifier.listen('outbox', near), await far.listen('outbox', distant)]
+    harness.deps.notifier.notify('outbox')
     expect(near).toHaveBeenCalledTimes(2)
     expect(distant).toHaveBeenCalledTimes(1)
     for (const silence of silences) await silence()
@@ -74,7 +74,7 @@ describe('a bell', () => {
     heard.mockClear()
     const other = vi.fn()
     const unlistenOther = await far.listen('run', other)
-    harness.deps.bell.ring('run')
+    harness.deps.notifier.notify('run')
     await vi.waitFor(() => expect(other.mock.calls.length).toBeGreaterThanOrEqual(2))
     expect(heard).not.toHaveBeenCalled()
     await unlistenOther()
