@@ -8,20 +8,20 @@ import { componentSchemas, convertFields, fieldsOf, type JsonSchema, nameOf, sch
 
 const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Subtasks: 'Spawn background work, follow it, steer it, cancel it.',
-  Tasks: 'Briefs: structured work with criteria and outputs, revised, assigned, reported on and completed.',
+  Tasks: 'Structured work with criteria and required outputs: revise it, assign it, report on it, complete it.',
   Schedules: 'Rules in natural language or cron that create subtasks at points in time, each exactly once.',
-  'Sub-agents': 'Definitions of roles that subtasks can be run in: what they are told, what they may use.',
-  'Troubleshooting guides': 'What to do about failures that agents meet, brought up where they meet them.',
-  Evaluations: 'What came back, how good it is, and what that rests on.',
-  Training: 'Work that was flagged, as examples to learn from.',
-  Memory: 'What was learnt, and what came of earlier work: to be asked before work is done twice.',
-  'Outside workers': 'Run subtasks in a worker of your own, under a lease.',
-  Sessions: 'What waits for a session of an agent.',
+  'Sub-agents': 'Definitions of roles for subtasks: instructions, model and tools.',
+  'Troubleshooting guides': 'Instructions for known failures, announced to agents that meet them.',
+  Evaluations: 'Scores and verdicts of outputs, with their evidence.',
+  Training: 'Flagged work as training examples.',
+  Memory: 'Stored facts and earlier results, to search before repeating work.',
+  'Outside workers': 'Run subtasks in your own worker, under a lease.',
+  Sessions: 'Inbox, injections and messages of an agent session.',
   Events: 'The append-only log of what happened.',
-  Runners: 'What can execute a subtask.',
+  Runners: 'The programs and models that execute subtasks.',
   Projects: 'The tenant and its limits.',
   'API keys': 'Credentials that open a project.',
-  Operations: 'For whoever runs the server.',
+  Operations: 'Health and metrics.',
 }
 
 const DESCRIPTION = [

@@ -9,9 +9,9 @@ const scopeSchema = component('Scope', z.enum(SCOPES).describe('What a credentia
 const apiKeyShape = {
   id: z.uuid(),
   name: z.string(),
-  key_prefix: z.string().describe('The first characters, to tell keys apart.'),
+  key_prefix: z.string().describe('The first characters, to identify the key.'),
   scopes: z.array(scopeSchema),
-  agent_id: z.string().nullable().describe('The agent it is bound to, if it is.'),
+  agent_id: z.string().nullable().describe('The agent that the key is bound to, if any.'),
   created_at: time('When it was made.'),
   expires_at: time('When it stops working.').nullable(),
   revoked_at: time('When it was revoked.').nullable(),
@@ -36,7 +36,7 @@ export const createdApiKeySchema = component(
   'CreatedApiKey',
   z.object({
     ...apiKeyShape,
-    key: z.string().nullable().describe('The key itself, this once. Null when an `Idempotency-Key` repeats the answer: secrets are not stored.'),
+    key: z.string().nullable().describe('The key, shown once. Null when an `Idempotency-Key` repeats the answer, because secrets are not stored.'),
   }),
   { ...EXAMPLE, key: 'mst_4Zk8…' },
 )
@@ -55,7 +55,7 @@ export const newApiKeySchema = requestComponent(
       .datetime({ offset: true })
       .transform((value) => new Date(value))
       .nullish()
-      .describe('When it stops working, in the future; never, when absent.'),
+      .describe('When the key expires, in the future. Default: never.'),
   }),
   { name: 'controller', scopes: ['subtasks:read', 'subtasks:write', 'sessions:write'] },
 )

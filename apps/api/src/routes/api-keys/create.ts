@@ -7,11 +7,11 @@ export const createApiKeyEndpoint = endpoint({
   method: 'POST',
   path: '/api-keys',
   tag: 'API keys',
-  summary: 'Make an API key',
+  summary: 'Create an API key',
   description: 'The key is shown in this answer and never again: only its hash is stored.',
   access: 'admin',
   body: newApiKeySchema,
-  answers: { 201: { description: 'Made.', schema: createdApiKeySchema } },
+  answers: { 201: { description: 'Created.', schema: createdApiKeySchema } },
   handle: ({ ctx, body }) =>
     createApiKey(ctx, { name: body.name, scopes: body.scopes, agentId: body.agent_id ?? undefined, expiresAt: body.expires_at ?? undefined }),
   answer: ({ apiKey, secret }) => ({ status: 201, body: { ...presentApiKey(apiKey), key: secret } }),

@@ -10,7 +10,7 @@ export const createEvaluationEndpoint = endpoint({
   tag: 'Evaluations',
   summary: 'Evaluate a text',
   description:
-    'Judges a text by its reflection and check-in blocks and by criteria, and keeps both. Good ones come back whole; one that has to be revised as a summary, and whole at `GET /evaluations/{id}/payload`. Results of subtasks, completions and messages with blocks are evaluated by themselves. Not for a sub-agent’s own credential.',
+    'Evaluates a text by its reflection and check-in blocks and by criteria, and stores text and evaluation. A text that has to be revised is returned as a summary; the complete text is at `GET /evaluations/{id}/payload`. Results of subtasks, completions and messages with blocks are evaluated automatically. A sub-agent’s own credential may not call this.',
   access: 'evaluations:write',
   body: newEvaluationSchema,
   repairsText: true,

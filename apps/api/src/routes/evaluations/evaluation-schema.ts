@@ -29,8 +29,8 @@ const CRITERIA = ['Implements JWT authentication', 'Includes unit tests', 'Rate 
 const judgeSchema = requestComponent(
   'JudgeRequest',
   z
-    .union([z.boolean(), z.strictObject({ model: text(128).optional().describe('The default judge of the server where it is absent.') })])
-    .describe('Whether a model is to give verdicts as well, and which. As the project’s settings have it where it is absent.'),
+    .union([z.boolean(), z.strictObject({ model: text(128).optional().describe('Default: the judge of the server.') })])
+    .describe('Whether a model gives verdicts too, and which model. Default: the settings of the project.'),
 )
 
 export const newEvaluationSchema = requestComponent(
@@ -41,26 +41,31 @@ export const newEvaluationSchema = requestComponent(
       .refine((value) => /\S/.test(value), 'must not be empty')
       .transform(toStorableText)
       .meta({ minLength: 1 })
-      .describe('What is to be judged. What cannot be stored (U+0000, lone surrogates) becomes U+FFFD.'),
+      .describe('The text to evaluate. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.'),
     acceptance_criteria: z
       .array(text(2_000))
       .max(50)
       .optional()
-      .describe('What it is held against, in place of the criteria of the task. They get the ids `criterion-1`, `criterion-2` and so on.'),
+      .describe('The criteria, instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on.'),
     threshold: z
       .number()
       .min(0)
       .max(1)
       .optional()
-      .describe('Below this score it has to be revised; at most `approve_at` of the project (0.8), which it does not move. 0.6, or as the project has it.'),
-    task_id: z.uuid().nullish().describe('The task that it is about. Unless criteria are given, it is held against those of its current revision.'),
+      .describe(
+        'Below this score the text has to be revised. At most `approve_at` of the project (0.8), which stays as it is. Default: the setting of the project, otherwise 0.6.',
+      ),
+    task_id: z.uuid().nullish().describe('The task that the text is about. Without `criteria`, the criteria of its current revision apply.'),
     session_id: printableId('The session that it comes from.', 'writer-1').nullish(),
     judge: judgeSchema.optional(),
   }),
   { output: OUTPUT, acceptance_criteria: CRITERIA, threshold: 0.6 },
 )
 
-const verdictSchema = component('Verdict', z.enum(VERDICTS).describe('not_addressed: nothing speaks of it, which is not the same as met.'))
+const verdictSchema = component(
+  'Verdict',
+  z.enum(VERDICTS).describe('not_addressed: there is no evidence for or against the criterion. It does not count as met.'),
+)
 
 const criterionVerdictSchema = component(
   'CriterionVerdict',
@@ -70,25 +75,25 @@ const criterionVerdictSchema = component(
     source: z.enum(CRITERION_SOURCES),
     required: z.boolean(),
     verdict: verdictSchema,
-    evidence: z.string().nullable().describe('What it rests on: words of the agent, of the output, or of the validator.'),
+    evidence: z.string().nullable().describe('The evidence: a quote of the agent, of the output, or of the schema validator.'),
     method: z
       .enum(VERDICT_METHODS)
-      .describe('check_in: the agent says so itself. schema: an output was held against its schema. judge: a model has read it, and quotes it.'),
+      .describe('check_in: the agent’s own report. schema: an output was validated. judge: a model read the output and quotes it.'),
   }),
 )
 
 const warningSchema = component(
   'EvaluationWarning',
-  z.object({ code: z.enum(EVALUATION_WARNING_CODES), message: z.string(), criterion_id: z.string().optional().describe('The criterion that it is about.') }),
+  z.object({ code: z.enum(EVALUATION_WARNING_CODES), message: z.string(), criterion_id: z.string().optional().describe('The criterion of the warning.') }),
 )
 
 const reflectionItemSchema = component(
   'ReflectionItem',
   z.object({
     emoji: z.string(),
-    category: z.string().nullable().describe('Null for an emoji that means nothing here.'),
+    category: z.string().nullable().describe('Null for an unknown emoji.'),
     text: z.string(),
-    weight: z.number().describe('What it adds; 0: it does not count.'),
+    weight: z.number().describe('The weight in the score; 0: it does not count.'),
   }),
 )
 
@@ -96,12 +101,12 @@ const reflectionSchema = component(
   'Reflection',
   z
     .object({
-      items: z.array(reflectionItemSchema).describe('In order. Of very many, the first 200 that weigh against it and the first 200 of the others.'),
-      item_count: z.int().describe('How many there are in all.'),
-      score: z.number().min(0).max(1).nullable().describe('Of the reflections alone.'),
-      categories: z.record(z.string(), z.int()).describe('How many items of each.'),
+      items: z.array(reflectionItemSchema).describe('In order. At most the first 200 negative and the first 200 other items.'),
+      item_count: z.int().describe('The total number of items.'),
+      score: z.number().min(0).max(1).nullable().describe('The score of the reflections only.'),
+      categories: z.record(z.string(), z.int()).describe('The number of items per category.'),
     })
-    .describe('What the agent says of its own work, in all reflection blocks together.'),
+    .describe('The agent’s reflection on its own work, from all reflection blocks.'),
 )
 
 const dimensionsSchema = component(
@@ -113,7 +118,7 @@ const dimensionsSchema = component(
         z.ZodNullable<z.ZodNumber>
       >,
     )
-    .describe('The same score for some of the categories; null where nothing of them counts.'),
+    .describe('The score of some categories; null if no item of them counts.'),
 )
 
 const judgementSchema = component(
@@ -121,28 +126,28 @@ const judgementSchema = component(
   z
     .object({
       status: z.enum(JUDGEMENT_STATUSES),
-      model: z.string().nullable().describe('Null while it is the default judge of the server, and has not answered.'),
-      evaluation_id: z.uuid().nullable().describe('The evaluation with its verdicts.'),
-      error: z.string().nullable().describe('Why there will be no verdicts.'),
+      model: z.string().nullable().describe('Null while the default judge of the server has not answered.'),
+      evaluation_id: z.uuid().nullable().describe('The evaluation with the verdicts of the judge.'),
+      error: z.string().nullable().describe('Why the judge gives no verdicts.'),
       cost_usd: z.number(),
     })
-    .describe('How far a model has come with giving verdicts as well. They make an evaluation of their own.'),
+    .describe('The progress of the judge. Its verdicts are stored as a separate evaluation.'),
 )
 
 const SUMMARY_FIELDS = {
   evaluation_id: z.uuid(),
-  origin: z.enum(EVALUATION_ORIGINS).describe('What it was made for: a request, a stored message, the result of a subtask, or what a task was completed with.'),
+  origin: z.enum(EVALUATION_ORIGINS).describe('The cause: a request, a stored message, the result of a subtask, or the completion of a task.'),
   task_id: z.uuid().nullable(),
   subtask_id: z.uuid().nullable(),
   message_id: z.uuid().nullable(),
   session_id: z.string().nullable(),
   subagent: z.string().nullable(),
-  score: z.number().min(0).max(1).nullable().describe('Null where nothing in the output counts.'),
+  score: z.number().min(0).max(1).nullable().describe('Null if no item of the output counts.'),
   recommendation: recommendationSchema,
-  summary: z.string().optional().describe('In place of a poor output: what is wrong with it, its first and its last part.'),
-  criteria_revision: z.int().nullable().describe('The revision of the task whose criteria it was held against.'),
-  judge_of: z.uuid().nullable().describe('The evaluation of the same output that this one adds a model’s verdicts to.'),
-  judge: judgementSchema.nullable().describe('Null where no model was asked.'),
+  summary: z.string().optional().describe('For an output that has to be revised: the problems, and the first and last part of the output.'),
+  criteria_revision: z.int().nullable().describe('The task revision whose criteria were applied.'),
+  judge_of: z.uuid().nullable().describe('The evaluation of the same output to which this one adds the verdicts of a judge.'),
+  judge: judgementSchema.nullable().describe('Null if no judge was asked.'),
   created_at: time('When it was made.'),
 }
 
@@ -150,9 +155,9 @@ const DETAIL_FIELDS = {
   warnings: z.array(warningSchema),
   reflection: reflectionSchema,
   dimensions: dimensionsSchema,
-  criteria: z.array(criterionVerdictSchema).describe('One a criterion, in their order.'),
-  threshold: z.number().describe('Below this score it would have had to be revised.'),
-  approve_at: z.number().describe('From this score on it would have been approved.'),
+  criteria: z.array(criterionVerdictSchema).describe('One verdict per criterion, in order.'),
+  threshold: z.number().describe('Outputs below this score have to be revised.'),
+  approve_at: z.number().describe('Outputs at or above this score are approved.'),
 }
 
 const SUMMARY_EXAMPLE = {
@@ -203,7 +208,7 @@ export const createdEvaluationSchema = component(
   z.object({
     ...SUMMARY_FIELDS,
     ...DETAIL_FIELDS,
-    full_payload: z.string().optional().describe('The output, unless it has to be revised; then it is at `GET /evaluations/{id}/payload`.'),
+    full_payload: z.string().optional().describe('The complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`.'),
   }),
   { ...EXAMPLE, full_payload: OUTPUT },
 )
@@ -216,8 +221,8 @@ export const payloadSchema = component(
   'EvaluatedPayload',
   z.object({
     full_output: z.string(),
-    evaluation_id: z.uuid().describe('The latest evaluation of it.'),
-    subtask_id: z.uuid().nullable().describe('The subtask whose result it is.'),
+    evaluation_id: z.uuid().describe('The latest evaluation of the output.'),
+    subtask_id: z.uuid().nullable().describe('The subtask with this result.'),
   }),
   { full_output: OUTPUT, evaluation_id: EXAMPLE.evaluation_id, subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47' },
 )

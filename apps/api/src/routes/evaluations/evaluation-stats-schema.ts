@@ -4,23 +4,23 @@ import { z } from 'zod'
 import { component } from '../../http/components-schemas.ts'
 import { time, toTime } from '../../http/fields-schemas.ts'
 
-export const evaluationGroupingSchema = component('EvaluationGrouping', z.enum(['day', 'subagent', 'criterion']).describe('What scores are compared by.'))
+export const evaluationGroupingSchema = component('EvaluationGrouping', z.enum(['day', 'subagent', 'criterion']).describe('How scores are grouped.'))
 
 const countsOf = <Name extends string>(names: readonly Name[]) => z.object(Object.fromEntries(names.map((name) => [name, z.int()])) as Record<Name, z.ZodInt>)
 
 const tallyFields = {
-  outputs: z.int().describe('How many there are, each once however often it was evaluated.'),
-  scored: z.int().describe('How many of them have a score.'),
-  average_score: z.number().min(0).max(1).nullable().describe('Of those; null where there are none.'),
+  outputs: z.int().describe('The number of outputs. Each counts once, however often it was evaluated.'),
+  scored: z.int().describe('The number of outputs with a score.'),
+  average_score: z.number().min(0).max(1).nullable().describe('The average score; null if there are none.'),
   recommendations: component('RecommendationCounts', countsOf(RECOMMENDATIONS)),
 }
 
 const groupSchema = component(
   'EvaluationGroup',
   z.object({
-    key: z.string().nullable().describe('The day (UTC), the name of the sub-agent, or the text of the criterion. Null: of no sub-agent.'),
+    key: z.string().nullable().describe('The day (UTC), the name of the sub-agent, or the text of the criterion. Null: no sub-agent.'),
     ...tallyFields,
-    verdicts: component('VerdictCounts', countsOf(VERDICTS)).nullable().describe('On the criterion; null for other groups.'),
+    verdicts: component('VerdictCounts', countsOf(VERDICTS)).nullable().describe('The verdicts on the criterion; null for other groupings.'),
   }),
 )
 
@@ -33,8 +33,8 @@ export const evaluationStatsSchema = component(
     to: time('and before then.'),
     by: evaluationGroupingSchema,
     ...tallyFields,
-    groups: z.array(groupSchema).describe('Days newest first, the others with the most outputs first; at most 400.'),
-    is_cut: z.boolean().describe('True where the newest 50,000 outputs of that time were counted, and there may be more.'),
+    groups: z.array(groupSchema).describe('Days: newest first. Others: most outputs first. At most 400.'),
+    is_cut: z.boolean().describe('True if the time range has more than the newest 50,000 outputs that were counted.'),
   }),
   {
     from: '2026-02-01T00:00:00.000Z',

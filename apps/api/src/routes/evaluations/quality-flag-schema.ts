@@ -12,7 +12,7 @@ export const newQualityFlagSchema = requestComponent(
   'NewQualityFlag',
   z.strictObject({
     quality: qualitySchema,
-    tags: z.array(tagSchema).max(TAGS_MAX).default([]).describe('To find it by in the export. They take the place of those of before.'),
+    tags: z.array(tagSchema).max(TAGS_MAX).default([]).describe('Tags to filter the export by. They replace the previous tags.'),
   }),
   { quality: 'good', tags: ['auth'] },
 )
@@ -22,12 +22,12 @@ export const qualityFlagSchema = component(
   z.object({
     task_id: z.uuid().nullable(),
     subtask_id: z.uuid().nullable(),
-    evaluation_id: z.uuid().nullable().describe('The latest evaluation of it when it was flagged.'),
+    evaluation_id: z.uuid().nullable().describe('The latest evaluation at the time of the flag.'),
     quality: qualitySchema,
     tags: z.array(z.string()),
     training_candidate: z
       .boolean()
-      .describe('Whether it is an example to learn from: excellent and good make it one, bad takes that back, needs_work leaves it.'),
+      .describe('Whether it is a training example: excellent and good make it one, bad removes it, needs_work does not change it.'),
     author: authorSchema,
     created_at: time('When it was flagged first.'),
     updated_at: time('When it was flagged last.'),

@@ -12,15 +12,15 @@ export const getEvaluationStatsEndpoint = endpoint({
   tag: 'Evaluations',
   summary: 'Compare scores',
   description:
-    'How outputs have fared, by day, sub-agent or criterion. Each output counts once, by its latest evaluation. At most 366 days, the newest 50,000 outputs in them, and 400 groups.',
+    'Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups.',
   access: 'evaluations:read',
   query: z.strictObject({
-    from: instant.describe('Only outputs that were first evaluated from then on. Default: 30 days before `to`.'),
-    to: instant.describe('Only outputs that were first evaluated before then. Default: now.'),
+    from: instant.describe('Only outputs first evaluated at or after this time. Default: 30 days before `to`.'),
+    to: instant.describe('Only outputs first evaluated before this time. Default: now.'),
     by: evaluationGroupingSchema.default('day'),
   }),
   deadlineMs: 10_000,
-  answers: { 200: { description: 'In all, and group by group.', schema: evaluationStatsSchema } },
+  answers: { 200: { description: 'The totals and the groups.', schema: evaluationStatsSchema } },
   async handle({ ctx, query }) {
     const at = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
     return { by: query.by, stats: await getEvaluationStats(ctx, { by: query.by, from: at(query.from), to: at(query.to) }) }

@@ -12,7 +12,7 @@ const actorSchema = component('EventActor', z.object({ kind: z.string(), id: z.s
 export const eventSchema = component(
   'Event',
   z.object({
-    id: z.int().describe('Place in the log. A reader that pages by it misses nothing.'),
+    id: z.int().describe('Position in the log. A reader that pages by it misses no event.'),
     type: eventTypeSchema,
     at: time('When it happened.'),
     project_id: z.uuid(),

@@ -8,7 +8,7 @@ import { eventSchema, eventTypeSchema } from './event-schema.ts'
 
 export const afterQuery = queryNumber(0)
   .optional()
-  .describe('Go on above this event id; 0 begins with the oldest that is kept. The header `Last-Event-ID` wins over it.')
+  .describe('Continue after this event id; 0 starts with the oldest kept event. The header `Last-Event-ID` takes precedence.')
 
 export const streamEventsEndpoint = streamEndpoint({
   operationId: 'streamEvents',
@@ -17,14 +17,14 @@ export const streamEventsEndpoint = streamEndpoint({
   tag: 'Events',
   summary: 'Follow the events of the project',
   description:
-    'Server-sent events: `id` is the place in the log, `event` the type, `data` an Event as JSON. Without a cursor it begins now. A reader that reconnects with `Last-Event-ID` misses nothing; one that falls far behind is disconnected, to do just that.',
+    'Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now. A reader that reconnects with `Last-Event-ID` misses no event. A reader that falls too far behind is disconnected and should reconnect this way.',
   access: 'events:read',
   query: z.strictObject({
     type: eventTypeSchema.optional().describe('Only events of this type.'),
     subject: printableId('Only events about this subtask, task or guide.', 'port-already-in-use').optional(),
     after: afterQuery,
   }),
-  answers: { 200: { description: 'A stream without an end.', schema: eventSchema, contentType: 'text/event-stream' } },
+  answers: { 200: { description: 'A stream without end.', schema: eventSchema, contentType: 'text/event-stream' } },
   errors: ['not_found', 'cursor_invalid', 'cursor_pruned'],
   async open({ ctx, deps, query }, headers) {
     const own = ownSubjectId(ctx.actor)

@@ -7,9 +7,9 @@ export const createTsgEndpoint = endpoint({
   method: 'POST',
   path: '/tsgs',
   tag: 'Troubleshooting guides',
-  summary: 'Write a guide',
+  summary: 'Create a guide',
   description:
-    'From now on it is brought up wherever one of its patterns turns up. Without an id it gets one from its title, with a number where that is taken.',
+    'From now on the guide is announced wherever one of its patterns matches. Without an id, the id is made from the title, with a number if the id is taken.',
   access: 'tsgs:write',
   body: newTsgSchema,
   answers: { 201: { description: 'Stored.', schema: tsgSchema, headers: { Location: 'Where the guide can be read.' } } },

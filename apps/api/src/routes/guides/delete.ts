@@ -9,7 +9,7 @@ export const deleteTsgEndpoint = endpoint({
   path: '/tsgs/{tsg_id}',
   tag: 'Troubleshooting guides',
   summary: 'Delete a guide',
-  description: 'Refused while tasks have it, unless it is forced. Its figures are kept, should a guide of this id come again.',
+  description: 'Refused while tasks link the guide, unless `force` is set. Its usage figures are kept for a later guide with the same id.',
   access: 'tsgs:write',
   params: tsgParams,
   query: z.strictObject({
@@ -17,7 +17,7 @@ export const deleteTsgEndpoint = endpoint({
       .enum(['true', 'false', ''])
       .default('false')
       .transform((force) => force !== 'false')
-      .describe('Also when tasks have it: it is unlinked from them. The name alone means true.'),
+      .describe('Delete the guide even if tasks link it, and unlink it. The parameter without a value means true.'),
   }),
   answers: { 204: { description: 'Deleted.' } },
   errors: ['not_found', 'tsg_in_use'],

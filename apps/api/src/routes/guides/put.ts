@@ -9,13 +9,13 @@ export const putTsgEndpoint = endpoint({
   path: '/tsgs/{tsg_id}',
   tag: 'Troubleshooting guides',
   summary: 'Import a guide',
-  description: 'Takes a guide as Markdown with front matter, new or in place of the one that is there. What the front matter leaves out is as in a new guide.',
+  description: 'Creates or replaces a guide, as Markdown with front matter. Fields that the front matter omits get their defaults.',
   access: 'tsgs:write',
   params: tsgParams,
   markdown: tsgMarkdownSchema,
   answers: {
-    200: { description: 'It took the place of the one that was there.', schema: tsgSchema },
-    201: { description: 'It is new.', schema: tsgSchema, headers: { Location: 'Where the guide can be read.' } },
+    200: { description: 'Replaced the existing guide.', schema: tsgSchema },
+    201: { description: 'Created.', schema: tsgSchema, headers: { Location: 'Where the guide can be read.' } },
   },
   async handle({ ctx, params, body: { tsg_id, ...content } }) {
     if (tsg_id !== undefined && tsg_id !== params.tsg_id)

@@ -7,9 +7,8 @@ export const recordTsgFeedbackEndpoint = endpoint({
   method: 'POST',
   path: '/tsgs/{tsg_id}/feedback',
   tag: 'Troubleshooting guides',
-  summary: 'Say whether a guide helped',
-  description:
-    'Open to whoever may read guides, the credential of a sub-agent included: it is the reader who knows. Answers with the figures as they are then.',
+  summary: 'Record whether a guide helped',
+  description: 'Every credential that may read guides may call this, including a sub-agent’s own. The answer has the updated usage figures.',
   access: 'tsgs:read',
   params: tsgParams,
   body: tsgFeedbackSchema,

@@ -15,13 +15,14 @@ export const tsgId = z
 
 export const tsgParams = z.strictObject({ tsg_id: tsgId })
 
-export const tsgSeveritySchema = component('TsgSeverity', z.enum(TSG_SEVERITIES).describe('How bad the failure is. Of several guides, the worst comes first.'))
+export const tsgSeveritySchema = component(
+  'TsgSeverity',
+  z.enum(TSG_SEVERITIES).describe('The severity of the failure. Guides are sorted by it, the most severe first.'),
+)
 
 const matchSchema = component(
   'TsgMatch',
-  z
-    .enum(TSG_MATCHES)
-    .describe('substring: whatever the case. regex: in the syntax of RE2, as written; `(?i)` makes one blind to case, `(?m)` anchors it to lines.'),
+  z.enum(TSG_MATCHES).describe('substring: ignores case. regex: RE2 syntax, case-sensitive; `(?i)` ignores case, `(?m)` makes ^ and $ match at lines.'),
 )
 
 const applicabilitySchema = component('TsgApplicability', z.object({ technologies: z.array(z.string()) }))
@@ -39,9 +40,9 @@ const EXAMPLE = {
 const fields = {
   title: text(TSG_LIMITS.title),
   content: text(TSG_LIMITS.content).describe('What to do, in Markdown.'),
-  patterns: z.array(text(TSG_LIMITS.pattern)).min(1).max(TSG_LIMITS.patterns).describe('What the failure says. Any of them brings up the guide.'),
+  patterns: z.array(text(TSG_LIMITS.pattern)).min(1).max(TSG_LIMITS.patterns).describe('Texts of the failure. One match is enough to announce the guide.'),
   match: matchSchema,
-  applicability: newApplicability.describe('What it is about.'),
+  applicability: newApplicability.describe('Where the guide applies.'),
   severity: tsgSeveritySchema,
 }
 
@@ -50,7 +51,7 @@ const { match, applicability, severity, ...needed } = fields
 export const newTsgSchema = requestComponent(
   'NewTsg',
   z.strictObject({
-    tsg_id: tsgId.optional().describe('Absent: made from the title.'),
+    tsg_id: tsgId.optional().describe('Default: made from the title.'),
     ...needed,
     match: match.default('substring'),
     applicability: applicability.optional(),
@@ -72,7 +73,7 @@ export const tsgMarkdownSchema = requestComponent(
       return z.NEVER
     })
     .pipe(newTsgSchema)
-    .describe('Front matter in YAML with the fields of NewTsg, between two lines that are `---`; below it the content.'),
+    .describe('Front matter in YAML with the fields of NewTsg, between two lines of `---`, followed by the content.'),
   // Without its id, so that it can be put anywhere.
   renderTsgMarkdown({ tsgId: EXAMPLE_ID, ...EXAMPLE, match: 'substring' }).replace(/^tsg_id: .*\n/m, ''),
 )
@@ -107,8 +108,8 @@ export const tsgScanSchema = requestComponent(
   'TsgScan',
   z.strictObject({
     error_message: text(100_000),
-    context: text(100_000).nullish().describe('What happened around it: also looked at.'),
-    session_id: tsgSession.nullish().describe('The session that is told of the guides with its next injection, each once.'),
+    context: text(100_000).nullish().describe('The surrounding output. It is scanned too.'),
+    session_id: tsgSession.nullish().describe('The session whose next injection announces the guides, each once.'),
   }),
   { error_message: 'Error: listen EADDRINUSE: address already in use :::3000', session_id: 'research-1' },
 )
@@ -119,8 +120,8 @@ const scannedTsgSchema = component(
     tsg_id: z.string(),
     title: z.string(),
     severity: tsgSeveritySchema,
-    matched_pattern: z.string().describe('The longest that matched.'),
-    success_rate: z.number().min(0).max(1).nullable().describe('How often it helped, of those who said; null while nobody has.'),
+    matched_pattern: z.string().describe('The longest matching pattern.'),
+    success_rate: z.number().min(0).max(1).nullable().describe('The share of feedback that says the guide helped; null without feedback.'),
   }),
 )
 
@@ -133,7 +134,7 @@ export const tsgFeedbackSchema = requestComponent(
   z.strictObject({
     resolved: z.boolean().describe('Whether the guide helped.'),
     session_id: tsgSession.nullish(),
-    task_id: z.uuid().nullish().describe('The task that was worked on.'),
+    task_id: z.uuid().nullish().describe('The task in question.'),
   }),
   { resolved: true, session_id: 'research-1' },
 )
@@ -142,11 +143,11 @@ export const tsgUsageSchema = component(
   'TsgUsage',
   z.object({
     tsg_id: z.string(),
-    surfaced: z.int().describe('How often it was brought up; in a session once.'),
-    read: z.int().describe('How often it was read in the name of a session.'),
-    resolved: z.int().describe('How often it was said to have helped.'),
-    unresolved: z.int().describe('How often it was said not to have helped.'),
-    rate: z.number().min(0).max(1).nullable().describe('resolved of resolved and unresolved; null while both are 0.'),
+    surfaced: z.int().describe('How often the guide was announced, at most once per session.'),
+    read: z.int().describe('How often a session read the guide.'),
+    resolved: z.int().describe('How often feedback said that it helped.'),
+    unresolved: z.int().describe('How often feedback said that it did not help.'),
+    rate: z.number().min(0).max(1).nullable().describe('resolved / (resolved + unresolved); null if both are 0.'),
   }),
   { tsg_id: EXAMPLE_ID, surfaced: 12, read: 7, resolved: 3, unresolved: 1, rate: 0.75 },
 )

@@ -8,7 +8,7 @@ export const updateTsgEndpoint = endpoint({
   path: '/tsgs/{tsg_id}',
   tag: 'Troubleshooting guides',
   summary: 'Change a guide',
-  description: 'What is left out stays. A list takes the place of the list. The last write wins.',
+  description: 'Fields that are not sent stay. A list replaces the stored list. The last write wins.',
   access: 'tsgs:write',
   params: tsgParams,
   body: tsgPatchSchema,

@@ -13,12 +13,12 @@ export const claimSubtaskEndpoint = endpoint({
   tag: 'Outside workers',
   summary: 'Claim the next subtask',
   description:
-    'For workers of your own: takes the next waiting subtask of a runner under a lease. Renew it with heartbeats; end it with complete, fail or release. With `wait_seconds`, waits for work to come.',
+    'For your own workers. Claims the next waiting subtask of a runner under a lease. Renew the lease with heartbeats; end it with complete, fail or release. With `wait_seconds`, the call waits for work.',
   access: 'subtasks:claim',
   body: claimSchema,
   answers: {
-    200: { description: 'A subtask, its brief, and the lease that makes it yours.', schema: claimedSubtaskSchema },
-    204: { description: 'There is nothing to do.' },
+    200: { description: 'A subtask, its prompt and its lease.', schema: claimedSubtaskSchema },
+    204: { description: 'No subtask is waiting.' },
   },
   errors: ['runner_unavailable'],
   deadlineMs: 70_000,

@@ -9,9 +9,9 @@ export const completeLeaseEndpoint = endpoint({
   method: 'POST',
   path: '/subtasks/{id}/complete',
   tag: 'Outside workers',
-  summary: 'Hand in a result',
+  summary: 'Complete a subtask',
   description:
-    'Ends the attempt. A result that is empty, only announces or acknowledges the work, or lacks required outputs (empty ones without a schema count as absent) is refused: the subtask goes back to pending with the reason as `feedback`, or fails. A result that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs are a result whatever the text announces or asks.',
+    'Ends the attempt with a result. A result is rejected if it is empty, only announces or acknowledges the work, or lacks required outputs (without a schema, empty outputs count as missing): then the subtask returns to pending with the reason as `feedback`, or fails. A result that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs always count as a result.',
   access: 'subtasks:claim',
   params: idParams('subtask'),
   body: completeSchema,

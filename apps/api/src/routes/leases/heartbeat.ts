@@ -9,7 +9,7 @@ export const heartbeatEndpoint = endpoint({
   path: '/subtasks/{id}/heartbeat',
   tag: 'Outside workers',
   summary: 'Renew a lease',
-  description: 'Keeps the claim, reports steps and usage, and brings updates and the wish to cancel. Send it well within `expires_at`.',
+  description: 'Renews the lease, reports steps and usage, and returns updates and a cancel request. Send it well before `expires_at`.',
   access: 'subtasks:claim',
   params: idParams('subtask'),
   body: heartbeatSchema,

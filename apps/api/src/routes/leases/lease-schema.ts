@@ -9,7 +9,7 @@ import { presentUpdate, updateSchema } from '../subtasks/update-schema.ts'
 
 const AMOUNT_MAX = 1_000_000_000_000
 
-/** Amounts to add: what was used since the last call that said so. */
+/** Amounts to add: usage since the last report. */
 const usageDelta = z
   .strictObject({
     input_tokens: z.int().min(0).max(AMOUNT_MAX).default(0),
@@ -17,7 +17,7 @@ const usageDelta = z
     cost_usd: z.number().min(0).max(1_000_000).default(0),
     tool_calls: z.int().min(0).max(1_000_000).default(0),
   })
-  .describe('What was used since the last call that said so: amounts to add, not totals.')
+  .describe('Usage since the last report: amounts to add, not totals.')
 
 const usageDeltaSchema = requestComponent('UsageDelta', usageDelta, { input_tokens: 1200, output_tokens: 310, cost_usd: 0.004, tool_calls: 2 })
 
@@ -29,10 +29,10 @@ const agentText = z.string().transform(toStorableText)
 export const claimSchema = requestComponent(
   'ClaimRequest',
   z.strictObject({
-    runner: text(64).default('external').describe('Whose queue to claim from.'),
+    runner: text(64).default('external').describe('The runner whose queue to claim from.'),
     worker_id: printableId('Name of the worker, shown as `worker_id` of the subtask.', 'worker-7'),
-    lease_seconds: z.int().min(1).max(600).default(60).describe('How long the claim holds without a heartbeat.'),
-    wait_seconds: z.int().min(0).max(60).default(0).describe('How long to wait for work when there is none.'),
+    lease_seconds: z.int().min(1).max(600).default(60).describe('Seconds that the lease lasts without a heartbeat.'),
+    wait_seconds: z.int().min(0).max(60).default(0).describe('Seconds to wait for work.'),
   }),
   { worker_id: 'worker-7', lease_seconds: 60, wait_seconds: 30 },
 )
@@ -41,12 +41,12 @@ export const heartbeatSchema = requestComponent(
   'HeartbeatRequest',
   z.strictObject({
     lease_token: leaseToken,
-    ack_update_ids: z.array(z.uuid()).max(1_000).default([]).describe('Updates that the agent has taken in.'),
+    ack_update_ids: z.array(z.uuid()).max(1_000).default([]).describe('Ids of updates that the agent acknowledges.'),
     steps: z
       .array(z.strictObject({ kind: stepKindSchema, content: z.unknown().transform(toStorableJson) }))
       .max(1_000)
       .default([])
-      .describe('What happened since the last heartbeat, for the transcript.'),
+      .describe('Steps since the last heartbeat, for the transcript.'),
     usage: usageDeltaSchema.optional(),
   }),
   { lease_token: 'mlt_9YkR…', ack_update_ids: [], steps: [{ kind: 'message', content: 'Reading src/' }] },
@@ -61,7 +61,7 @@ export const completeSchema = requestComponent(
       outputs: z.record(z.string(), z.unknown()).transform(toStorableJson).optional().describe('Values of the required outputs, by name.'),
       summary: agentText.optional(),
       usage: usageDeltaSchema.optional(),
-      blocked_reason: agentText.optional().describe('Set when the work cannot go on: the subtask ends `incomplete_blocked`.'),
+      blocked_reason: agentText.optional().describe('Set it if the work cannot continue. The subtask ends as `incomplete_blocked`.'),
     })
     .check((context) => {
       if (context.value.result !== undefined || context.value.blocked_reason !== undefined) return
@@ -74,7 +74,7 @@ export const failSchema = requestComponent(
   'FailRequest',
   z.strictObject({
     lease_token: leaseToken,
-    error: agentText.describe('What went wrong, for whoever asked.'),
+    error: agentText.describe('What went wrong. The caller of the subtask reads this text.'),
     retryable: z.boolean().default(true).describe('Whether another attempt may succeed.'),
     usage: usageDeltaSchema.optional(),
   }),
@@ -86,9 +86,9 @@ export const releaseSchema = requestComponent('ReleaseRequest', z.strictObject({
 const leaseSchema = component(
   'Lease',
   z.object({
-    token: z.string().describe('Proves that the lease is yours; needed for every write.'),
+    token: z.string().describe('The proof of the lease. Every write needs it.'),
     attempt: z.int(),
-    expires_at: time('When the subtask goes to somebody else, unless a heartbeat comes first.'),
+    expires_at: time('When the lease expires, unless a heartbeat renews it.'),
   }),
 )
 
@@ -100,23 +100,23 @@ const leaseSubagentSchema = component(
     .object({
       name: z.string(),
       version: z.int(),
-      instructions: z.string().describe('Part of the text already.'),
-      tools: z.array(z.string()).describe('What it may use; `*` is everything.'),
+      instructions: z.string().describe('Already part of `text`.'),
+      tools: z.array(z.string()).describe('Allowed tools; `*` allows every tool.'),
       disallowed_tools: z.array(z.string()),
-      max_turns: z.int().nullable().describe('Model requests at most.'),
+      max_turns: z.int().nullable().describe('The maximum number of model requests.'),
     })
-    .describe('The sub-agent that it is a run of, without the MCP tools that the background takes from it. Its tools are for the worker to keep to.'),
+    .describe('The sub-agent of the run, without the MCP tools that are not available in the background. The worker must enforce its tools.'),
 )
 
 const briefSchema = component(
   'Brief',
   z.object({
-    text: z.string().describe('All of it in one text, ready to be shown to an agent.'),
+    text: z.string().describe('The complete prompt as one text for the agent.'),
     task: z.string(),
     criteria: z.array(criterionSchema),
     required_outputs: z.array(requiredOutputSchema),
     revision: z.int().nullable(),
-    feedback: z.string().nullable().describe('Why the last result was refused.'),
+    feedback: z.string().nullable().describe('Why the last result was rejected.'),
     subagent: leaseSubagentSchema.nullable(),
   }),
 )
@@ -126,7 +126,7 @@ export const claimedSubtaskSchema = component(
   z.object({
     subtask: subtaskSchema,
     session_id: z.string(),
-    credential: z.string().describe('A key for this subtask alone: it can read its own work and start none.'),
+    credential: z.string().describe('A credential for this subtask only. It can read its own work and cannot start work.'),
     lease: leaseSchema,
     brief: briefSchema,
   }),
@@ -134,15 +134,15 @@ export const claimedSubtaskSchema = component(
 
 const wordedUpdateSchema = component(
   'WordedUpdate',
-  updateSchema.extend({ text: z.string().describe('The update in words, ready to be shown to an agent: its header, and its content in a block.') }),
+  updateSchema.extend({ text: z.string().describe('The update as text for the agent: a header, and the content in a block.') }),
 )
 
 export const heartbeatAnswerSchema = component(
   'HeartbeatAnswer',
   z.object({
     expires_at: time('Until when the lease holds now.'),
-    cancel_requested: z.boolean().describe('True: stop, and answer with fail or release.'),
-    updates: z.array(wordedUpdateSchema).describe('Updates that have not been acknowledged yet; they come again until they are.'),
+    cancel_requested: z.boolean().describe('True: stop the work and call fail or release.'),
+    updates: z.array(wordedUpdateSchema).describe('Unacknowledged updates. They are repeated until they are acknowledged.'),
   }),
   { expires_at: '2026-03-02T08:01:00.000Z', cancel_requested: false, updates: [] },
 )

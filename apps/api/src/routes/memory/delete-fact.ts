@@ -8,10 +8,10 @@ export const deleteFactEndpoint = endpoint({
   path: '/memory/facts/{id}',
   tag: 'Memory',
   summary: 'Delete a fact',
-  description: 'What is not there is deleted already: the answer is the same. The credential of a subtask may not.',
+  description: 'Deleting an unknown fact gives the same answer. A subtask’s own credential may not call this.',
   access: 'memory:write',
   params: idParams('fact'),
-  answers: { 204: { description: 'There is no such fact any more.' } },
+  answers: { 204: { description: 'The fact does not exist any more.' } },
   handle: ({ ctx, params }) => deleteFact(ctx, params.id),
   answer: () => ({ status: 204 }),
 })

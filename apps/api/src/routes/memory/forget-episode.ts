@@ -8,7 +8,7 @@ export const forgetEpisodeEndpoint = endpoint({
   path: '/memory/episodes/{id}',
   tag: 'Memory',
   summary: 'Forget an episode',
-  description: 'Memory never brings it up again, however often it is forgotten. The subtask itself stays. The credential of a subtask may not.',
+  description: 'Searches never find the episode again. The subtask itself stays. A subtask’s own credential may not call this.',
   access: 'memory:write',
   params: idParams('subtask'),
   answers: { 204: { description: 'Forgotten.' } },

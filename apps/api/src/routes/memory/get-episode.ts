@@ -9,7 +9,7 @@ export const getEpisodeEndpoint = endpoint({
   path: '/memory/episodes/{id}',
   tag: 'Memory',
   summary: 'Read an episode',
-  description: 'What a subtask was asked and what came of it, once it has ended. It has the id of the subtask.',
+  description: 'The instructions and the result of an ended subtask. The id is that of the subtask.',
   access: 'memory:read',
   params: idParams('subtask'),
   answers: { 200: { description: 'The episode.', schema: episodeSchema } },

@@ -9,7 +9,7 @@ export const getFactEndpoint = endpoint({
   path: '/memory/facts/{id}',
   tag: 'Memory',
   summary: 'Read a fact',
-  description: 'All of it, with where it comes from.',
+  description: 'The complete fact and its source.',
   access: 'memory:read',
   params: idParams('fact'),
   answers: { 200: { description: 'The fact.', schema: factSchema } },

@@ -7,7 +7,7 @@ import { authorSchema } from '../tasks/task-changes-schema.ts'
 
 export const memoryKindSchema = component(
   'MemoryKind',
-  z.enum(MEMORY_KINDS).describe('fact: something that was learnt. episode: a subtask that has ended, as what it was asked and what came of it.'),
+  z.enum(MEMORY_KINDS).describe('fact: a stored statement. episode: the instructions and the result of an ended subtask.'),
 )
 
 const SUBTASK_ID = '01990000-0000-7000-8000-000000000002'
@@ -22,14 +22,14 @@ const CONTENT = 'The staging database listens on port 6543.'
 export const newFactSchema = requestComponent(
   'NewFact',
   z.strictObject({
-    content: text(MEMORY_LIMITS.content).describe('What is to be found again, best as one sentence that can be understood by itself.'),
-    tags: z.array(text(MEMORY_LIMITS.tag)).max(MEMORY_LIMITS.tags).default([]).describe('Kept with it. A search goes by the content.'),
-    source_subtask_id: z.uuid().nullish().describe('The subtask that it comes from, one of the project. The credential of a subtask always means its own.'),
+    content: text(MEMORY_LIMITS.content).describe('The fact, ideally one sentence that can be understood on its own.'),
+    tags: z.array(text(MEMORY_LIMITS.tag)).max(MEMORY_LIMITS.tags).default([]).describe('Stored with the fact. Searches use the content only.'),
+    source_subtask_id: z.uuid().nullish().describe('The subtask that the fact comes from. A subtask’s own credential always means itself.'),
   }),
   { content: CONTENT, tags: ['staging'] },
 )
 
-const agentId = z.string().nullable().describe('Whose it is: the agent of the credential, else that of the subtask it comes from.')
+const agentId = z.string().nullable().describe('The agent of the credential, otherwise of the source subtask.')
 
 export const factSchema = component(
   'Fact',
@@ -38,7 +38,7 @@ export const factSchema = component(
     content: z.string(),
     tags: z.array(z.string()),
     agent_id: agentId,
-    source_subtask_id: z.uuid().nullable().describe('The subtask that it comes from.'),
+    source_subtask_id: z.uuid().nullable().describe('The source subtask.'),
     author: authorSchema,
     created_at: time('When it was learnt.'),
   }),
@@ -50,11 +50,11 @@ export const episodeSchema = component(
   z.object({
     id: z.uuid().describe('Id of the subtask.'),
     agent_id: z.string(),
-    task: z.string().describe('What it was asked.'),
+    task: z.string().describe('The instructions of the subtask.'),
     outcome: finalOutcomeSchema,
     summary: z.string().nullable(),
-    result: z.string().nullable().describe('Null where it ended without one.'),
-    result_truncated: z.boolean().describe('Whether the result was longer than what is kept of one.'),
+    result: z.string().nullable().describe('Null if the subtask ended without a result.'),
+    result_truncated: z.boolean().describe('Whether the stored result was cut.'),
     completed_at: time('When it ended.'),
   }),
   {
@@ -73,22 +73,22 @@ const memorySchema = component(
   'Memory',
   z.object({
     kind: memoryKindSchema,
-    id: z.uuid().describe('To read the whole by, at `/memory/facts/{id}` or `/memory/episodes/{id}`.'),
-    score: z.number().min(0).max(1).describe('How closely it speaks of what was asked for. Comparable within one answer alone.'),
-    content: z.string().nullable().describe(`Of a fact: its first ${MEMORY_SHOWN.content} characters.`),
+    id: z.uuid().describe('Id for `/memory/facts/{id}` or `/memory/episodes/{id}`.'),
+    score: z.number().min(0).max(1).describe('How well the item matches. Comparable within one answer only.'),
+    content: z.string().nullable().describe(`For a fact: its first ${MEMORY_SHOWN.content} characters.`),
     tags: z.array(z.string()),
-    task: z.string().nullable().describe(`Of an episode: the first ${MEMORY_SHOWN.task} characters of what it was asked.`),
-    outcome: finalOutcomeSchema.nullable().describe('Of an episode.'),
-    summary: z.string().nullable().describe(`Of an episode: its first ${MEMORY_SHOWN.summary} characters.`),
-    result: z.string().nullable().describe(`Of an episode: its first ${MEMORY_SHOWN.result} characters.`),
-    truncated: z.boolean().describe('Whether there is more of it than is shown here.'),
+    task: z.string().nullable().describe(`For an episode: the first ${MEMORY_SHOWN.task} characters of the instructions.`),
+    outcome: finalOutcomeSchema.nullable().describe('For an episode.'),
+    summary: z.string().nullable().describe(`For an episode: the first ${MEMORY_SHOWN.summary} characters of the summary.`),
+    result: z.string().nullable().describe(`For an episode: the first ${MEMORY_SHOWN.result} characters of the result.`),
+    truncated: z.boolean().describe('Whether texts were cut in this answer.'),
     agent_id: agentId,
-    source_subtask_id: z.uuid().nullable().describe('The subtask that it comes from; of an episode, itself.'),
+    source_subtask_id: z.uuid().nullable().describe('The source subtask; for an episode, the subtask itself.'),
     created_at: time('When it was learnt, or when the subtask ended.'),
   }),
 )
 
-export const memorySearchSchema = component('MemorySearch', z.object({ items: z.array(memorySchema).describe('Best first, the newest first among equals.') }), {
+export const memorySearchSchema = component('MemorySearch', z.object({ items: z.array(memorySchema).describe('Best first; equal scores newest first.') }), {
   items: [
     { ...EXAMPLE, kind: 'fact', score: 0.09, content: CONTENT, tags: ['staging'], task: null, outcome: null, summary: null, result: null, truncated: false },
   ],

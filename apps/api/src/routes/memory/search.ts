@@ -10,17 +10,17 @@ export const searchMemoryEndpoint = endpoint({
   method: 'GET',
   path: '/memory/search',
   tag: 'Memory',
-  summary: 'Ask memory',
+  summary: 'Search memory',
   description:
-    'What has every word that was asked for; where nothing has, what has some of them. Facts are found at once, subtasks about a second after they have ended. The credential of a subtask searches all of its project.',
+    'Finds items with every word of `q`; if there are none, items with some of the words. Facts are found at once, subtasks about one second after their end. A subtask’s own credential searches the whole project.',
   access: 'memory:read',
   query: z.strictObject({
     q: text(MEMORY_LIMITS.query).describe('Words or a sentence; `"…"`, `OR` and `-` as in a search engine.'),
-    kind: memoryKindSchema.optional().describe('Only these.'),
+    kind: memoryKindSchema.optional().describe('Only items of this kind.'),
     agent_id: printableId('Only those of this agent.', 'default').optional(),
-    limit: queryNumber(1, MEMORY_LIMITS.found).default(10).describe('How many items at most.'),
+    limit: queryNumber(1, MEMORY_LIMITS.found).default(10).describe('The maximum number of items.'),
   }),
-  answers: { 200: { description: 'What was found.', schema: memorySearchSchema } },
+  answers: { 200: { description: 'The found items.', schema: memorySearchSchema } },
   handle: ({ ctx, query: { agent_id, ...query } }) => searchMemory(ctx, { ...query, agentId: agent_id }),
   answer: (items) => ({ status: 200, body: { items: items.map(presentMemory) } }),
 })

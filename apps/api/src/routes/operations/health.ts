@@ -8,7 +8,7 @@ const readinessStatusSchema = component('ReadinessStatus', z.enum(['ready', 'not
 
 const readinessSchema = component(
   'Readiness',
-  z.object({ status: readinessStatusSchema, reason: z.string().nullable().describe('What is missing; null when it is ready.') }),
+  z.object({ status: readinessStatusSchema, reason: z.string().nullable().describe('What is missing; null if ready.') }),
   { status: 'ready', reason: null },
 )
 
@@ -17,8 +17,8 @@ export const healthEndpoint = endpoint({
   method: 'GET',
   path: '/healthz',
   tag: 'Operations',
-  summary: 'Is the process alive',
-  description: 'Answers as long as the process does, whatever the state of the database.',
+  summary: 'Check that the process is alive',
+  description: 'Answers while the process runs, whatever the state of the database.',
   access: 'public',
   answers: { 200: { description: 'Alive.', schema: healthSchema } },
   handle: async () => null,
@@ -30,8 +30,8 @@ export const readinessEndpoint = endpoint({
   method: 'GET',
   path: '/readyz',
   tag: 'Operations',
-  summary: 'Can the process serve',
-  description: 'Ready when the database can be reached, has exactly the migrations of this version, and takes a write that needs room on its disk.',
+  summary: 'Check that the process can serve requests',
+  description: 'Ready if the database is reachable, has exactly the migrations of this version, and accepts a write that needs disk space.',
   access: 'public',
   answers: { 200: { description: 'Ready.', schema: readinessSchema }, 503: { description: 'Not ready.', schema: readinessSchema } },
   handle: ({ deps }) => (deps.stopping.aborted ? Promise.resolve('The server is shutting down.') : deps.notReadyReason()),

@@ -10,7 +10,7 @@ export const metricsEndpoint = (registry: Registry) =>
     path: '/metrics',
     tag: 'Operations',
     summary: 'Metrics for Prometheus',
-    description: 'Of this process alone. Needs a key, of any scope, unless the server listens on loopback.',
+    description: 'Metrics of this process only. Needs a key of any scope, unless the server listens on loopback.',
     access: 'key',
     isPublicOnLoopback: true,
     answers: { 200: { description: 'In the text format of Prometheus.', schema: z.string(), contentType: 'text/plain' } },

@@ -9,7 +9,7 @@ export const getProjectEndpoint = endpoint({
   path: '/projects/{id}',
   tag: 'Projects',
   summary: 'Read the project',
-  description: 'The project that the credential opens, with its settings.',
+  description: 'The project of the credential, with its settings.',
   access: 'admin',
   params: idParams('project'),
   answers: { 200: { description: 'The project.', schema: projectSchema } },

@@ -14,7 +14,7 @@ component('EvaluationSettings', projectSettingsSchema.shape.evaluation.unwrap(),
 const settingsSchema = component(
   'ProjectSettings',
   storable(projectSettingsSchema).describe(
-    'Limits of the project, the time zone of its schedules that name none, what becomes of sub-agents with MCP tools in the background, and by what outputs are judged. What is absent falls back to the settings of the server, the zone to UTC.',
+    'Limits, the default time zone of schedules, the policy for MCP tools in background sub-agents, and the evaluation rules. Missing settings use the defaults of the server; the time zone defaults to UTC.',
   ),
 )
 

@@ -9,7 +9,7 @@ export const updateProjectEndpoint = endpoint({
   path: '/projects/{id}',
   tag: 'Projects',
   summary: 'Change the project',
-  description: 'Changes its name or its settings. Limits hold for the next subtask.',
+  description: 'Changes the name or the settings. New limits apply from the next subtask.',
   access: 'admin',
   params: idParams('project'),
   body: projectPatchSchema,

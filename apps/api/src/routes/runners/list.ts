@@ -7,7 +7,7 @@ export const listRunnersEndpoint = endpoint({
   path: '/runners',
   tag: 'Runners',
   summary: 'List the runners',
-  description: 'What can execute a subtask on this server, and what the others lack.',
+  description: 'The runners of this server, and what unavailable runners lack.',
   access: 'subtasks:read',
   answers: { 200: { description: 'All runners.', schema: runnerListSchema } },
   handle: async ({ deps }) => deps.runners(),

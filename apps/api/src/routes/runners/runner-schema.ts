@@ -7,14 +7,16 @@ const runnerSchema = component(
   z.object({
     name: z.string(),
     available: z.boolean(),
-    default: z.boolean().describe('True for the runner of a plain subtask that names none.'),
-    default_for_subagents: z.boolean().describe('True for the runner of a sub-agent that names none. Where no runner has it, a sub-agent has to name one.'),
+    default: z.boolean().describe('True for the runner of a subtask that names neither a runner nor a sub-agent.'),
+    default_for_subagents: z
+      .boolean()
+      .describe('True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one.'),
     follows_definitions: z
       .boolean()
-      .describe('Whether it acts on the role, the instructions and the tools of a sub-agent definition. Only such a runner is given sub-agents.'),
-    missing: z.array(z.string()).describe('What the operator has to install or set before it can run anything.'),
+      .describe('Whether the runner applies the role, instructions and tools of a sub-agent definition. Only such runners run sub-agents.'),
+    missing: z.array(z.string()).describe('What the operator must install or set before the runner is available.'),
     steerable: z.boolean().describe('Whether updates reach a subtask that is already running.'),
-    version: z.string().optional().describe('Of claude-code: which version the program says that it is, once it has been asked.'),
+    version: z.string().optional().describe('For claude-code: the version of the program, once known.'),
   }),
   { name: 'scout', available: true, default: true, default_for_subagents: false, follows_definitions: false, missing: [], steerable: true },
 )

@@ -11,7 +11,7 @@ export const createScheduleEndpoint = endpoint({
   tag: 'Schedules',
   summary: 'Schedule work',
   description:
-    'Stores a rule that creates a subtask whenever it is due. It takes exactly one of `when`, `every` and `cron`; `reading` and `upcoming` say how it was understood. What could mean more than one thing is refused with phrases that cannot.',
+    'Stores a rule that creates a subtask each time it is due. Send exactly one of `when`, `every` and `cron`. `reading` and `upcoming` show how the phrase was understood. An ambiguous phrase is refused with unambiguous candidates.',
   access: 'schedules:write',
   spawns: true,
   body: newScheduleSchema,

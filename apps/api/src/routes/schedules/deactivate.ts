@@ -9,10 +9,11 @@ export const deactivateScheduleEndpoint = endpoint({
   path: '/schedules/{id}',
   tag: 'Schedules',
   summary: 'Deactivate a schedule',
-  description: 'It never fires again, and can still be read; runs that have begun go on. Doing it again, or to one that is finished, changes nothing.',
+  description:
+    'The schedule never fires again and can still be read. Started runs continue. Repeating the call, or calling it for a finished schedule, changes nothing.',
   access: 'schedules:write',
   params: idParams('schedule'),
-  answers: { 200: { description: 'It has ended.', schema: scheduleSchema } },
+  answers: { 200: { description: 'Deactivated, or already finished.', schema: scheduleSchema } },
   errors: ['not_found'],
   handle: ({ ctx, params }) => deactivateSchedule(ctx, params.id),
   answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),

@@ -9,7 +9,7 @@ export const getScheduleEndpoint = endpoint({
   path: '/schedules/{id}',
   tag: 'Schedules',
   summary: 'Read a schedule',
-  description: 'With how it was understood, and when it is due next.',
+  description: 'The schedule, its reading and its next times.',
   access: 'schedules:read',
   params: idParams('schedule'),
   answers: { 200: { description: 'The schedule.', schema: scheduleSchema } },

@@ -10,10 +10,10 @@ export const listSchedulesEndpoint = endpoint({
   path: '/schedules',
   tag: 'Schedules',
   summary: 'List schedules',
-  description: 'Newest first; only active ones unless told otherwise.',
+  description: 'Newest first. Only active schedules, unless `active` says otherwise.',
   access: 'schedules:read',
   query: z.strictObject({
-    active: z.enum(['true', 'false', 'all']).default('true').describe('false: only those that are paused or have ended.'),
+    active: z.enum(['true', 'false', 'all']).default('true').describe('true: active only. false: paused and ended only. all: every schedule.'),
     agent_id: printableId('Only those of this agent.', 'default').optional(),
     ...pageQuery,
   }),

@@ -23,17 +23,17 @@ const phrases = {
 
 const timezoneSchema = text(64)
   .refine(isTimeZone, 'is not a time zone: use the name that IANA has for it, such as America/New_York, or UTC; letters such as EST belong into the phrase')
-  .describe('The wall clock that times without a zone of their own are meant by, as IANA names it. Default: that of the project, else UTC.')
+  .describe('The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.')
   .meta({ examples: ['America/New_York'] })
 
-const overlapSchema = z.enum(OVERLAPS).describe('What becomes of a slot while an earlier run goes on: it passes, or it fires as well.')
+const overlapSchema = z.enum(OVERLAPS).describe('What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too.')
 const missedSchema = z
   .enum(MISSED_POLICIES)
-  .describe('What becomes of slots that nobody could fire in time: they pass, or one run, of the last of them, makes up for all.')
+  .describe('What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.')
 
 const spawn = newSubtaskSchema.shape
 const maxFires = z.int().min(1).max(1_000_000_000)
-const graceSeconds = z.int().min(0).max(31_536_000).describe('How late a slot may be before it counts as missed.')
+const graceSeconds = z.int().min(0).max(31_536_000).describe('How many seconds late a slot may fire before it counts as missed.')
 const parentSession = printableId('The session whose inbox gets the results. Default: `schedule-<id>`.', 'research-1')
 
 /** The one phrase of a body; null in one that has none, or several. */
@@ -72,21 +72,21 @@ const create = {
   notify: spawn.notify,
   timeout_seconds: spawn.timeout_seconds,
   priority: spawn.priority,
-  subagent: spawn.subagent.describe('The sub-agent that each run is of, in the version that counts when it fires.'),
+  subagent: spawn.subagent.describe('The sub-agent of each run, in the version that is current when it fires.'),
   runner: spawn.runner,
   model: spawn.model,
-  budget: spawn.budget.describe('What each run may use.'),
-  max_fires: maxFires.nullish().describe('It is finished when it has fired so often. Default: never.'),
+  budget: spawn.budget.describe('The budget of each run.'),
+  max_fires: maxFires.nullish().describe('The schedule finishes after this number of firings. Default: no limit.'),
   overlap: overlapSchema.default('skip'),
   missed: missedSchema.default('run_once'),
   grace_seconds: graceSeconds.default(60),
   parent_session_id: parentSession.nullish(),
-  metadata: spawn.metadata.describe('Data of your own, at most 16 KiB as JSON, which each run gets a copy of.'),
+  metadata: spawn.metadata.describe('Your own data, at most 16 KiB as JSON. Each run gets a copy.'),
 }
 
 export const newScheduleSchema = requestComponent('NewSchedule', onePhrase(z.strictObject(create), 1), EXAMPLE)
 
-/** Before, the clocks of no zone are of use to anybody; long after, no calendar of four digits has room for what comes. */
+/** Time zone rules are meaningless before the first year; after the last one, dates no longer have four-digit years. */
 function isOfTheseAges(instant: string): boolean {
   const year = new Date(instant).getUTCFullYear()
   return year >= 1970 && year < 3_000
@@ -102,10 +102,10 @@ export const schedulePreviewRequestSchema = requestComponent(
         .datetime({ offset: true })
         .refine(isOfTheseAges, 'has to lie between the years 1970 and 3000')
         .nullish()
-        .describe('The instant to read the phrase at. Default: now.'),
+        .describe('The time at which to read the phrase. Default: now.'),
     }),
     1,
-  ).describe('What creating takes, and when it is to be read.'),
+  ).describe('The body of a creation, and the time at which to read the phrase.'),
   { ...EXAMPLE, from: '2026-03-02T08:00:00.000Z' },
 )
 
@@ -123,8 +123,8 @@ export const schedulePatchSchema = requestComponent(
       subagent: spawn.subagent,
       runner: spawn.runner,
       model: spawn.model,
-      budget: spawn.budget.unwrap().nullish().describe('What each run may use: takes the place of the budget as a whole.'),
-      max_fires: maxFires.nullish().describe('One that is not above `fire_count` finishes the schedule, and is shown as that.'),
+      budget: spawn.budget.unwrap().nullish().describe('The budget of each run. Replaces the whole budget.'),
+      max_fires: maxFires.nullish().describe('A value that is not above `fire_count` finishes the schedule.'),
       overlap: overlapSchema.optional(),
       missed: missedSchema.optional(),
       grace_seconds: graceSeconds.optional(),
@@ -133,7 +133,7 @@ export const schedulePatchSchema = requestComponent(
     }),
     0,
   ).describe(
-    'Only what changes. Null takes a field away, or back to its default. A new phrase, or a new `timezone`, is read again as of now; a zone that is not given anew stays.',
+    'Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays.',
   ),
   { every: 'weekdays at 10 ET', max_fires: 20 },
 )

@@ -10,11 +10,11 @@ export const previewScheduleEndpoint = endpoint({
   path: '/schedules/preview',
   tag: 'Schedules',
   summary: 'Preview a schedule without creating it',
-  description: 'Takes what creating takes, refuses what that would refuse, and shows how the phrase is read and when it would fire, but stores nothing.',
+  description: 'Takes the same body as creation, with the same checks, and shows the reading and the next times. Stores nothing.',
   access: 'schedules:write',
   spawns: true,
   body: schedulePreviewRequestSchema,
-  answers: { 200: { description: 'It would be read like this.', schema: schedulePreviewSchema } },
+  answers: { 200: { description: 'How the phrase is read.', schema: schedulePreviewSchema } },
   errors: [...RULE_ERRORS],
   handle: async ({ ctx, deps, body }) => {
     const { phrase, timezone, maxFires, subagent, model, runner } = toScheduleOptions(deps, body)

@@ -11,7 +11,7 @@ export const reviseScheduleEndpoint = endpoint({
   path: '/schedules/{id}',
   tag: 'Schedules',
   summary: 'Change a schedule',
-  description: 'What is left out stays. With a new phrase or `timezone` the rule is read again as of now: slots that come later follow it.',
+  description: 'Fields that are not sent stay. A new phrase or `timezone` is read again as of now; later slots follow the new rule.',
   access: 'schedules:write',
   spawns: true,
   params: idParams('schedule'),

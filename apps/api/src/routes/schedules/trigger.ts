@@ -10,7 +10,8 @@ export const triggerScheduleEndpoint = endpoint({
   path: '/schedules/{id}/trigger',
   tag: 'Schedules',
   summary: 'Run a schedule now',
-  description: 'Besides its slots, which stay as they are: the run is marked `manual` and does not count. Also while it is paused, or an earlier run goes on.',
+  description:
+    'Starts a run now, also while the schedule is paused or an earlier run is active. The run is marked `manual`, does not count as a firing, and does not change the slots.',
   access: 'schedules:write',
   spawns: true,
   params: idParams('schedule'),

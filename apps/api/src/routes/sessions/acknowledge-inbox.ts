@@ -8,11 +8,11 @@ export const acknowledgeInboxEndpoint = endpoint({
   method: 'POST',
   path: '/sessions/{id}/inbox/claim/{claim_id}/ack',
   tag: 'Sessions',
-  summary: 'Confirm that results arrived',
-  description: 'Ends a claim that was made with `ack: manual`: its results do not come again. Repeating it changes nothing.',
+  summary: 'Acknowledge an inbox claim',
+  description: 'Ends a claim that was made with `ack: manual`. Its results are not delivered again. Repeating the call changes nothing.',
   access: 'sessions:write',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1'), claim_id: uuid('`claim_id` of the claim.') }),
-  answers: { 204: { description: 'Confirmed.' } },
+  answers: { 204: { description: 'Acknowledged.' } },
   errors: ['not_found'],
   async handle({ ctx, params }) {
     await acknowledgeInbox(ctx, params.id, params.claim_id)

@@ -8,12 +8,12 @@ export const acknowledgeInjectionEndpoint = endpoint({
   method: 'POST',
   path: '/sessions/{id}/injections/{claim_id}/ack',
   tag: 'Sessions',
-  summary: 'Confirm that an injection arrived',
+  summary: 'Acknowledge an injection',
   description:
-    'Ends an injection that was taken with `ack=manual`: its items do not come again. Repeating it changes nothing; a late one counts as long as the items were not handed out again.',
+    'Ends an injection that was made with `ack=manual`. Its items are not delivered again. Repeating the call changes nothing. A late acknowledgement counts until the items are delivered again.',
   access: 'sessions:write',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1'), claim_id: uuid('`claim_id` of the injection.') }),
-  answers: { 204: { description: 'Confirmed.' } },
+  answers: { 204: { description: 'Acknowledged.' } },
   errors: ['not_found', 'conflict'],
   async handle({ ctx, params }) {
     await acknowledgeInjection(ctx, params.id, params.claim_id)

@@ -6,13 +6,13 @@ import { finalOutcomeSchema, recommendationSchema } from '../subtasks/subtask-sc
 
 export const ackSchema = component(
   'InboxAck',
-  z.enum(['auto', 'manual']).describe('auto: what is handed over is gone. manual: it comes again after 60 s unless the claim is acknowledged.'),
+  z.enum(['auto', 'manual']).describe('auto: delivered once, without acknowledgement. manual: delivered again after 60 s unless the claim is acknowledged.'),
 )
 
 export const inboxClaimSchema = requestComponent(
   'InboxClaimRequest',
   z.strictObject({
-    limit: z.int().min(1).max(200).default(50).describe('How many results at most.'),
+    limit: z.int().min(1).max(200).default(50).describe('The maximum number of items.'),
     ack: ackSchema.default('auto'),
   }),
   { limit: 10 },
@@ -22,14 +22,12 @@ const itemKindSchema = component(
   'InboxItemKind',
   z
     .enum(['subtask', 'task'])
-    .describe(
-      'subtask: a subtask of the session ended. task: a task with this `parent_session_id` ended or waits for a review, without a subtask that ran it.',
-    ),
+    .describe('subtask: a subtask of the session ended. task: a task with this `parent_session_id`, not run by a subtask, ended or waits for a review.'),
 )
 
 const reportedStatusSchema = component(
   'ReportedStatus',
-  z.enum(['completed', 'failed', 'cancelled', 'in_review']).describe('in_review only of a task: it was handed in and waits for its review.'),
+  z.enum(['completed', 'failed', 'cancelled', 'in_review']).describe('in_review: a task whose outputs wait for a review.'),
 )
 
 const inboxItemSchema = component(
@@ -37,25 +35,25 @@ const inboxItemSchema = component(
   z.object({
     inbox_id: z.uuid(),
     kind: itemKindSchema,
-    subtask_id: z.uuid().nullable().describe('Null of kind task.'),
+    subtask_id: z.uuid().nullable().describe('Null for kind task.'),
     task_id: z.uuid().nullable().describe('The task, or the task that the subtask ran.'),
-    task: z.string().describe('What the subtask was given, or the title of the task.'),
+    task: z.string().describe('The instructions of the subtask, or the title of the task.'),
     status: reportedStatusSchema,
-    final_outcome: finalOutcomeSchema.nullable().describe('Null of kind task.'),
-    score: z.number().min(0).max(1).nullable().describe('Of the latest evaluation of its result.'),
-    recommendation: recommendationSchema.nullable().describe('Null where it did not complete.'),
+    final_outcome: finalOutcomeSchema.nullable().describe('Null for kind task.'),
+    score: z.number().min(0).max(1).nullable().describe('The score of the latest evaluation of the result.'),
+    recommendation: recommendationSchema.nullable().describe('Null if the subtask did not complete.'),
     result: z
       .string()
       .nullable()
       .describe(
-        'Of kind task: its outputs as text. Null also where it has to be revised: then it is at `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.',
+        'The result; for kind task, its outputs as text. Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.',
       ),
     summary: z
       .string()
       .nullable()
-      .describe('The summary that came with it. Of a result that has to be revised: what is wrong with it, its first and its last part.'),
-    error: z.string().nullable().describe('Why it did not complete.'),
-    truncated: z.boolean().describe('True where the result was cut.'),
+      .describe('The submitted summary. For a result that has to be revised: the problems, and the first and last part of the result.'),
+    error: z.string().nullable().describe('Why the work did not complete.'),
+    truncated: z.boolean().describe('True if the result was cut.'),
     completed_at: time('When the subtask or the task ended, or the task was handed in for review.'),
   }),
   {
@@ -79,9 +77,9 @@ const inboxItemSchema = component(
 export const claimedInboxSchema = component(
   'ClaimedInbox',
   z.object({
-    claim_id: z.uuid().nullable().describe('To acknowledge with; null when nothing was waiting or nothing is to be acknowledged.'),
-    items: z.array(inboxItemSchema).describe('Oldest first; each result is handed over exactly once. At most 2 MiB of text, but for a single larger item.'),
-    has_more: z.boolean().describe('Whether more wait: claim again.'),
+    claim_id: z.uuid().nullable().describe('The id to acknowledge; null if there is nothing to acknowledge.'),
+    items: z.array(inboxItemSchema).describe('Oldest first, each delivered exactly once. At most 2 MiB of text, or one larger item.'),
+    has_more: z.boolean().describe('Whether more items are waiting. If true, claim again.'),
   }),
 )
 

@@ -14,7 +14,7 @@ export const injectionRequestSchema = requestComponent(
       .array(storable(z.string()))
       .max(MESSAGES_MAX)
       .default([])
-      .describe('The last of what was said, at most 3: scanned for failures that troubleshooting guides know.'),
+      .describe('The latest messages, at most 3. They are scanned for failures that troubleshooting guides cover.'),
   }),
   { messages: ['Error: EACCES: permission denied, open /var/lib/data'] },
 )
@@ -24,7 +24,7 @@ const itemKindSchema = component(
   z
     .enum(['assignment', 'update', 'tsg_notice', 'inbox'])
     .describe(
-      'assignment: a whole brief. update: a change of one. tsg_notice: a guide for what has just failed. inbox: the end of a subtask, or the end or review of an assigned task.',
+      'assignment: a whole brief. update: a change to a brief or a note. tsg_notice: a guide for a recent failure. inbox: the end of a subtask, or the end or review of a task.',
     ),
 )
 
@@ -32,10 +32,10 @@ const injectionItemSchema = component(
   'InjectionItem',
   z.object({
     kind: itemKindSchema,
-    id: z.string().describe('Of the task, the update, the guide or the inbox item.'),
-    update_id: z.uuid().nullable().describe('To confirm it with.'),
+    id: z.string().describe('The id of the task, update, guide or inbox item.'),
+    update_id: z.uuid().nullable().describe('The id to confirm the update with.'),
     task_id: z.uuid().nullable(),
-    revision: z.int().nullable().describe('Of the brief, after it.'),
+    revision: z.int().nullable().describe('The revision of the brief after the update.'),
     text: z.string(),
   }),
 )
@@ -43,8 +43,8 @@ const injectionItemSchema = component(
 export const injectionSchema = component(
   'Injection',
   z.object({
-    claim_id: z.uuid().nullable().describe('To acknowledge with; null where nothing has to be acknowledged.'),
-    text: z.string().describe('All items as one text, to be put in front of the next model request; empty where there is nothing new.'),
+    claim_id: z.uuid().nullable().describe('The id to acknowledge; null if there is nothing to acknowledge.'),
+    text: z.string().describe('All items as one text for the next model request; empty if there is nothing new.'),
     items: z.array(injectionItemSchema),
     lease_expires_at: time('When the items come again unless they are acknowledged.').nullable(),
   }),

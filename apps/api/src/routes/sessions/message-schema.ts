@@ -5,7 +5,7 @@ import { metadata, printableId, text, time, toTime } from '../../http/fields-sch
 
 const roleSchema = component('MessageRole', z.enum(MESSAGE_ROLES))
 
-export const qualitySchema = component('Quality', z.enum(QUALITIES).describe('What somebody said of its quality.'))
+export const qualitySchema = component('Quality', z.enum(QUALITIES).describe('The quality flag.'))
 
 const EXAMPLE = {
   role: 'assistant' as const,
@@ -24,11 +24,11 @@ export const newMessageSchema = requestComponent(
       .refine((value) => /\S/.test(value), 'must not be empty')
       .transform(toStorableText)
       .meta({ minLength: 1 })
-      .describe('As it was said. What cannot be stored (U+0000, lone surrogates) becomes U+FFFD.'),
-    model: text(256).nullish().describe('The model that said it.'),
-    task_id: z.uuid().nullish().describe('The task that it is about.'),
-    agent_name: printableId('Name of the agent that said it.', 'writer').nullish(),
-    usage: metadata.nullish().describe('What it cost, as the model’s provider tells it; at most 16 KiB as JSON.'),
+      .describe('The text of the message. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.'),
+    model: text(256).nullish().describe('The model that wrote the message.'),
+    task_id: z.uuid().nullish().describe('The task that the message is about.'),
+    agent_name: printableId('Name of the agent that wrote the message.', 'writer').nullish(),
+    usage: metadata.nullish().describe('The usage as reported by the model provider; at most 16 KiB as JSON.'),
     metadata: metadata.default({}),
   }),
   EXAMPLE,
@@ -40,8 +40,8 @@ export const messageSchema = component(
     id: z.uuid(),
     session_id: z.string(),
     role: roleSchema,
-    content: z.string().nullable().describe('Null where it is longer than 64 KiB.'),
-    content_bytes: z.int().describe('Length of all of it, in UTF-8.'),
+    content: z.string().nullable().describe('Null if it is longer than 64 KiB.'),
+    content_bytes: z.int().describe('Length of the whole content, in bytes of UTF-8.'),
     model: z.string().nullable(),
     task_id: z.uuid().nullable(),
     agent_name: z.string().nullable(),
@@ -52,8 +52,8 @@ export const messageSchema = component(
       .min(0)
       .max(1)
       .nullable()
-      .describe('Of its evaluation, which it has where there are blocks in it; null where nothing in them counts.'),
-    eval_summary: z.string().nullable().describe('Set where it has to be revised: what is wrong with it.'),
+      .describe('The score of its evaluation. Present if the message has reflection or check-in blocks; null if no item in them counts.'),
+    eval_summary: z.string().nullable().describe('The problems, if the message has to be revised.'),
     quality_flag: qualitySchema.nullable(),
     training_candidate: z.boolean(),
     created_at: time('When it was stored.'),

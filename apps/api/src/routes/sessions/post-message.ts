@@ -9,9 +9,9 @@ export const postMessageEndpoint = endpoint({
   method: 'POST',
   path: '/sessions/{id}/messages',
   tag: 'Sessions',
-  summary: 'Store what was said in a session',
+  summary: 'Store a message of a session',
   description:
-    'Call it after each model response. Failures in it that guides know are told of by the session’s next injection. With the `task_id` of a task that the session holds, and a credential that has `tasks:write` too, the check-in blocks of an assistant’s message are taken as `POST /tasks/{id}/check-ins` takes them; those longer than 100,000 characters together are not. Whatever has reflection or check-in blocks in it is evaluated, by the criteria of the revision that the session knows of.',
+    'Call it after each model response. Guides for failures in the message are announced by the next injection of the session. With the `task_id` of a task that the session holds, and a credential with `tasks:write`, check-in blocks of an assistant message count like `POST /tasks/{id}/check-ins`, up to 100,000 characters in total. A message with reflection or check-in blocks is evaluated by the criteria of the revision that was delivered to the session.',
   access: 'sessions:write',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'writer-1') }),
   body: newMessageSchema,

@@ -10,7 +10,7 @@ export const getSubagentEndpoint = endpoint({
   tag: 'Sub-agents',
   summary: 'Read a sub-agent',
   description:
-    'The definition that counts under this name, the runner that a run of it gets, and the tools that this runner lacks. With `Accept: text/markdown` it comes as front matter and instructions, as `PUT` takes it.',
+    'The current definition of this name, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is the front matter and instructions that `PUT` accepts.',
   access: 'subagents:read',
   params: subagentParams,
   answers: { 200: { description: 'The definition.', schema: subagentSchema, markdown: subagentMarkdownSchema } },

@@ -10,7 +10,7 @@ export const importSubagentsEndpoint = endpoint({
   tag: 'Sub-agents',
   summary: 'Import a collection of sub-agents',
   description:
-    'Takes a zip, a tar (also gzipped) or a form of Markdown files, folders and all, and puts each definition under the name that it says, else under that of its file. Answers a row for each Markdown file; one that cannot be used is refused alone.',
+    'Takes a zip, a tar (also gzipped) or a multipart form of Markdown files, including folders. Each definition is stored under its `name`, otherwise under its file name. The answer has one row for each Markdown file; an unusable file does not stop the others.',
   access: 'subagents:write',
   body: filesBodySchema,
   takesFiles: true,

@@ -10,7 +10,8 @@ export const listSubagentsEndpoint = endpoint({
   path: '/subagents',
   tag: 'Sub-agents',
   summary: 'List sub-agents',
-  description: 'By name, each once, without their instructions: those that were put, those of the folders in SUBAGENTS_DIRS, and those that Muster brings.',
+  description:
+    'Sorted by name, without instructions: definitions that were put, definitions in SUBAGENTS_DIRS, and built-in definitions. Each name appears once.',
   access: 'subagents:read',
   query: z.strictObject(pageQuery),
   answers: { 200: { description: 'A page of sub-agents.', schema: subagentListSchema } },

@@ -9,13 +9,13 @@ export const putSubagentEndpoint = endpoint({
   tag: 'Sub-agents',
   summary: 'Define a sub-agent',
   description:
-    'Takes a definition as Markdown, new or in place of the one that was put. It counts before a file or a built-in of this name, for runs that start from now on.',
+    'Creates or replaces a definition, as Markdown. It takes precedence over a file or a built-in definition of this name, for runs that start from now on.',
   access: 'subagents:write',
   params: subagentParams,
   markdown: subagentMarkdownSchema,
   answers: {
-    200: { description: 'It took the place of the one that was put before.', schema: putSubagentSchema },
-    201: { description: 'Nothing was put under this name before.', schema: putSubagentSchema, headers: { Location: 'Where the definition can be read.' } },
+    200: { description: 'Replaced the definition that was put before.', schema: putSubagentSchema },
+    201: { description: 'Created.', schema: putSubagentSchema, headers: { Location: 'Where the definition can be read.' } },
   },
   errors: ['subagent_invalid'],
   handle: ({ ctx, params, body }) => putSubagent(ctx, params.name, body),

@@ -31,14 +31,14 @@ export const spawnSubagentEndpoint = endpoint({
   tag: 'Sub-agents',
   summary: 'Spawn a sub-agent',
   description:
-    'Starts a sub-agent as a subtask in the version of its definition that counts now, and waits for its end as long as the caller likes. A repetition with the same `Idempotency-Key` waits for the same one.',
+    'Starts a sub-agent as a subtask, in the current version of its definition, and waits up to `wait_seconds` for its end. A repetition with the same `Idempotency-Key` waits for the same subtask.',
   access: 'subagents:spawn',
   spawns: true,
   params: subagentParams,
   body: subagentSpawnSchema,
   answers: {
-    200: { description: 'It has ended, with what came of it.', schema: spawnResultSchema, headers: LOCATION },
-    202: { description: 'Accepted and stored; it has not ended yet.', schema: spawnResultSchema, headers: LOCATION },
+    200: { description: 'The sub-agent has ended, with its result.', schema: spawnResultSchema, headers: LOCATION },
+    202: { description: 'Accepted and stored; the sub-agent has not ended yet.', schema: spawnResultSchema, headers: LOCATION },
   },
   errors: [
     'spawn_blocked',

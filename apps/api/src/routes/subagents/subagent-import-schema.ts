@@ -8,20 +8,23 @@ const outcomeSchema = component(
   z
     .enum(['imported', 'renamed', 'refused', 'ignored'])
     .describe(
-      'renamed: imported under a name made from the written one, which is its `title`. refused: `errors` say why. ignored: a Markdown file that defines no sub-agent.',
+      'imported: stored. renamed: stored under a valid form of its name; `title` keeps the original. refused: see `errors`. ignored: a Markdown file that defines no sub-agent.',
     ),
 )
 
 const rowSchema = component(
   'SubagentImportRow',
   z.object({
-    path: z.string().describe('Where the file lies in the collection.'),
+    path: z.string().describe('The path of the file in the collection.'),
     outcome: outcomeSchema,
-    name: z.string().nullable().describe('The name that the sub-agent goes by; null where the file says none.'),
-    title: z.string().nullable().describe('The written name of a renamed one.'),
-    version: z.int().nullable().describe('The version that a run started now would name; null for what was not imported. Unchanged definitions keep theirs.'),
+    name: z.string().nullable().describe('The name of the sub-agent; null if the file has none.'),
+    title: z.string().nullable().describe('The original name of a renamed definition.'),
+    version: z
+      .int()
+      .nullable()
+      .describe('The version that a run started now would use; null if the file was not imported. Unchanged definitions keep their version.'),
     errors: z.array(problemSchema).describe('Why the file was refused.'),
-    warnings: z.array(problemSchema).describe('What the author of an imported definition may not have meant.'),
+    warnings: z.array(problemSchema).describe('Possible mistakes in the definition.'),
   }),
 )
 
@@ -31,7 +34,7 @@ export const subagentImportSchema = component(
   'SubagentImport',
   z.object({
     items: z.array(rowSchema).describe('A row for each Markdown file, in the order of the collection.'),
-    imported: countSchema.describe('How many definitions count from now on, the renamed ones included.'),
+    imported: countSchema.describe('The number of imported definitions, including renamed ones.'),
     renamed: countSchema,
     refused: countSchema,
     ignored: countSchema,

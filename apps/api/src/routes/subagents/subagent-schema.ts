@@ -15,7 +15,7 @@ export const subagentParams = z.strictObject({
   name: z
     .string()
     .min(1)
-    .describe('Name of the sub-agent: lower-case letters, digits and dashes, at most 64, beginning with a letter; or Explore, Plan, general-purpose.')
+    .describe('Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.')
     .meta({ examples: [EXAMPLE_NAME] }),
 })
 
@@ -24,37 +24,37 @@ export const subagentMarkdownSchema = requestComponent(
   z
     .string()
     .describe(
-      'A definition in either form: front matter as Claude Code has it (`description`, `tools`, `disallowedTools`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below it, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.',
+      'A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.',
     ),
   '---\ndescription: Answers from memory, quickly.\nmodel: haiku\ntools: Read, Grep, recall_deep, learn_fact\ntarget_latency_ms: 500\n---\n\nAnswer from what is remembered, in at most three sentences.\n',
 )
 
 const sourceSchema = component(
   'SubagentSource',
-  z.enum(SUBAGENT_SOURCES).describe('Of definitions of one name, that of the API counts before a file, and that before what Muster brings itself.'),
+  z.enum(SUBAGENT_SOURCES).describe('The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.'),
 )
 
 export const problemSchema = component(
   'SubagentProblem',
-  z.object({ line: z.int().describe('Of the text, from 1.'), field: z.string(), pointer: z.string(), reason: z.string() }),
+  z.object({ line: z.int().describe('The line in the text, starting at 1.'), field: z.string(), pointer: z.string(), reason: z.string() }),
 )
 
 const summary = {
   name: z.string(),
-  title: z.string().nullable().describe('The name as its author wrote it, where that cannot be one here.'),
-  description: z.string().describe('What it is for: whoever spawns it chooses by this.'),
-  model: z.string().describe('haiku, sonnet, opus, `inherit` for the default of the runner, or what a provider calls its model.'),
-  tools: z.array(z.string()).describe('What it may use, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` is everything.'),
-  disallowed_tools: z.array(z.string()).describe('What it may not use, whatever `tools` says.'),
-  definition_path: z.string().nullable().describe('The file that it was read from.'),
-  version: z.int().describe('The one that a run started now would name. It grows with every change that is put or run.'),
+  title: z.string().nullable().describe('The original name, if it was changed to a valid one.'),
+  description: z.string().describe('What the sub-agent is for. Callers choose a sub-agent by this text.'),
+  model: z.string().describe('haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model.'),
+  tools: z.array(z.string()).describe('Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool.'),
+  disallowed_tools: z.array(z.string()).describe('Denied tools. They take precedence over `tools`.'),
+  definition_path: z.string().nullable().describe('The file of the definition.'),
+  version: z.int().describe('The version that a run started now would use. It increases with every change that is put or run.'),
   source: sourceSchema,
-  target_latency_ms: z.int().nullable().describe('A run that takes longer says so in its last event, and is not ended.'),
-  max_turns: z.int().nullable().describe('Model requests of one run, at most.'),
-  background: z.boolean().describe('Whether it runs in the background even where nobody asks for it.'),
+  target_latency_ms: z.int().nullable().describe('The target duration. The last event of a slower run reports it; the run is not stopped.'),
+  max_turns: z.int().nullable().describe('The maximum number of model requests of one run.'),
+  background: z.boolean().describe('Whether it always runs in the background.'),
   mcp_servers: z.array(z.string()),
   skills: z.array(z.string()),
-  unknown_keys: z.array(z.string()).describe('Keys of the front matter that mean nothing here, and are kept.'),
+  unknown_keys: z.array(z.string()).describe('Front matter keys that Muster does not use. They are kept.'),
 }
 
 const EXAMPLE_SUMMARY = {
@@ -83,29 +83,29 @@ export const subagentSchema = component(
   z.object({
     ...summary,
     instructions: z.string(),
-    runner: z.string().nullable().describe('The runner that a run gets where it names none; null where there is none for sub-agents.'),
-    warnings: z.array(z.string()).describe('Tools that the definition lists and a run in the foreground by that runner will not have, a sentence each.'),
+    runner: z.string().nullable().describe('The runner of a run that names none; null if no runner can run sub-agents.'),
+    warnings: z.array(z.string()).describe('One sentence for each tool that the definition lists and a foreground run by that runner does not have.'),
   }),
   { ...EXAMPLE, runner: 'ai', warnings: [] },
 )
 
 export const putSubagentSchema = component(
   'PutSubagent',
-  z.object({ ...summary, instructions: z.string(), warnings: z.array(problemSchema).describe('What its author may not have meant.') }),
+  z.object({ ...summary, instructions: z.string(), warnings: z.array(problemSchema).describe('Possible mistakes in the definition.') }),
   { ...EXAMPLE, warnings: [] },
 )
 
 const brokenSchema = component(
   'BrokenSubagent',
-  z.object({ name: z.string(), errors: z.array(problemSchema) }).describe('A file that cannot be used: asking for it answers `subagent_invalid`.'),
+  z.object({ name: z.string(), errors: z.array(problemSchema) }).describe('An unusable file. Requests for this sub-agent answer `subagent_invalid`.'),
 )
 
 export const subagentListSchema = component(
   'SubagentList',
   z.object({
     items: z.array(subagentSummarySchema),
-    next_cursor: z.string().nullable().describe('Pass as `cursor` to read on; null on the last page.'),
-    broken: z.array(brokenSchema).describe('Files that cannot be used, all of them on every page.'),
+    next_cursor: z.string().nullable().describe('Send it as `cursor` to read the next page; null on the last page.'),
+    broken: z.array(brokenSchema).describe('All unusable files, on every page.'),
   }),
   { items: [EXAMPLE_SUMMARY], next_cursor: null, broken: [] },
 )
@@ -115,12 +115,15 @@ const WAIT_SECONDS_MAX = 60
 export const subagentSpawnSchema = requestComponent(
   'SubagentSpawn',
   z.strictObject({
-    prompt: text(100_000).describe('What to do, complete in itself: the sub-agent knows nothing else but its definition.'),
-    description: text(200).describe('The same in a few words, for people; kept as `metadata.description` of the subtask.'),
-    model: newSubtaskSchema.shape.model.describe('In place of the model of the definition.'),
-    run_in_background: z.boolean().default(false).describe('Nobody waits for it, and no MCP tool works in it but those of Muster for sub-agents.'),
-    resume: z.uuid().nullish().describe('An ended subtask of the same sub-agent, which the new one goes on from.'),
-    wait_seconds: z.number().min(0).max(WAIT_SECONDS_MAX).optional().describe('How long to wait for its end. Default: 60, and in the background 0.'),
+    prompt: text(100_000).describe('The instructions. They must be complete: the sub-agent has only its definition besides.'),
+    description: text(200).describe('A short description for people, stored as `metadata.description` of the subtask.'),
+    model: newSubtaskSchema.shape.model.describe('Overrides the model of the definition.'),
+    run_in_background: z
+      .boolean()
+      .default(false)
+      .describe('Return without waiting. In the background, only Muster’s own MCP tools for sub-agents are available.'),
+    resume: z.uuid().nullish().describe('An ended subtask of the same sub-agent that the new one continues.'),
+    wait_seconds: z.number().min(0).max(WAIT_SECONDS_MAX).optional().describe('Seconds to wait for the end. Default: 60, in the background 0.'),
     agent_id: printableId('The agent on whose behalf it runs. Default: that of `resume`, else `default`.', 'default').optional(),
     parent_session_id: newSubtaskSchema.shape.parent_session_id,
     timeout_seconds: newSubtaskSchema.shape.timeout_seconds,
@@ -132,19 +135,23 @@ export const subagentSpawnSchema = requestComponent(
 export const spawnResultSchema = component(
   'SpawnResult',
   z.object({
-    success: z.boolean().describe('Of one that has ended, whether it completed; else true, since it was accepted.'),
-    subagent_type: z.string().describe('Its name.'),
+    success: z.boolean().describe('Whether the subtask completed. True while it has not ended.'),
+    subagent_type: z.string().describe('The name of the sub-agent.'),
     summary: z
       .string()
       .nullable()
-      .describe('What it says of its result, else the result, cut to 4,000 characters; null until it has ended. The whole is at its subtask.'),
-    duration_ms: z.int().describe('From the start of its first attempt to its end, without the time for which it had no live worker; 0 until it has ended.'),
+      .describe(
+        'The summary of the result, otherwise the result itself, cut to 4,000 characters. Null until the subtask has ended. The subtask has the complete result.',
+      ),
+    duration_ms: z
+      .int()
+      .describe('From the start of the first attempt to the end, without the time during which no live worker held it; 0 until it has ended.'),
     background: z.boolean(),
-    error: z.string().nullable().describe('Why it did not complete.'),
-    subtask_id: z.uuid().describe('The subtask that it is: follow, steer or cancel it there.'),
-    runner: z.string().describe('The runner that it was given to.'),
+    error: z.string().nullable().describe('Why the subtask did not complete.'),
+    subtask_id: z.uuid().describe('The subtask of this run. Use it to follow, steer or cancel the run.'),
+    runner: z.string().describe('The runner of the subtask.'),
     runner_reason: z.string().optional().describe('Why this runner, in one sentence.'),
-    warnings: z.array(z.string()).describe('Tools that the definition lists and this run will not have, a sentence each.'),
+    warnings: z.array(z.string()).describe('One sentence for each tool that the definition lists and this run does not have.'),
   }),
   {
     success: true,
@@ -163,7 +170,7 @@ export const spawnResultSchema = component(
 export const toolCheckSchema = requestComponent(
   'ToolCheck',
   z.strictObject({
-    tool_name: text(4_000).describe('A tool by its name, or one use of it, as in `Bash(git status)`.'),
+    tool_name: text(4_000).describe('The name of a tool, or one use of it, as in `Bash(git status)`.'),
     background: z.boolean().default(false).describe('Whether the run is in the background.'),
   }),
   { tool_name: 'mcp__github__create_issue', background: true },
@@ -174,7 +181,7 @@ export const toolAnswerSchema = component(
   z.object({
     allowed: z.boolean(),
     reason: z.string(),
-    always_allowed: z.array(z.string()).describe('What needs no list in the background.'),
+    always_allowed: z.array(z.string()).describe('Tools that are always allowed in the background.'),
   }),
   { allowed: false, reason: 'No MCP tool works in the background, but mcp__muster__get_task.', always_allowed: ['Read', 'Grep', 'Glob'] },
 )

@@ -10,12 +10,12 @@ export const cancelSubtaskEndpoint = endpoint({
   tag: 'Subtasks',
   summary: 'Cancel a subtask',
   description:
-    'A pending subtask is cancelled at once. A running one is told to stop; its end comes as an event. Whichever commits first counts: its end or the cancel.',
+    'A pending subtask is cancelled at once. A running subtask is asked to stop; an event reports its end. If the subtask ends at the same time, the first commit wins.',
   access: 'subtasks:write',
   params: idParams('subtask'),
   answers: {
-    200: { description: 'It was pending and is cancelled.', schema: subtaskSchema },
-    202: { description: 'It is running and has been told to stop.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } },
+    200: { description: 'The subtask was pending and is cancelled.', schema: subtaskSchema },
+    202: { description: 'The subtask is running and was asked to stop.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } },
   },
   errors: ['not_found', 'not_cancellable'],
   handle: ({ ctx, params }) => cancelSubtask(ctx, params.id),

@@ -11,7 +11,7 @@ export const createSubtaskEndpoint = endpoint({
   tag: 'Subtasks',
   summary: 'Spawn a subtask',
   description:
-    'Stores the subtask and answers at once; a worker starts it within milliseconds. Follow it by `Location`, by its events, or wait for the result in the inbox of the parent session.',
+    'Stores the subtask and answers at once; an idle worker starts it within milliseconds. To get the result, poll `Location`, follow its events, or read the inbox of the parent session.',
   access: 'subtasks:write',
   spawns: true,
   body: newSubtaskSchema,

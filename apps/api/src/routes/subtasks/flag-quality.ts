@@ -8,9 +8,9 @@ export const flagSubtaskQualityEndpoint = endpoint({
   method: 'POST',
   path: '/subtasks/{id}/quality-flag',
   tag: 'Subtasks',
-  summary: 'Say of what quality a subtask is',
+  summary: 'Flag the quality of a subtask',
   description:
-    'In place of what was said before. `excellent` and `good` make it an example for `GET /training/export`, `bad` takes that back. Not for a sub-agent’s own credential.',
+    'Replaces the previous flag. `excellent` and `good` make the subtask an example for `GET /training/export`; `bad` removes it. A sub-agent’s own credential may not call this.',
   access: 'evaluations:write',
   params: idParams('subtask'),
   body: newQualityFlagSchema,

@@ -12,11 +12,11 @@ export const getSubtaskEndpoint = endpoint({
   path: '/subtasks/{id}',
   tag: 'Subtasks',
   summary: 'Read a subtask',
-  description: 'With `wait_seconds`, answers as soon as the subtask has ended, or with its state when the time is up.',
+  description: 'With `wait_seconds`, answers when the subtask ends, or with its current state when the time is over.',
   access: 'subtasks:read',
   params: idParams('subtask'),
   query: z.strictObject({
-    wait_seconds: queryNumber(0, WAIT_SECONDS_MAX).default(0).describe('How long to wait for its end.'),
+    wait_seconds: queryNumber(0, WAIT_SECONDS_MAX).default(0).describe('Seconds to wait for the end.'),
   }),
   answers: { 200: { description: 'The subtask.', schema: subtaskSchema } },
   errors: ['not_found'],

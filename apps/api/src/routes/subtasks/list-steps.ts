@@ -10,7 +10,7 @@ export const listStepsEndpoint = endpoint({
   path: '/subtasks/{id}/steps',
   tag: 'Subtasks',
   summary: 'Read the transcript',
-  description: 'What the runner did, over all attempts, oldest first.',
+  description: 'The steps of the runner over all attempts, oldest first.',
   access: 'subtasks:read',
   params: idParams('subtask'),
   query: z.strictObject(pageQuery),

@@ -10,7 +10,7 @@ export const listUpdatesEndpoint = endpoint({
   path: '/subtasks/{id}/updates',
   tag: 'Subtasks',
   summary: 'List the updates of a subtask',
-  description: 'Oldest first, each with its receipt: queued, delivered, acknowledged, superseded or expired.',
+  description: 'Oldest first. Each has its receipt: queued, delivered, acknowledged, superseded or expired.',
   access: 'subtasks:read',
   params: idParams('subtask'),
   query: z.strictObject(pageQuery),

@@ -16,9 +16,7 @@ export const newRequiredOutput = requestComponent(
     description: text(2_000).nullish(),
     schema: storable(z.record(z.string(), z.unknown()))
       .nullish()
-      .describe(
-        'JSON Schema 2020-12 that the value has to satisfy. With a schema, the schema alone decides whether an empty value is accepted; null never is.',
-      ),
+      .describe('JSON Schema 2020-12 of the value. With a schema, the schema alone decides whether an empty value is accepted. Null is never accepted.'),
   }),
 )
 
@@ -55,7 +53,7 @@ const requiredOutputs = z
     if (problem !== null) context.issues.push({ code: 'custom', message: problem.reason, input: problem.schema, path: [problem.index, 'schema'] })
   })
   .describe(
-    'What the result has to contain before it counts as complete: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
+    'The outputs that a complete result must contain: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
   )
 
 const newBudget = requestComponent(
@@ -67,32 +65,32 @@ const newBudget = requestComponent(
         .min(1)
         .max(100_000)
         .default(50)
-        .describe('Answers of a model: one, with all the tools that it asks for, is a step. Programs and outside workers count those that they report.'),
+        .describe('Model responses. One response with all its tool calls is one step. For programs and external workers, the steps that they report.'),
       max_tokens: z.int().min(1).max(1_000_000_000_000).nullish(),
       max_cost_usd: z.number().min(0.000001).max(1_000_000).nullish(),
     })
-    .describe('What all attempts together may use. A subtask that reaches it ends `budget_exceeded` with what it has.'),
+    .describe('The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded` and keeps its partial result.'),
 )
 
 export const newSubtaskSchema = requestComponent(
   'NewSubtask',
   z.strictObject({
-    task: text(100_000).describe('What to do, complete in itself: the runner knows nothing else.'),
+    task: text(100_000).describe('The instructions. They must be complete: the runner has no other information.'),
     agent_id: printableId('The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.', 'default').default('default'),
     priority: prioritySchema.default('normal'),
     timeout_seconds: z
       .int()
       .min(1)
       .optional()
-      .describe('Longest time one attempt may take, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).'),
-    notify: z.boolean().default(true).describe('Put the result into the inbox of the parent session.'),
+      .describe('The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).'),
+    notify: z.boolean().default(true).describe('Whether to put the result into the inbox of the parent session.'),
     parent_session_id: printableId('The session that asks, and whose inbox gets the result.', 'research-1').nullish(),
-    task_id: z.uuid().nullish().describe('The brief this is about.'),
-    subagent: subagentNameField.nullish().describe('The sub-agent that is to do it, in the background: what it is told, which model it is, what it may use.'),
-    runner: text(64).nullish().describe('What executes it, one of `GET /runners`. Default: the one marked `default`.'),
-    model: text(256).nullish().describe('Model, where the runner lets one choose; in place of that of the sub-agent, where there is one.'),
+    task_id: z.uuid().nullish().describe('The task that this subtask is about.'),
+    subagent: subagentNameField.nullish().describe('The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.'),
+    runner: text(64).nullish().describe('The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`.'),
+    model: text(256).nullish().describe('The model, if the runner supports a choice. Overrides the model of the sub-agent.'),
     required_outputs: requiredOutputs.default([]),
-    max_attempts: z.int().min(1).max(10).default(2).describe('How many failed attempts end it.'),
+    max_attempts: z.int().min(1).max(10).default(2).describe('The number of failed attempts after which the subtask fails.'),
     budget: newBudget.optional(),
     metadata: metadata.default({}),
   }),

@@ -21,13 +21,13 @@ export const steerSubtaskEndpoint = endpoint({
   tag: 'Subtasks',
   summary: 'Steer a subtask',
   description:
-    'Sends a note to a subtask and answers with its receipt. A pending subtask gets it with its brief, a running one before its next step. What was not delivered when the subtask ends becomes `expired`.',
+    'Sends a note to a subtask and answers with its receipt. A pending subtask receives the note with its prompt, a running subtask before its next step. A note that is not delivered before the subtask ends becomes `expired`.',
   access: 'subtasks:write',
   params: idParams('subtask'),
   body: newUpdateSchema,
   answers: {
     202: {
-      description: 'Stored. `delivery` says how it will be handed over, which is `next_step` where the runner cannot be interrupted.',
+      description: 'Stored. `delivery` is how the note will be delivered: `next_step` if the runner cannot be interrupted.',
       schema: updateSchema,
       headers: { Location: 'Where the receipts can be read.' },
     },

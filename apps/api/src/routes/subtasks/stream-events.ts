@@ -18,13 +18,13 @@ export const streamSubtaskEventsEndpoint = streamEndpoint({
   tag: 'Subtasks',
   summary: 'Follow one subtask',
   description:
-    'Server-sent events of one subtask, from its first event on unless a cursor says otherwise. The stream closes after the event that ends the subtask; a reader that has it already gets 204, which tells browsers not to reconnect.',
+    'Server-sent events of one subtask, from its first event or from the cursor. The stream closes after the event that ends the subtask. A reader that has already read that event gets 204, so that browsers do not reconnect.',
   access: 'events:read',
   params: idParams('subtask'),
   query: z.strictObject({ after: afterQuery }),
   answers: {
     200: { description: 'A stream that ends with the subtask.', schema: eventSchema, contentType: 'text/event-stream' },
-    204: { description: 'The subtask has ended and there is nothing above the cursor.' },
+    204: { description: 'The subtask has ended and there are no events after the cursor.' },
   },
   errors: ['not_found', 'cursor_invalid', 'cursor_pruned'],
   async open({ ctx, deps, params, query }, headers) {

@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { component, listComponent } from '../../http/components-schemas.ts'
 import { time, toTime, toTimeOrNull, toUsd } from '../../http/fields-schemas.ts'
 
-export const prioritySchema = component('Priority', z.enum(PRIORITIES).describe('Earlier first; every minute of waiting is worth one step.'))
+export const prioritySchema = component(
+  'Priority',
+  z.enum(PRIORITIES).describe('urgent runs before normal, normal before low. Waiting raises the rank: one minute equals one level.'),
+)
 export const subtaskStatusSchema = component('SubtaskStatus', z.enum(SUBTASK_STATUSES).describe('completed, failed and cancelled are final.'))
 export const finalOutcomeSchema = component('FinalOutcome', z.enum(FINAL_OUTCOMES).describe('How a subtask ended.'))
 
@@ -23,32 +26,35 @@ const usageSchema = component(
       input_tokens: z.int(),
       output_tokens: z.int(),
       cost_usd: z.number(),
-      steps: z.int().describe('Entries of the transcript: what was said, each call of a tool and each of their results, updates and errors.'),
+      steps: z.int().describe('Entries of the transcript: messages, tool calls, tool results, updates and errors.'),
       tool_calls: z.int(),
     })
-    .describe('What all attempts have used so far.'),
+    .describe('The usage of all attempts so far.'),
 )
 
 export const budgetSchema = component(
   'Budget',
   z
     .object({
-      max_steps: z.int().describe('Answers of a model: one, with all the tools that it asks for, is a step.'),
+      max_steps: z.int().describe('Model responses. One response with all its tool calls is one step.'),
       max_tokens: z.int().nullable(),
       max_cost_usd: z.number().nullable(),
     })
-    .describe('What the subtask may use at most, over all attempts. Null sets no limit.'),
+    .describe('The limit for all attempts together. Null means no limit.'),
 )
 
 const subagentRefSchema = component('SubagentRef', z.object({ name: z.string(), version: z.int() }))
 
-export const recommendationSchema = component('Recommendation', z.enum(['approve', 'review', 'request_revision']).describe('What the evaluation advises.'))
+export const recommendationSchema = component(
+  'Recommendation',
+  z.enum(['approve', 'review', 'request_revision']).describe('The recommendation of the evaluation.'),
+)
 
 const evaluationRefSchema = component(
   'EvaluationRef',
   z
     .object({ id: z.uuid(), score: z.number().min(0).max(1).nullable(), recommendation: recommendationSchema })
-    .describe('The latest of its result; there is one as soon as it has completed.'),
+    .describe('The latest evaluation of the result. Present once the subtask has completed.'),
 )
 
 const EXAMPLE_ID = '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47'
@@ -57,9 +63,9 @@ export const subtaskSchema = component(
   'Subtask',
   z.object({
     id: z.uuid(),
-    agent_id: z.string().describe('The agent whose lane it runs in.'),
-    session_id: z.string().describe('Its own session: `subtask-<id>`.'),
-    parent_session_id: z.string().nullable().describe('The session whose inbox gets the result.'),
+    agent_id: z.string().describe('The agent whose limits apply.'),
+    session_id: z.string().describe('The session of the subtask itself: `subtask-<id>`.'),
+    parent_session_id: z.string().nullable().describe('The session whose inbox receives the result.'),
     task: z.string(),
     task_id: z.uuid().nullable(),
     task_revision: z.int().nullable(),
@@ -68,39 +74,39 @@ export const subtaskSchema = component(
     background: z.boolean(),
     priority: prioritySchema,
     status: subtaskStatusSchema,
-    final_outcome: finalOutcomeSchema.nullable().describe('Null until it has ended.'),
-    result: z.string().nullable().describe('Null before the end, where there is none, and in lists where it is longer than 64 KiB.'),
-    result_truncated: z.boolean().describe('True where the result was longer than 1 MiB and was cut.'),
+    final_outcome: finalOutcomeSchema.nullable().describe('Null until the subtask has ended.'),
+    result: z.string().nullable().describe('Null before the end, if there is no result, and in lists if it is longer than 64 KiB.'),
+    result_truncated: z.boolean().describe('True if the result was longer than 1 MiB and was cut.'),
     summary: z.string().nullable(),
-    error: z.string().nullable().describe('Why it did not complete.'),
+    error: z.string().nullable().describe('Why the subtask did not complete.'),
     outputs: z.record(z.string(), z.unknown()).nullable(),
     required_outputs: z.array(requiredOutputSchema),
     worker_id: z.string().nullable(),
-    attempt: z.int().describe('How often it was claimed; every write of a worker carries this number.'),
-    failures: z.int().describe('How many of these attempts counted as failed.'),
+    attempt: z.int().describe('The number of claims so far. Every write of a worker carries this number.'),
+    failures: z.int().describe('The number of attempts that failed.'),
     max_attempts: z.int(),
     timeout_seconds: z.int(),
     budget: budgetSchema,
-    notify: z.boolean().describe('Whether the result waits in the inbox of the parent session.'),
+    notify: z.boolean().describe('Whether the result goes into the inbox of the parent session.'),
     runner: z.string(),
-    runner_reason: z.string().optional().describe('Why this runner, in one sentence. Only in the answer that accepts the subtask.'),
+    runner_reason: z.string().optional().describe('Why this runner was chosen, in one sentence. Only in the answer that accepts the subtask.'),
     warnings: z
       .array(z.string())
       .optional()
-      .describe('Tools that the definition lists and this run will not have, a sentence each. Only in the answer that accepts the subtask.'),
+      .describe('One sentence for each tool that the definition lists and this run does not have. Only in the answer that accepts the subtask.'),
     model: z.string().nullable(),
     usage: usageSchema,
-    resume_of: z.uuid().nullable().describe('The ended subtask of the same sub-agent that it goes on from.'),
-    revision_of: z.uuid().nullable().describe('The subtask before it in its chain, whose result was poor.'),
-    revision_round: z.int().describe('0 for the first of a chain.'),
-    max_revisions: z.int().describe('How many rounds may follow the first one.'),
+    resume_of: z.uuid().nullable().describe('The ended subtask of the same sub-agent that this one continues.'),
+    revision_of: z.uuid().nullable().describe('The previous subtask of the chain, whose result has to be revised.'),
+    revision_round: z.int().describe('The revision round: 0 for the first subtask of a chain.'),
+    max_revisions: z.int().describe('How many revision rounds may follow the first subtask.'),
     evaluation: evaluationRefSchema.nullable(),
-    duration_ms: z.int().nullable().describe('From the start of its first attempt to its end, without `lost_ms`. Null until it has ended.'),
-    lost_ms: z.int().describe('For how long it was running without a live worker, over all attempts: time lost to crashes and outages.'),
+    duration_ms: z.int().nullable().describe('From the start of the first attempt to the end, without `lost_ms`. Null until the subtask has ended.'),
+    lost_ms: z.int().describe('Milliseconds during which no live worker held the subtask while it ran, over all attempts: time lost to crashes and outages.'),
     created_at: time('When it was accepted.'),
     started_at: time('When its first attempt began.').nullable(),
     completed_at: time('When it ended.').nullable(),
-    cancel_requested_at: time('When somebody asked to cancel it while it ran.').nullable(),
+    cancel_requested_at: time('When cancellation was requested while the subtask ran.').nullable(),
     metadata: z.record(z.string(), z.unknown()),
   }),
   {

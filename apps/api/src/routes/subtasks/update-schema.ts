@@ -5,7 +5,9 @@ import { time, toTime, toTimeOrNull } from '../../http/fields-schemas.ts'
 
 export const deliverySchema = component(
   'Delivery',
-  z.enum(['next_step', 'interrupt']).describe('next_step: before its next step. interrupt: abort what it is doing and take this first, where the runner can.'),
+  z
+    .enum(['next_step', 'interrupt'])
+    .describe('next_step: before the next step. interrupt: stop the current step and deliver this first, if the runner supports it.'),
 )
 
 const updateTypeSchema = component('UpdateType', z.enum(['instructions', 'acceptance_criteria', 'context', 'note', 'revision_request']))
@@ -14,7 +16,9 @@ const updateStatusSchema = component(
   'UpdateStatus',
   z
     .enum(['queued', 'delivered', 'acknowledged', 'superseded', 'expired'])
-    .describe('The receipt: delivered when handed over, acknowledged when the agent said that it took it in, expired when the work ended first.'),
+    .describe(
+      'The receipt. delivered: the agent received it. acknowledged: the agent confirmed it. superseded: a newer delivery replaced it. expired: the work ended before delivery.',
+    ),
 )
 
 export const senderSchema = component(
@@ -23,9 +27,9 @@ export const senderSchema = component(
     .object({
       kind: z.string(),
       id: z.string(),
-      name: z.string().nullable().describe('Of the API key when the update was sent, or the session that a caller without a key named; else null.'),
+      name: z.string().nullable().describe('The name of the API key at the time of sending, or the session that a caller without a key named; otherwise null.'),
     })
-    .describe('Whose credential it came from.'),
+    .describe('The owner of the credential that sent it.'),
 )
 
 export const updateSchema = component(
@@ -37,14 +41,14 @@ export const updateSchema = component(
     update_type: updateTypeSchema,
     fields: z.array(z.string()),
     content: z.string(),
-    diff: z.unknown().describe('What changed in the brief; null for a note.'),
+    diff: z.unknown().describe('The change of the brief; null for a note.'),
     revision: z.int().nullable(),
     sender: senderSchema,
     delivery: deliverySchema,
     status: updateStatusSchema,
-    delivered_to: z.string().nullable().describe('The session that got it.'),
+    delivered_to: z.string().nullable().describe('The session that received it.'),
     created_at: time('When it was sent.'),
-    delivered_at: time('When it was handed over.').nullable(),
+    delivered_at: time('When it was delivered.').nullable(),
     acknowledged_at: time('When the agent took it in.').nullable(),
   }),
   {

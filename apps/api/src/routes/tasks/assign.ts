@@ -12,7 +12,7 @@ export const assignTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Assign a task to a session',
   description:
-    'The next injection of that session hands over the brief. Assigned to another session, it is handed over there from the beginning, and the old one gets nothing more. Assigned again to the session that holds it, only the credential is new; with `resend` its next injection hands over the whole brief once more, for a session that lost it. The credential opens this task alone, and ends with it.',
+    'The next injection of the session delivers the brief. If another session held the task, that session receives nothing more of it. If the same session already holds the task, only the credential is new; with `resend`, its next injection delivers the whole brief again. The credential opens this task only and expires when the task ends.',
   access: 'tasks:write',
   params: idParams('task'),
   body: assignmentRequestSchema,

@@ -10,12 +10,12 @@ export const checkInEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Report on a task',
   description:
-    'Takes a text with check-in blocks: which criteria are met, what comes next, and by the revision that a block names, which updates were taken in. The first one moves an assigned task to `in_progress`. Open to the credential of the sub-agent that holds it.',
+    'Reads the check-in blocks of a text: which criteria are met, what comes next, and which revision the assignee works from. Updates up to that revision become `acknowledged`. The first check-in moves an assigned task to `in_progress`. The assignee’s own credential may call this.',
   access: 'tasks:write',
   params: idParams('task'),
   body: newCheckInSchema,
   markdown: checkInTextSchema,
-  answers: { 201: { description: 'What was understood.', schema: checkedInSchema } },
+  answers: { 201: { description: 'The check-in as it was read.', schema: checkedInSchema } },
   errors: ['not_found', 'invalid_transition'],
   handle: ({ ctx, params, body }) =>
     checkIn(ctx, params.id, typeof body === 'string' ? { content: body } : { content: body.content, sessionId: body.session_id ?? undefined }),

@@ -11,11 +11,11 @@ export const completeTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Complete a task',
   description:
-    'Hands in the outputs. Every required one has to be there and fit its schema, or nothing is changed; without a schema an empty one (`""`, blanks only, `[]`, `{}`) counts as absent. The task is then `completed`, or `in_review` where its brief asks for that. Open to the credential of the sub-agent that holds it.',
+    'Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. Without a schema, an empty output (`""`, blanks only, `[]`, `{}`) counts as missing. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this.',
   access: 'tasks:write',
   params: idParams('task'),
   body: completionSchema,
-  answers: { 200: { description: 'Handed in.', schema: taskSchema, headers: TASK_HEADERS } },
+  answers: { 200: { description: 'Submitted.', schema: taskSchema, headers: TASK_HEADERS } },
   errors: ['not_found', 'invalid_transition', 'outputs_missing'],
   handle: ({ ctx, params, body }) => completeTask(ctx, params.id, { outputs: body.outputs, summary: body.summary ?? undefined }),
   answer: (task) => taskAnswer(task),

@@ -11,10 +11,10 @@ export const confirmUpdateEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Confirm an update',
   description:
-    'For whoever was told of a change: what was sent under this id, by whom, word for word. 404 says that it did not come from here, or is about the work of others.',
+    'Returns the update with this id exactly as it was sent, and its sender. An agent uses it to verify an update that it received. 404 means that the update did not come from this server or belongs to work that the credential cannot read.',
   access: 'tasks:read',
   params: z.strictObject({ update_id: uuid('Id that the update came with.') }),
-  answers: { 200: { description: 'It is genuine.', schema: confirmedUpdateSchema } },
+  answers: { 200: { description: 'The update is genuine.', schema: confirmedUpdateSchema } },
   errors: ['not_found'],
   handle: ({ ctx, params }) => confirmUpdate(ctx, params.update_id),
   answer: (update) => ({ status: 200, body: presentConfirmedUpdate(update) }),

@@ -9,7 +9,7 @@ export const getTaskContextEndpoint = endpoint({
   path: '/tasks/{id}/context',
   tag: 'Tasks',
   summary: 'Render the context of a task',
-  description: 'The section of a prompt that tells of what surrounds the task; empty where nothing does.',
+  description: 'The prompt section that describes the task’s context. Empty if the task has no context.',
   access: 'tasks:read',
   params: idParams('task'),
   answers: { 200: { description: 'The section.', schema: taskTextSchema, contentType: 'text/plain' } },

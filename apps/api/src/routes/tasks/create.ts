@@ -11,7 +11,7 @@ export const createTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Create a task',
   description:
-    'Stores a brief: what to do, what the result is judged by, and what surrounds it. Everything that is wrong with it comes in one answer, with the warnings. A task that waits for others begins as `blocked`.',
+    'Stores a brief: instructions, acceptance criteria, required outputs and context. One answer lists every problem and warning. A task with open dependencies starts as `blocked`.',
   access: 'tasks:write',
   spawns: true,
   body: newTaskSchema,

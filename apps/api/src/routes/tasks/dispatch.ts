@@ -12,7 +12,7 @@ export const dispatchTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Run a task as a subtask',
   description:
-    'A worker runs the brief. What is changed of it meanwhile reaches the run between two steps; its outputs complete the task, and its failure returns the task to pending with `last_error`. With `max_revisions`, a result whose evaluation is `request_revision` is followed by another subtask of the same chain, which is told what to revise; the inbox hears of the last one only. A session that held the task gets nothing more of it.',
+    'A worker runs the brief as a subtask. Changes to the brief reach the run between two steps. The outputs of the run complete the task; a failed run returns it to `pending` with `last_error`. With `max_revisions`, a result that is evaluated as `request_revision` starts another subtask of the same chain, with the points to revise; the inbox reports only the last one. A session that held the task before receives nothing more of it.',
   access: 'subtasks:write',
   spawns: true,
   params: idParams('task'),

@@ -8,9 +8,9 @@ export const flagTaskQualityEndpoint = endpoint({
   method: 'POST',
   path: '/tasks/{id}/quality-flag',
   tag: 'Tasks',
-  summary: 'Say of what quality a task is',
+  summary: 'Flag the quality of a task',
   description:
-    'In place of what was said before; what the assistant said about it in messages is flagged with it. `excellent` and `good` make it an example for `GET /training/export`, `bad` takes that back. Not for a sub-agent’s own credential.',
+    'Replaces the previous flag and also flags the assistant’s messages about the task. `excellent` and `good` make the task an example for `GET /training/export`; `bad` removes it. A sub-agent’s own credential may not call this.',
   access: 'evaluations:write',
   params: idParams('task'),
   body: newQualityFlagSchema,

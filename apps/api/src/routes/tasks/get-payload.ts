@@ -8,9 +8,9 @@ export const getTaskPayloadEndpoint = endpoint({
   method: 'GET',
   path: '/tasks/{id}/payload',
   tag: 'Tasks',
-  summary: 'Read the output that was evaluated last',
+  summary: 'Read the last evaluated output',
   description:
-    'The output of the task that was evaluated last, whole: what it was completed with, the result of the subtask that ran it, a message about it, or a text that was handed in for it. 404 while there is none.',
+    'The complete output of the task’s latest evaluation: the submitted outputs, the result of the subtask that ran the task, a message about it, or a text sent for evaluation. 404 if the task has no evaluation yet.',
   access: 'evaluations:read',
   params: idParams('task'),
   deadlineMs: 30_000,

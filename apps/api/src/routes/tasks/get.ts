@@ -9,7 +9,7 @@ export const getTaskEndpoint = endpoint({
   path: '/tasks/{id}',
   tag: 'Tasks',
   summary: 'Read a task',
-  description: 'The whole brief, how it stands, and its revision as `ETag`. The credential of a sub-agent reads its own.',
+  description: 'The whole brief and its state. The `ETag` header is the revision. A sub-agent’s own credential reads its own task only.',
   access: 'tasks:read',
   params: idParams('task'),
   answers: { 200: { description: 'The task.', schema: taskSchema, headers: TASK_HEADERS } },

@@ -10,7 +10,7 @@ export const listTaskRevisionsEndpoint = endpoint({
   path: '/tasks/{id}/revisions',
   tag: 'Tasks',
   summary: 'List the revisions of a task',
-  description: 'Newest first, each with who made it, when, and what changed.',
+  description: 'Newest first. Each has its author, its time and what changed.',
   access: 'tasks:read',
   params: idParams('task'),
   query: z.strictObject(pageQuery),

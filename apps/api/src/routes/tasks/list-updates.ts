@@ -10,7 +10,7 @@ export const listTaskUpdatesEndpoint = endpoint({
   path: '/tasks/{id}/updates',
   tag: 'Tasks',
   summary: 'List the updates of a task',
-  description: 'Oldest first, each with its receipt: queued, delivered, acknowledged, superseded or expired.',
+  description: 'Oldest first. Each has its receipt: queued, delivered, acknowledged, superseded or expired.',
   access: 'tasks:read',
   params: idParams('task'),
   query: z.strictObject(pageQuery),

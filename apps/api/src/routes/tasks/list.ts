@@ -10,10 +10,10 @@ export const listTasksEndpoint = endpoint({
   path: '/tasks',
   tag: 'Tasks',
   summary: 'List tasks',
-  description: 'Newest first. `q` finds tasks by the words of their title, description and instructions, as a web search does: "a phrase", or, -not.',
+  description: 'Newest first. `q` searches title, description and instructions, with the syntax of a web search: "a phrase", or, -not.',
   access: 'tasks:read',
   query: z.strictObject({
-    status: taskStatusSchema.optional().describe('Only those in this state.'),
+    status: taskStatusSchema.optional().describe('Only tasks in this state.'),
     parent_session: printableId('Only those that this session wants done.', 'research-1').optional(),
     subagent_session: printableId('Only those that this session holds.', 'writer-1').optional(),
     priority: z
@@ -21,8 +21,8 @@ export const listTasksEndpoint = endpoint({
       .transform((value) => value.trim().toUpperCase())
       .pipe(taskPrioritySchema)
       .optional()
-      .describe('Only those of this priority, in any case.'),
-    q: text(1_000).optional().describe('Only those in which these words are found.'),
+      .describe('Only tasks of this priority. Upper or lower case.'),
+    q: text(1_000).optional().describe('Only tasks that contain these words.'),
     ...pageQuery,
   }),
   answers: { 200: { description: 'A page of tasks.', schema: taskListSchema } },

@@ -11,31 +11,31 @@ import { briefWarningSchema, enforcementLevelSchema, reviewModeSchema, taskPrior
 const string = (maxLength: number, minLength = 1) => z.string().meta({ minLength, maxLength })
 const strings = (maxItems: number, maxLength: number) => z.array(string(maxLength)).meta({ maxItems })
 
-const criterion = z.union([z.string(), z.strictObject({ id: z.uuid().optional().describe('Of a criterion that the task has already.'), text: z.string() })])
+const criterion = z.union([z.string(), z.strictObject({ id: z.uuid().optional().describe('The id of an existing criterion of this task.'), text: z.string() })])
 const criteria = (maxItems: number) => z.array(criterion).meta({ maxItems })
 
 const context = {
-  background_context: string(BRIEF_LIMITS.background).nullish().describe('Why the task is there and how things stand.'),
+  background_context: string(BRIEF_LIMITS.background).nullish().describe('Why the task exists and the current situation.'),
   expected_deliverables: strings(BRIEF_LIMITS.deliverables, BRIEF_LIMITS.item).nullish(),
   success_criteria: z
     .union([criteria(BRIEF_LIMITS.successCriteria), z.strictObject({ criteria: criteria(BRIEF_LIMITS.successCriteria), all_required: z.boolean().optional() })])
     .nullish()
-    .describe('How to tell that it is done. A list, or with `all_required` (default true).'),
+    .describe('How to recognise that the task is done. A list, or an object with `all_required` (default true).'),
   constraints: z
     .union([
       criteria(BRIEF_LIMITS.constraints),
       z.strictObject({ rules: criteria(BRIEF_LIMITS.constraints), enforcement_level: enforcementLevelSchema.optional() }),
     ])
     .nullish()
-    .describe('What must be kept to. A list, or with `enforcement_level` (default strict).'),
+    .describe('Rules that the work must follow. A list, or an object with `enforcement_level` (default strict).'),
   relevant_files: strings(BRIEF_LIMITS.files, BRIEF_LIMITS.path)
     .nullish()
-    .describe('Relative ones start at `client_cwd`. Several spellings of one file are one entry, the first.'),
-  related_documentation: strings(BRIEF_LIMITS.documents, BRIEF_LIMITS.path).nullish().describe('Addresses, which nobody fetches, or files.'),
+    .describe('Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written.'),
+  related_documentation: strings(BRIEF_LIMITS.documents, BRIEF_LIMITS.path).nullish().describe('URLs (the server does not fetch them) or files.'),
 }
 
 const brief = {
-  title: string(BRIEF_LIMITS.title).nullish().describe('With `instructions`; or leave both out and send `description`.'),
+  title: string(BRIEF_LIMITS.title).nullish().describe('Send it together with `instructions`, or send `description` instead of both.'),
   instructions: string(BRIEF_LIMITS.instructions).nullish(),
   acceptance_criteria: criteria(BRIEF_LIMITS.acceptanceCriteria).nullish(),
   required_outputs: z
@@ -43,19 +43,21 @@ const brief = {
     .meta({ maxItems: BRIEF_LIMITS.requiredOutputs })
     .nullish()
     .describe(
-      'What completion has to hand in, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
+      'The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
     ),
   priority: z
     .string()
     .nullish()
-    .describe('P0 critical, P1 high, P2 medium (the default), P3 low; in any case.')
+    .describe('P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.')
     .meta({ examples: ['P1'] }),
-  depends_on: z.array(z.uuid()).meta({ maxItems: BRIEF_LIMITS.dependsOn }).nullish().describe('Tasks that have to be completed before.'),
+  depends_on: z.array(z.uuid()).meta({ maxItems: BRIEF_LIMITS.dependsOn }).nullish().describe('Tasks that must be completed first.'),
   client_cwd: string(BRIEF_LIMITS.path)
     .nullish()
-    .describe('The absolute folder that relative files start at. A dispatched run works there when it lies in `WORKSPACE_ROOTS`, otherwise in `workspace`.'),
+    .describe(
+      'The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.',
+    ),
   ...context,
-  metadata: z.record(z.string(), z.unknown()).nullish().describe('Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.'),
+  metadata: z.record(z.string(), z.unknown()).nullish().describe('Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it.'),
 }
 
 export const newTaskSchema = requestComponent(
@@ -64,13 +66,13 @@ export const newTaskSchema = requestComponent(
     ...brief,
     description: string(BRIEF_LIMITS.description, BRIEF_LIMITS.descriptionMin)
       .nullish()
-      .describe('Instead of title and instructions: its first line becomes the title, all of it the instructions.'),
-    tsgs: z.array(string(64)).meta({ maxItems: BRIEF_LIMITS.tsgs }).nullish().describe('Troubleshooting guides that belong to it.'),
+      .describe('Replaces title and instructions: the first line becomes the title, the whole text the instructions.'),
+    tsgs: z.array(string(64)).meta({ maxItems: BRIEF_LIMITS.tsgs }).nullish().describe('Ids of troubleshooting guides that belong to the task.'),
     parent_session_id: string(BRIEF_LIMITS.sessionId)
       .nullish()
-      .describe('The session that wants it done. Its inbox and its next injection report the end of the task, and that it waits for review.')
+      .describe('The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.')
       .meta({ examples: ['research-1'] }),
-    review: z.enum(REVIEW_MODES).nullish().describe('Who decides over what is handed in. Default: none.'),
+    review: z.enum(REVIEW_MODES).nullish().describe('Who reviews the submitted outputs. Default: none.'),
   }),
   {
     title: 'Document the public functions',
@@ -84,7 +86,7 @@ export const newTaskSchema = requestComponent(
 
 export const taskPatchSchema = requestComponent(
   'TaskPatch',
-  z.strictObject(brief).describe('Only what changes. A list replaces the list; a field that is null is taken away, or back to its default.'),
+  z.strictObject(brief).describe('Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default.'),
   { instructions: 'List the public functions of src/ and tests/ with one sentence each.' },
 )
 

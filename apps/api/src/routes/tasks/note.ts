@@ -10,7 +10,7 @@ export const noteTaskEndpoint = endpoint({
   path: '/tasks/{id}/updates',
   tag: 'Tasks',
   summary: 'Send a note to the holder of a task',
-  description: 'The brief stays as it is. Before anybody holds the task, the note waits for the first who does.',
+  description: 'The brief does not change. If the task has no assignee, the first assignee receives the note.',
   access: 'tasks:write',
   params: idParams('task'),
   body: newNoteSchema,

@@ -9,9 +9,9 @@ export const reviewTaskEndpoint = endpoint({
   method: 'POST',
   path: '/tasks/{id}/review',
   tag: 'Tasks',
-  summary: 'Decide over what was handed in',
+  summary: 'Review submitted outputs',
   description:
-    'Of a task in review: `approve` completes it, as long as its outputs are what the brief asks for by now; `request_revision` tells its holder what to revise.',
+    'For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise.',
   access: 'tasks:write',
   params: idParams('task'),
   body: reviewSchema,

@@ -13,7 +13,7 @@ export const reviseTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Revise a task',
   description:
-    'Changes the brief and tells whoever holds it. Items of `acceptance_criteria` are texts or `{id, text}`: one keeps its id when that is sent or its text is unchanged. A change that changes nothing makes no revision.',
+    'Changes the brief and sends the assignee an update. Items of `acceptance_criteria` are texts or `{id, text}`: a criterion keeps its id if the id is sent or the text is unchanged. A request that changes nothing creates no revision.',
   access: 'tasks:write',
   params: idParams('task'),
   body: taskPatchSchema,

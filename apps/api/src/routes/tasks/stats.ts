@@ -8,9 +8,9 @@ export const getStatsEndpoint = endpoint({
   path: '/stats',
   tag: 'Tasks',
   summary: 'Count tasks',
-  description: 'How many tasks the project has, and in which states they are.',
+  description: 'The number of tasks in the project, in total and per state.',
   access: 'tasks:read',
-  answers: { 200: { description: 'The figures of this moment.', schema: taskStatsSchema } },
+  answers: { 200: { description: 'The current counts.', schema: taskStatsSchema } },
   handle: ({ ctx }) => getTaskStats(ctx),
   answer: (stats) => ({ status: 200, body: presentTaskStats(stats) }),
 })

@@ -12,19 +12,19 @@ const diffPartSchema = component('DiffPart', z.object({ op: z.enum(['keep', 'add
 
 const briefDiffSchema = component(
   'BriefDiff',
-  z.record(z.string(), z.array(diffPartSchema)).describe('For each field that changed, its sentences, lines or items in order.'),
+  z.record(z.string(), z.array(diffPartSchema)).describe('For each changed field, its sentences, lines or items in order.'),
 )
 
-export const authorSchema = component('Author', z.object({ kind: z.string(), id: z.string() }).describe('Whose credential it came from.'))
+export const authorSchema = component('Author', z.object({ kind: z.string(), id: z.string() }).describe('The owner of the credential that made the request.'))
 
 const taskRevisionSchema = component(
   'TaskRevision',
   z.object({
     task_id: z.uuid(),
     revision: z.int(),
-    fields: z.array(z.string()).describe('What changed; in revision 1, what was given.'),
+    fields: z.array(z.string()).describe('The changed fields; for revision 1, the fields that were sent.'),
     diff: briefDiffSchema.nullable().describe('Null for revision 1.'),
-    acceptance_criteria: z.array(criterionSchema).describe('As they were from then on.'),
+    acceptance_criteria: z.array(criterionSchema).describe('The criteria as of this revision.'),
     required_outputs: z.array(requiredOutputSchema),
     author: authorSchema,
     created_at: time('When it was made.'),
@@ -68,7 +68,7 @@ export const revisedTaskSchema = component(
     update_id: z
       .uuid()
       .nullable()
-      .describe('The update for its holder. Null where nothing changed that the brief shows: priority, metadata and dependencies are not part of it.'),
+      .describe('The update for the assignee. Null if no visible part of the brief changed: priority, metadata and dependencies are not shown in it.'),
     revision: z.int(),
     diff: briefDiffSchema,
   }),
@@ -78,9 +78,13 @@ export function presentRevisedTask({ task, update, diff }: RevisedTask): z.outpu
   return { task: presentTask(task), update_id: update?.updateId ?? null, revision: task.revision, diff }
 }
 
-export const newNoteSchema = requestComponent('NewNote', z.strictObject({ content: text(20_000).describe('What the holder should know or do from now on.') }), {
-  content: 'The tests in tests/legacy are known to fail.',
-})
+export const newNoteSchema = requestComponent(
+  'NewNote',
+  z.strictObject({ content: text(20_000).describe('What the assignee should know or do from now on.') }),
+  {
+    content: 'The tests in tests/legacy are known to fail.',
+  },
+)
 
 export const assignmentRequestSchema = requestComponent(
   'AssignmentRequest',
@@ -89,7 +93,7 @@ export const assignmentRequestSchema = requestComponent(
     resend: z
       .boolean()
       .default(false)
-      .describe('Hand over the whole brief once more, where this session holds the task already and has lost it. Of no effect for another session.'),
+      .describe('Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session.'),
   }),
   { subagent_session_id: 'writer-1' },
 )
@@ -101,7 +105,7 @@ export const assignedTaskSchema = component(
     subagent_credential: z
       .string()
       .nullable()
-      .describe('For the session: it opens this task and starts no work. Shown once; null when an earlier answer is repeated.'),
+      .describe('For the session. It opens this task only and cannot start work. Shown once; null when an earlier answer is repeated.'),
   }),
 )
 
@@ -109,7 +113,7 @@ export const completionSchema = requestComponent(
   'TaskCompletion',
   z.strictObject({
     outputs: storable(z.record(z.string(), z.unknown())).describe(
-      'By name, at least what is required; more is kept too. Null counts as absent; so does an empty value of an output without a schema.',
+      'By name; at least the required outputs, more are stored too. Null counts as missing, and so does an empty value of an output without a schema.',
     ),
     summary: text(20_000).nullish(),
   }),
@@ -120,12 +124,12 @@ export const reviewSchema = requestComponent(
   'TaskReview',
   z.strictObject({
     decision: z.enum(['approve', 'request_revision']),
-    note: text(20_000).nullish().describe('What is to be revised, or why it is fine.'),
+    note: text(20_000).nullish().describe('What to revise, or why the outputs are accepted.'),
   }),
   { decision: 'request_revision', note: 'The functions of the parser are missing.' },
 )
 
-export const reasonSchema = requestComponent('Reason', z.strictObject({ reason: text(20_000).describe('Kept in `last_error`.') }), {
+export const reasonSchema = requestComponent('Reason', z.strictObject({ reason: text(20_000).describe('Stored in `last_error`.') }), {
   reason: 'The customer has withdrawn the request.',
 })
 
@@ -133,7 +137,7 @@ export const taskStatsSchema = component(
   'TaskStats',
   z.object({
     total_tasks: z.int(),
-    active_tasks: z.int().describe('Those that have not ended.'),
+    active_tasks: z.int().describe('Tasks that have not ended.'),
     tasks_by_status: z.object(Object.fromEntries(TASK_STATUSES.map((status) => [status, z.int()])) as Record<TaskStatus, z.ZodInt>),
   }),
 )
@@ -145,13 +149,13 @@ export function presentTaskStats(stats: TaskStats): z.output<typeof taskStatsSch
 export const confirmedUpdateSchema = component(
   'ConfirmedUpdate',
   z.object({
-    genuine: z.literal(true).describe('Anything else is answered with 404.'),
+    genuine: z.literal(true).describe('Always true: every other case is answered with 404.'),
     task_id: z.uuid().nullable(),
     subtask_id: z.uuid().nullable(),
     revision: z.int().nullable(),
     sender: senderSchema,
     created_at: time('When it was sent.'),
-    content_sha256: z.string().describe('Of the content in UTF-8, in hexadecimal.'),
+    content_sha256: z.string().describe('SHA-256 of the content in UTF-8, in hexadecimal.'),
     content: z.string(),
   }),
 )
@@ -192,11 +196,11 @@ export const checkedInSchema = component(
   'CheckedIn',
   z.object({
     check_in_id: z.uuid(),
-    revision: z.int().describe('The revision that it speaks of.'),
+    revision: z.int().describe('The revision that the check-in refers to.'),
     criteria: z.array(z.object({ id: z.uuid(), text: z.string(), state: criterionStateSchema, note: z.string() })),
-    unmatched: z.array(z.string()).describe('Lines that are about no criterion, or not clearly about one.'),
+    unmatched: z.array(z.string()).describe('Lines that match no criterion, or more than one.'),
     next_steps: z.array(z.string()),
-    acknowledged_update_ids: z.array(z.uuid()).describe('What it shows to have been taken in, by the revision that it names.'),
+    acknowledged_update_ids: z.array(z.uuid()).describe('Updates that the check-in acknowledges, by the revision that it names.'),
   }),
 )
 

@@ -12,7 +12,7 @@ export const taskDispatchSchema = requestComponent(
     priority: newSubtaskSchema.shape.priority.removeDefault().optional().describe('Default: urgent for P0 and P1, normal for P2, low for P3.'),
     timeout_seconds,
     notify,
-    parent_session_id: parent_session_id.describe('The session whose inbox gets the result. Default: the parent session of the task.'),
+    parent_session_id: parent_session_id.describe('The session whose inbox receives the result. Default: the parent session of the task.'),
     subagent,
     runner,
     model,
@@ -23,7 +23,7 @@ export const taskDispatchSchema = requestComponent(
       .min(0)
       .max(REVISIONS_MAX)
       .default(0)
-      .describe('How often a poor result (`request_revision`) is sent back, each time as another subtask that goes on from it.'),
+      .describe('How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it.'),
     metadata,
   }),
   { runner: 'scout', timeout_seconds: 300, max_revisions: 2 },

@@ -11,13 +11,13 @@ export const taskStatusSchema = component('TaskStatus', z.enum(TASK_STATUSES).de
 export const taskPrioritySchema = component('TaskPriority', z.enum(TASK_PRIORITIES).describe('P0 critical, P1 high, P2 medium, P3 low.'))
 export const reviewModeSchema = component(
   'ReviewMode',
-  z.enum(REVIEW_MODES).describe('Who decides over what is handed in: nobody, the evaluation, or a person or controller.'),
+  z.enum(REVIEW_MODES).describe('Who reviews the submitted outputs: none, auto (the evaluation), or manual (a person or controller).'),
 )
 export const enforcementLevelSchema = component(
   'EnforcementLevel',
   z.enum(ENFORCEMENT_LEVELS).describe('strict: a constraint counts as a criterion. advisory: it only warns.'),
 )
-export const criterionStateSchema = component('CriterionState', z.enum(CRITERION_STATES).describe('What the last check-in said; open before any.'))
+export const criterionStateSchema = component('CriterionState', z.enum(CRITERION_STATES).describe('The state in the latest check-in; `open` before the first.'))
 
 export const criterionSchema = component(
   'Criterion',
@@ -37,9 +37,9 @@ const fileCheckSchema = component(
       field: z.enum(['relevant_files', 'related_documentation']),
       path: z.string().describe('As it was sent.'),
       status: z.enum(FILE_STATUSES).describe('`not_checked` wherever the server may not look: outside of `WORKSPACE_ROOTS`, also by way of links.'),
-      nearest: z.string().nullable().describe('For `not_found`: the path with the most similar name of the same folder, where one is similar.'),
+      nearest: z.string().nullable().describe('For `not_found`: the path in the same folder with the most similar name, if there is one.'),
     })
-    .describe('What the server knew of a file when the brief was validated.'),
+    .describe('What the server knew about a file when it validated the brief.'),
 )
 
 const taskContextSchema = component(
@@ -57,12 +57,12 @@ const taskContextSchema = component(
       validation_timestamp: z.string(),
       validation_warnings: z.array(z.string()),
     })
-    .describe('What surrounds a task. Parts that were not given are left out.'),
+    .describe('The context of a task. Parts that were not sent are left out.'),
 )
 
 export const briefWarningSchema = component(
   'BriefWarning',
-  z.object({ field: z.string(), message: z.string(), timestamp: z.string() }).describe('Something that should be better and stops nothing.'),
+  z.object({ field: z.string(), message: z.string(), timestamp: z.string() }).describe('A suggestion that does not block the request.'),
 )
 
 const EXAMPLE_ID = '0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31'
@@ -73,27 +73,32 @@ export const taskSchema = component(
     id: z.uuid(),
     title: z.string(),
     instructions: z.string(),
-    description: z.string().nullable().describe('Set where the task was created by it.'),
+    description: z.string().nullable().describe('Set if the task was created with a description.'),
     status: taskStatusSchema,
-    revision: z.int().describe('Grows with every change of the brief; also in `ETag`.'),
+    revision: z.int().describe('Increases with every change of the brief. Also in `ETag`.'),
     priority: taskPrioritySchema,
-    acceptance_criteria: z.array(criterionSchema).describe('All that the result is judged by: of acceptance, of success, and strict constraints.'),
+    acceptance_criteria: z
+      .array(criterionSchema)
+      .describe('Everything the result is evaluated by: acceptance criteria, success criteria and strict constraints.'),
     required_outputs: z.array(requiredOutputSchema),
     completion_outputs: z.record(z.string(), z.unknown()).nullable(),
     summary: z.string().nullable(),
     tsgs: z.array(z.object({ tsg_id: z.string(), title: z.string() })),
     parent_session_id: z.string().nullable(),
-    subagent_session_id: z.string().nullable().describe('The session that holds it.'),
+    subagent_session_id: z.string().nullable().describe('The session that holds the task.'),
     depends_on: z.array(z.uuid()),
-    blocked_by: z.array(z.uuid()).describe('Those of depends_on that are not complete.'),
+    blocked_by: z.array(z.uuid()).describe('The tasks in depends_on that are not completed.'),
     task_context: taskContextSchema.nullable(),
     validation: z.object({ performed: z.boolean(), warnings: z.array(briefWarningSchema) }),
     review: reviewModeSchema,
-    client_cwd: z.string().nullable().describe('The folder that relative files start at. A dispatched run works there when it lies in `WORKSPACE_ROOTS`.'),
-    workspace: z.string().nullable().describe('A folder of its own on the server.'),
+    client_cwd: z
+      .string()
+      .nullable()
+      .describe('The folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`.'),
+    workspace: z.string().nullable().describe('The task’s own folder on the server.'),
     metadata: z.record(z.string(), z.unknown()),
-    next_steps: z.array(z.string()).describe('What its holder says comes next, by the newest check-in that says so.'),
-    last_error: z.string().nullable().describe('Why it failed or was cancelled, or came back from the subtask that ran it.'),
+    next_steps: z.array(z.string()).describe('The next steps that the assignee named in its latest check-in with next steps.'),
+    last_error: z.string().nullable().describe('Why the task failed, was cancelled, or returned from the subtask that ran it.'),
     created_at: time('When it was created.'),
     updated_at: time('When anything about it changed last.'),
     completed_at: time('When it ended.').nullable(),

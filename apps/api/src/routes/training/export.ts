@@ -10,20 +10,20 @@ export const exportTrainingEndpoint = linesEndpoint({
   method: 'GET',
   path: '/training/export',
   tag: 'Training',
-  summary: 'Export examples to learn from',
+  summary: 'Export training examples',
   description:
-    'One JSON object a line, as they are read: what was flagged and is an example to learn from, or what has the given `quality`. Of a subtask: its task as the user, its result as the assistant. Of a task: what was said about it, the last 1,000 messages and 16 MiB, with the brief as the user where none is among them; where the assistant has said nothing, the output that was evaluated last. What makes no example in a format is left out. An export that fails in the middle breaks off without its end.',
+    'Streams one JSON object per line: flagged training examples, or everything with the given `quality`. A subtask gives its instructions (user) and its result (assistant). A task gives its messages, the last 1,000 and at most 16 MiB, with the brief as the user message if there is none; without assistant messages, the last evaluated output. Items that have no example in the format are left out. A failed export breaks off without the end of the response.',
   access: 'evaluations:read',
   query: z.strictObject({
     format: trainingFormatSchema.default('jsonl'),
-    quality: qualitySchema.optional().describe('Only what was flagged with this quality, whether it is an example to learn from or not.'),
+    quality: qualitySchema.optional().describe('Only items with this quality flag, whether or not they are training examples.'),
     tags: z
       .string()
       .transform((value) => value.split(',').filter((tag) => tag.trim() !== ''))
       .pipe(z.array(tagSchema).max(TAGS_MAX))
       .default([])
       .meta({ examples: ['auth,backend'] })
-      .describe('Only what has all of these tags, with commas between them.'),
+      .describe('Only items with all of these tags, separated by commas.'),
   }),
   answers: { 200: { description: 'The examples.', schema: trainingRecordSchema, contentType: 'application/x-ndjson' } },
   lines: ({ ctx, query }) => exportTraining(ctx, query),

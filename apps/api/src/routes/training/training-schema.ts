@@ -4,7 +4,7 @@ import { component } from '../../http/components-schemas.ts'
 
 export const trainingFormatSchema = component(
   'TrainingFormat',
-  z.enum(TRAINING_FORMATS).describe('openai and anthropic: as their fine-tuning takes it. jsonl: with its evaluation, quality and tags.'),
+  z.enum(TRAINING_FORMATS).describe('openai and anthropic: their fine-tuning formats. jsonl: with evaluation, quality and tags.'),
 )
 
 /** One line of an export. Which fields it has depends on the format. */
@@ -12,8 +12,8 @@ export const trainingRecordSchema = component(
   'TrainingRecord',
   z.object({
     messages: z.array(z.object({ role: z.enum(MESSAGE_ROLES), content: z.string() })),
-    system: z.string().optional().describe('For anthropic: what the system says, apart from the messages.'),
-    evaluation: z.record(z.string(), z.unknown()).nullable().optional().describe('For jsonl: the latest of it.'),
+    system: z.string().optional().describe('For anthropic: the system prompt.'),
+    evaluation: z.record(z.string(), z.unknown()).nullable().optional().describe('For jsonl: the latest evaluation.'),
     quality: z.string().nullable().optional().describe('For jsonl.'),
     tags: z.array(z.string()).optional().describe('For jsonl.'),
   }),
