@@ -7,28 +7,28 @@ import { hookAnswerSchema, hookInputSchema, presentHookAnswer, toHookCall } from
 const PATIENCE_MS = 500
 
 /**
- * The HTTP hook of Claude Code. Nothing that goes wrong here may break a session: an error, and 500 ms without an answer, are an empty 200, which
- * Claude Code takes for `{}`, and are logged. Only a credential that is wrong, or may not, is refused as everywhere (401, 403), before anything of the
- * request is read: it reveals and changes nothing, Claude Code goes on all the same, and whoever has mistyped a key gets to see it.
+ * The HTTP hook of Claude Code. An error here must not break a session: an error, or 500 ms without an answer, is logged and answered with an empty
+ * 200, which Claude Code reads as `{}`. Only an invalid or insufficient credential is refused as everywhere (401, 403), before the request is read:
+ * Claude Code continues anyway, and the user sees the mistyped key.
  *
- * Because it fails open, it is not what keeps a tool from a sub-agent: that is its runner, which does not offer it.
+ * Because the hook fails open, it does not enforce tool rules: the runner does, by not offering denied tools.
  *
- * What a subtask's own credential is told here, and what it is not, is said at `takeHookEvent`.
+ * `takeHookEvent` describes what a subtask's own credential receives here.
  */
 export const claudeCodeHookEndpoint = endpoint({
   operationId: 'claudeCodeHook',
   method: 'POST',
   path: '/hooks/claude-code',
   tag: 'Sessions',
-  summary: 'Take in an event of Claude Code',
+  summary: 'Receive a Claude Code hook event',
   description:
-    'The HTTP hook of Claude Code. A session is `<session_id>`, or `<session_id>:<agent_id>` inside of a sub-agent; the credential of a subtask, or of an assigned task, always stands for its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart are answered with what is new for it as `additionalContext`. PostToolUseFailure is scanned for failures that guides know. Stop and SubagentStop store `last_assistant_message`. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt hands that task to the next sub-agent of that type which the session starts. PreToolUse is denied where the definition of the calling subtask forbids the tool; a subtask is not told of its task here, but by its runner. Anything else, an error, and 500 ms without an answer are answered with an empty 200; an `Idempotency-Key` is of no effect.',
+    'The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt assigns that task to the next sub-agent of that type that the session starts. PreToolUse is denied if the definition of the calling subtask denies the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.',
   access: 'sessions:write',
   body: hookInputSchema,
   repairsText: true,
   bodyBytesMax: 8 * 1_048_576,
   yieldsAfterMs: PATIENCE_MS,
-  answers: { 200: { description: 'What Claude Code is to know or not to do; empty where there is nothing.', schema: hookAnswerSchema } },
+  answers: { 200: { description: 'Context for Claude Code, or a denial; empty if there is neither.', schema: hookAnswerSchema } },
   async handle({ ctx: { idempotency: _, ...ctx }, body, elapsedMs }) {
     const about = { session_id: body.session_id, event: body.hook_event_name }
     const complain = (error: unknown) => ctx.log.warn({ err: error, ...about }, 'a hook was answered with nothing')

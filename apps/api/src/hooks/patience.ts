@@ -1,8 +1,8 @@
 /**
- * Waits for an answer as long as its caller does, and then answers null. What the answer tells is recorded as told, so neither may happen without the
- * other: `work` asks right before its commit, and is told that it is too late, or is waited for to the end of that commit.
+ * Waits for an answer until the caller's time limit, then answers null. The content of an answer is recorded as delivered, so both must happen or
+ * neither: right before its commit, `work` asks whether the caller still waits. If so, the answer waits for that commit.
  *
- * @param late hears of work that fails after its caller has gone
+ * @param late receives the error of work that fails after the caller has gone
  */
 export async function answerWithin<T>(ms: number, work: (isAwaited: () => boolean) => Promise<T>, late: (error: unknown) => void): Promise<T | null> {
   let isOver = false

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { DomainError, ERROR_CODES } from '@muster/domain'
 import { pathOf, toProblem } from './errors.ts'
 
-/** Answers to what never becomes a request of the app. Each is a problem all the same. */
+/** Answers for input that never becomes a request of the app, as problem details. */
 
 /** How long a client that sent no readable request may take to read the answer, before its socket is destroyed: it may never hang up by itself. */
 const BROKEN_SOCKET_MS = 2_000
@@ -11,7 +11,7 @@ const BROKEN_SOCKET_MS = 2_000
 const BROKEN_REQUESTS: Record<string, (packet: Buffer) => DomainError> = {
   HPE_HEADER_OVERFLOW: (packet) =>
     isLongLine(packet)
-      ? new DomainError('uri_too_long', `The address of the request, with its headers, is longer than ${maxHeaderSize / 1024} KiB. Send long text in a body.`)
+      ? new DomainError('uri_too_long', `The URL of the request, with its headers, is longer than ${maxHeaderSize / 1024} KiB. Send long text in a body.`)
       : new DomainError('headers_too_large', `The headers of the request are larger than ${maxHeaderSize / 1024} KiB. Send fewer or shorter ones.`),
   HPE_INVALID_METHOD: (packet) => {
     const [, method] = REQUEST_LINE.exec(packet.subarray(0, maxHeaderSize).toString('latin1')) ?? []
@@ -33,11 +33,11 @@ function brokenRequest(reason: string): DomainError {
 }
 
 function methodNotImplemented(method: string): DomainError {
-  return new DomainError('method_not_implemented', `The server does not know the method ${method}. The calls are listed at /docs.`)
+  return new DomainError('method_not_implemented', `The server does not know the method ${method}. /docs lists the methods of each path.`)
 }
 
 /**
- * Answers what is not even HTTP, or more of it than the server reads: there is no request to speak of, only its socket.
+ * Answers input that is not HTTP, or exceeds the parser's limits. There is no request object, only the socket.
  */
 export function answerBrokenRequest(error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Duplex, requestId: string): void {
   if (socket.destroyed) return
@@ -53,7 +53,7 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException & { rawPacket?:
   )
 }
 
-/** Answers CONNECT: Node hands over its socket, and closes it without a word where no one takes it. */
+/** Answers CONNECT. Without a handler, Node closes the socket without an answer. */
 export function answerConnect(_request: IncomingMessage, socket: Duplex, requestId: string): void {
   answerOnSocket(methodNotImplemented('CONNECT'), socket, requestId)
 }
@@ -62,7 +62,7 @@ function answerOnSocket(error: DomainError, socket: Duplex, requestId: string): 
   const { headers, body } = bareProblem(error, { path: '', requestId })
   const { status } = ERROR_CODES[error.code]
   const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
-  // Node takes its own listener off a socket that it hands over, and an error without a listener ends the process. The client has gone: nothing is left to do.
+  // Node removes its own error listener from this socket, and an error without a listener would end the process. The client is gone, so there is nothing to do.
   socket.on('error', () => {})
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
   const timer = setTimeout(() => socket.destroy(), BROKEN_SOCKET_MS).unref()
@@ -71,12 +71,12 @@ function answerOnSocket(error: DomainError, socket: Duplex, requestId: string): 
 
 /** Answers an `Expect` other than `100-continue`, which Node meets by itself. The body, if one is on its way, is not read. */
 export function answerExpectation(request: IncomingMessage, response: ServerResponse, requestId: string): void {
-  const error = new DomainError('expectation_failed', 'The server meets only Expect: 100-continue. Send the request without this header.')
+  const error = new DomainError('expectation_failed', 'The server supports only Expect: 100-continue. Send the request without this header.')
   const { headers, body } = bareProblem(error, { path: pathOf({ url: request.url ?? '' }), requestId })
   response.writeHead(ERROR_CODES[error.code].status, { ...headers, connection: 'close' }).end(body)
 }
 
-/** An error outside of the app, which knows neither the caller nor the address it used. */
+/** An error outside of the app, where neither the caller nor the URL is known. */
 function bareProblem(error: DomainError, at: { path: string; requestId: string }): { headers: Record<string, string | number>; body: string } {
   const body = JSON.stringify(toProblem(error, { ...at, docsUrl: '/docs/errors' }))
   const headers = { 'content-type': 'application/problem+json; charset=utf-8', 'content-length': Buffer.byteLength(body), 'x-request-id': at.requestId }

@@ -29,7 +29,7 @@ export function openCursor(list: CursorList, cursor: string): string {
   return Buffer.from(cursor.slice(LIST_LENGTH), 'base64url').toString()
 }
 
-/** Not a signature: a position opens nothing that the list itself does not show. It only keeps a cursor from being used in a list it is wrong for. */
+/** Not a signature: a position reveals nothing beyond the list itself. It only prevents use of a cursor in the wrong list. */
 function markOf({ operationId, params, query: { limit: _, cursor: __, ...filters } }: CursorList): string {
   return createHash('sha256')
     .update(JSON.stringify([operationId, params ?? null, filters]))

@@ -1,13 +1,12 @@
 import { DomainError } from '@muster/domain'
 
-/** Longest time that one look at the database may take, of a caller who would wait for more than that for what he looks for. */
+/** The time limit, in milliseconds, of one database query of a long poll. */
 export const LOOK_MS = 5_000
 
-const TOO_LATE = 'The database does not answer in time. What was asked may still take effect; repeat it with the same Idempotency-Key.'
+const TOO_LATE = 'The database did not answer in time. The request may still take effect; repeat it with the same Idempotency-Key.'
 
 /**
- * Gives up waiting for work that takes longer than a caller should wait. The work itself goes on: a database that does not answer
- * cannot be told to stop.
+ * Stops waiting for work after a time limit. The work itself continues, because a query cannot be stopped while the database does not answer.
  *
  * @throws DomainError `unavailable` when the time is up
  */

@@ -1,14 +1,14 @@
-/** Knows whether anybody needs what costs something even while nothing comes of it, such as listening to the database. */
+/** Tracks whether a costly background activity, such as listening to the database, is needed. */
 export interface Demand {
   /** @returns ends the need */
   need(): () => void
-  /** Whether somebody needs it, or did so lately: who comes back soon finds it going. */
+  /** True while it is needed and for a short time after, so that a client that returns soon finds it running. */
   isWanted(): boolean
-  /** Tells one watcher of every beginning and every end, and at once when it is wanted by now. */
+  /** Calls one watcher at every start and end of the need, and at once if it is needed now. */
   watch(onBegin: () => void, onEnd: () => void): void
 }
 
-/** @param lingerMs how long it is still wanted after the last need has ended, in milliseconds */
+/** @param lingerMs how long it stays needed after the last need has ended, in milliseconds */
 export function createDemand(lingerMs: number): Demand {
   const needs = new Set<symbol>()
   let isWanted = false

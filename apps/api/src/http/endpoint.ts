@@ -44,7 +44,7 @@ export const TAGS = [
   'Operations',
 ] as const
 
-/** What an endpoint is, apart from what it does: all that the reference shows. */
+/** The description of an endpoint, as the API reference shows it. */
 interface Description {
   operationId: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -59,8 +59,8 @@ interface Description {
   /** Longest time the handler may take, in milliseconds, where it is not the usual. */
   deadlineMs?: number
   /**
-   * Set where the caller is never to be held up or told of an error: the time in milliseconds after which it gets an empty 200, as it does instead of
-   * every error but that it may not call at all.
+   * For callers that must never be delayed or see an error: after this many milliseconds, and instead of every error except 401 and 403, they get an
+   * empty 200.
    */
   yieldsAfterMs?: number
   /** Largest body, in bytes, where it is not the usual. */
@@ -69,7 +69,7 @@ interface Description {
   repairsText?: boolean
   /** True where the body may be left out. */
   bodyOptional?: boolean
-  /** True where the use-case judges the body, so that everything that is wrong with it is told at once: only its being an object is checked. */
+  /** True if the use-case validates the body, so that one answer lists every problem. The endpoint only checks that it is an object. */
   validatesBody?: boolean
   /** True where the change has to say in `If-Match` which revision it was made from. */
   takesIfMatch?: boolean
@@ -93,7 +93,7 @@ export interface Call<Params, Query, Body> {
   elapsedMs(): number
   /** Aborted when the caller has hung up. Asked for only by what waits. */
   gone(): AbortSignal
-  /** Judges the credential again, after a wait and before anything is handed out. @throws DomainError `unauthenticated` when it has ended meanwhile */
+  /** Checks the credential again after a wait, before anything is delivered. @throws DomainError `unauthenticated` when it has ended meanwhile */
   authorizeAgain(): Promise<void>
 }
 
@@ -163,10 +163,10 @@ export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.Zo
 
 type Schema = z.ZodType | undefined
 
-/** What is left of a definition when its types are closed over. */
+/** A definition after its types are closed over. */
 type Erased = Description & Inputs<z.ZodType, z.ZodType, z.ZodType, z.ZodType> & Pick<Endpoint, 'access'>
 
-/** A query parameter that an endpoint does not know is a typing mistake that would be ignored silently otherwise. */
+/** Unknown query parameters are refused: they are typing mistakes that would otherwise be ignored silently. */
 const NO_QUERY = z.strictObject({})
 const ANY_OBJECT = z.looseObject({})
 

@@ -59,7 +59,7 @@ export const metadata = storable(z.record(z.string(), z.unknown()))
 
 export const idParams = (what: string) => z.strictObject({ id: uuid(`Id of the ${what}.`) })
 
-/** A whole number of a query: decimal digits and nothing else, so neither `1e2`, `0x10`, `+5` nor `5.0`. */
+/** A whole number of a query: decimal digits only. `1e2`, `0x10`, `+5` and `5.0` are invalid. */
 export function queryNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   return z.preprocess((value, context) => {
     if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)

@@ -10,7 +10,7 @@ const VALUES_MAX = 20_000
 const strict = new TextDecoder('utf-8', { fatal: true })
 const repairing = new TextDecoder('utf-8')
 
-/** Reads JSON bodies, saying what is wrong with those that are none. An empty body counts as absent. */
+/** Parses JSON bodies, with a specific error for invalid ones. An empty body counts as absent. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
@@ -25,7 +25,7 @@ export function requireBodyType(request: FastifyRequest, type: string): void {
   if (request.routeOptions.config.bodyTypes?.includes(type) === false) throw unsupportedMediaType(request)
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw new DomainError('unsupported_media_type', 'The server reads no compressed bodies: send it without Content-Encoding.')
+    throw new DomainError('unsupported_media_type', 'The server does not accept compressed bodies. Send it without Content-Encoding.')
   }
 }
 

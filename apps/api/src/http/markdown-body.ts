@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { decodeBody, requireBodyType } from './json-body.ts'
 
-/** A body that came as `text/markdown`, so that nobody takes it for a JSON string. */
+/** A body of type `text/markdown`, as a class of its own so that it cannot be confused with a JSON string. */
 export class MarkdownBody {
   readonly text: string
 
@@ -10,7 +10,7 @@ export class MarkdownBody {
   }
 }
 
-/** Reads Markdown bodies, where an endpoint takes one. What the text has to say is for the endpoint's schema. */
+/** Reads Markdown bodies for endpoints that accept them. The schema of the endpoint validates the text. */
 export function addMarkdownBody(app: FastifyInstance): void {
   app.addContentTypeParser('text/markdown', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     requireBodyType(request, 'text/markdown')

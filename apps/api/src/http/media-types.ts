@@ -1,6 +1,5 @@
 /**
- * Whether an `Accept` header asks for `text/markdown` rather than JSON. JSON is what everybody gets who does not care: it takes a
- * greater weight, such as naming Markdown alone, to get the other.
+ * Whether an `Accept` header prefers `text/markdown` to JSON. JSON is the default: Markdown needs a higher weight, such as being the only type.
  */
 export function prefersMarkdown(accept: string | undefined): boolean {
   if (accept === undefined) return false

@@ -3,7 +3,7 @@ import { DomainError } from '@muster/domain'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Against loops that run away, not as a quota: 5,000 requests a second over ten seconds for each credential, or for each
+ * Protects against runaway loops; it is not a quota: 5,000 requests a second over ten seconds for each credential, or for each
  * address where there is none. Counted by every process for itself.
  */
 const RATE = { max: 50_000, timeWindow: 10_000, cache: 10_000 }

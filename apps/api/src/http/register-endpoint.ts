@@ -13,7 +13,7 @@ import { tooLate } from './errors.ts'
 import { FILES_TYPES } from './files-body.ts'
 import { readIdempotency } from './idempotency.ts'
 
-/** Longest time a handler may take before its caller is told to come again. */
+/** The time limit of a handler, in milliseconds. After it, the caller gets 503 and can retry. */
 const DEADLINE_MS = 5_000
 
 declare module 'fastify' {
@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-/** Hangs an endpoint into the app. Everything that all endpoints share happens here. */
+/** Registers an endpoint with the app. Everything that all endpoints share happens here. */
 export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: Endpoint): void {
   const isPublic = endpoint.isPublicOnLoopback === true && isLoopback(deps.settings.HOST)
   app.route({
@@ -53,7 +53,7 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
   })
 }
 
-/** An endpoint without a body takes no notice of one, which would be JSON. */
+/** An endpoint without a body ignores a JSON body. */
 function bodyTypesOf({ body, markdown, takesFiles }: Endpoint): string[] {
   if (takesFiles === true) return [...FILES_TYPES]
   return [...(body !== undefined || markdown === undefined ? ['application/json'] : []), ...(markdown === undefined ? [] : ['text/markdown'])]
@@ -152,8 +152,8 @@ function onCredentialEnd(deps: ApiDeps, request: FastifyRequest, onEnded: () => 
 }
 
 /**
- * Sends lines as fast as they are read, and asks for none that nobody waits for: not when the caller has gone, nor when the server stops. What
- * goes wrong before the first is answered like any other error; after it, the answer breaks off without its end, which clients can tell.
+ * Sends lines as fast as the client reads them, and stops when the client disconnects or the server stops. An error before the first line is
+ * answered like any other; after it, the response breaks off without its end, which clients can detect.
  */
 async function sendLines(
   deps: ApiDeps,

@@ -8,7 +8,7 @@ export interface Waiters {
   size(): number
 }
 
-/** @param demand is told of everybody who waits */
+/** @param demand counts the waiting requests */
 export function createWaiters(demand?: Demand): Waiters {
   const waiting = new Set<() => void>()
   return {

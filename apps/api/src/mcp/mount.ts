@@ -17,7 +17,7 @@ const READ_MS = 5_000
  * server itself what it can do.
  */
 export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
-  // The protocol's library is a tenth of what this process holds when it is idle: it is loaded when somebody asks.
+  // The protocol's library takes a tenth of the memory of an idle process, so it is loaded at the first call.
   let made: Promise<McpHandler> | undefined
   const handler = (): Promise<McpHandler> => {
     made ??= import('./handler.ts').then(({ createHandler }) => createHandler(deps))

@@ -13,7 +13,7 @@ import { getTaskTool } from './tools/get-task.ts'
 import { markTsgHelpfulTool } from './tools/mark-tsg-helpful.ts'
 import { readTsgTool } from './tools/read-tsg.ts'
 
-/** Those for sub-agents, which everybody has: nothing here starts work. */
+/** Tools for sub-agents. Every caller has them; none starts work. */
 const TOOLS: readonly McpTool[] = [getTaskTool, checkInTool, confirmUpdateTool, readTsgTool, markTsgHelpfulTool]
 
 /** Longest time that a tool may take, in milliseconds. */

@@ -13,7 +13,7 @@ export interface McpCaller {
 
 /** A tool with its types closed over, as the server sees it. */
 export interface McpTool {
-  /** As clients are told. */
+  /** The description for clients. */
   description: Tool
   /** @throws DomainError */
   call(caller: McpCaller, input: unknown): Promise<Record<string, unknown>>

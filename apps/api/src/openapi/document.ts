@@ -80,7 +80,7 @@ const IDEMPOTENCY_KEY = {
 const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
-  // Told by an error of its own where it is missing, which a generated client would otherwise never let anybody see.
+  // Its absence has an error code of its own, which a generated client would hide if the parameter were required.
   required: false,
   description: 'The `ETag` of what the change was made from. Without it 428; 412 with the current revision when there is a newer one.',
   schema: { type: 'string' },

@@ -98,7 +98,7 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 }
 
 /**
- * A default is told in words: generators of clients take a field with `default` for one that is always there, and would ask the
+ * Defaults are described in words: client generators treat a field with `default` as always present, and would ask the
  * caller of a request to fill in all of them.
  */
 function tidyProperty(property: JsonSchema, io: 'input' | 'output'): JsonSchema {

@@ -7,9 +7,9 @@ import { describeApi } from '../openapi/document.ts'
 import { renderErrorPage } from '../openapi/error-page.ts'
 import { renderYaml } from '../openapi.ts'
 
-/** `/openapi.json`, `/openapi.yaml` and the pages at `/docs`, for everybody who can reach the server. */
+/** `/openapi.json`, `/openapi.yaml` and the pages at `/docs`, without a key. */
 export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
-  // Made for whoever asks first: most processes are never asked, and it takes a tenth of a start.
+  // Built at the first request: most processes never get one, and building takes a tenth of the start time.
   const document = once(() => describeApi(endpoints))
   const yaml = once(() => renderYaml(document()))
   app.addHook('onRoute', (route) => {

@@ -17,13 +17,13 @@ import { endpoints } from '../routes/index.ts'
 export interface TestApi {
   app: FastifyInstance
   deps: RunningDeps
-  /** Everybody on this machine, in the default project: to arrange what a test needs through use-cases. */
+  /** The context of an open server's caller, in the default project, to prepare a test through use-cases. */
   ctx: Ctx
   /** Sends a request, and checks what comes back against the reference. */
   call(method: Method, path: string, options?: CallOptions): Promise<Reply>
   /** A new key of the default project, or of another. */
   key(scopes: Scope[], actor?: Actor): Promise<string>
-  /** Somebody with every right in a project of its own. */
+  /** An actor with every scope in its own project. */
   stranger(): Promise<Actor>
   /** What was logged as an error since the last call. */
   takeErrors(): string[]

@@ -32,7 +32,7 @@ export async function startEvaluationsApi(database: Parameters<typeof startApi>[
   const api = await startApi(database, {
     SUBTASK_MAX_PENDING: '1000',
     SUBTASK_MAX_CONCURRENT: '1000',
-    // Nobody asks it: there is no worker.
+    // No worker runs, so no judge is called.
     OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
     JUDGE_MODEL: 'm',
   })

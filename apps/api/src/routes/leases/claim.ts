@@ -32,7 +32,7 @@ export const claimSubtaskEndpoint = endpoint({
       const leftMs = deadline - performance.now()
       if (claim !== null || leftMs <= 0) return claim
       await deps.runWaiters.wait(Math.min(leftMs, LOOK_EVERY_MS), left, deps.stopping)
-      // Whoever has hung up must not be given work that nobody would do.
+      // A caller that has disconnected must not receive work.
       if (left.aborted || deps.stopping.aborted) return null
       await authorizeAgain()
     }

@@ -32,7 +32,7 @@ function firstSchemaProblem(outputs: GivenOutput[]): { index: number; schema: un
     const { schema } = output
     const reason = checkOutputSchema(schema)
     if (reason !== null) return { index, schema, reason }
-    // Each may be just fast enough to compile; many of those would still keep everybody else waiting.
+    // Each may be just fast enough to compile; many of them would still delay other requests.
     if (processorMs() - startedAt > SCHEMAS_MS_MAX) return { index, schema, reason: 'takes too long to compile, together with those before it' }
   }
   return null

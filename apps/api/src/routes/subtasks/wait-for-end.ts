@@ -7,7 +7,7 @@ import { createWaiters } from '../../http/waiters.ts'
 export const WAIT_SECONDS_MAX = 60
 /** Longest time a handler may take that waits so long. */
 export const WAIT_DEADLINE_MS = (WAIT_SECONDS_MAX + 10) * 1000
-/** The end of a subtask is heard of by its event. This is for events that are held up. */
+/** An event announces the end of a subtask. This interval covers delayed events. */
 const LOOK_EVERY_MS = 1_000
 
 /**
@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 1_000
  */
 export const inTimeForLook = <T>(look: Promise<T>, spentMs = 0): Promise<T> => within(Math.max(0, LOOK_MS - spentMs), look)
 
-/** A look whose answer is handed out only if the credential of its caller still holds. The look has no effect, so both are asked at once. */
+/** A query whose answer is sent only if the caller's credential is still valid. The query has no effect, so both run at once. */
 export const lookAgain =
   (look: () => Promise<Subtask>, authorizeAgain: () => Promise<void>): (() => Promise<Subtask>) =>
   async () =>

@@ -6,7 +6,7 @@ import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 import { briefWarningSchema, enforcementLevelSchema, reviewModeSchema, taskPrioritySchema, taskSchema } from './task-schema.ts'
 
-// Only shapes: what a brief may say is judged as a whole, in the domain, so that everything that is wrong with it is told at once.
+// Only shapes: the domain validates a brief as a whole, so that one answer lists every problem.
 
 const string = (maxLength: number, minLength = 1) => z.string().meta({ minLength, maxLength })
 const strings = (maxItems: number, maxLength: number) => z.array(string(maxLength)).meta({ maxItems })
