@@ -1,12 +1,12 @@
-/** An update: its kind, the revision of the brief after it, and its content, in a block that ends with the name it begins with. */
+/** An update: its kind, the revision of the task after it, and its content, in a block that ends with the name it begins with. */
 const UPDATE =
   /^\[Task Update: ([^\]\n]+)\]\n(?:(?!Revision:|<content-).*\n)*(?:Revision: (\d+)\n)?(?:(?!<content-).*\n)*<(content-[0-9a-z]+)>\n([\s\S]*)\n<\/\3>/
 const CHANGES = '\nChanges:\n'
 const ASK_TIMEOUT_MS = 5_000
 
 /**
- * What an update says. One that changes the brief tells all of it and then, below "Changes:", what went and what came: only what came is
- * new. Any other is said as it stands.
+ * The content of an update. A change of the task contains the whole field and then, below "Changes:", the removed and added lines: only
+ * the added lines are new. Other updates are returned unchanged.
  */
 export function readUpdate(text) {
   const update = UPDATE.exec(text)
@@ -21,8 +21,8 @@ export function readUpdate(text) {
 }
 
 /**
- * What the brief asks for now: its criteria with their ids, and its outputs. The update says that they changed, this says what they are.
- * Nothing where it cannot be asked, and then what was known before still counts.
+ * Reads the current task: its criteria with their ids, and its outputs. An update says that they changed, but not what they are.
+ * If the request fails, the answer is empty and the earlier values remain.
  */
 export async function askForBrief(taskId) {
   const { MUSTER_URL, MUSTER_TOKEN } = process.env
@@ -30,11 +30,11 @@ export async function askForBrief(taskId) {
   try {
     const headers = { authorization: `Bearer ${MUSTER_TOKEN}` }
     const answer = await fetch(new URL(`/tasks/${taskId}`, MUSTER_URL), { headers, signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
-    if (!answer.ok) throw new Error(`it was answered with ${answer.status}`)
+    if (!answer.ok) throw new Error(`the answer is ${answer.status}`)
     const { acceptance_criteria, required_outputs, revision } = await answer.json()
     return { criteria: acceptance_criteria, required_outputs, revision }
   } catch (error) {
-    console.error(`scout: the brief could not be read again: ${error.message}`)
+    console.error(`scout: could not read the task again: ${error.message}`)
     return {}
   }
 }

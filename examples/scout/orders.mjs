@@ -1,4 +1,4 @@
-/** What updates can ask for, in words that Scout understands. */
+/** The languages that an update can name. */
 const LANGUAGES = {
   typescript: ['.ts', '.tsx', '.mts', '.cts'],
   javascript: ['.js', '.jsx', '.mjs', '.cjs'],
@@ -9,45 +9,43 @@ const LANGUAGES = {
   sql: ['.sql'],
 }
 
-/** Work that was sent back is done thoroughly, however quick a look the task asks for. */
+/** After a request for revision, Scout reads everything, even if the task asks for a quick look. */
 const SENT_BACK = '[Task Update: Revision Requested]'
 
-/**
- * What Scout is told: which files count and how far to look, by its brief from the start, and whatever it hears after it has started.
- */
+/** The orders that Scout follows: which files count, and how far to look. The prompt sets them, and later updates change them. */
 export function createOrders({ task = '', text = '' } = {}) {
   const isQuick = /\b(?:quick(?:ly)?|glance|briefly)\b/i.test(task) && !String(text).includes(SENT_BACK)
   return { isQuick, only: typesWanted(task), ignored: foldersIgnored(task), counted: [], followed: [], noted: [] }
 }
 
-/** Takes an update in, and says how it is followed. One that is not understood is noted, and the report says so. */
+/** Applies an update, and says how. An update that Scout does not understand is noted, and the report says so. */
 export function takeUpdate(orders, { text }) {
-  const told = String(text ?? '')
+  const content = String(text ?? '')
     .replace(/\s+/g, ' ')
     .trim()
   const done = []
-  const types = typesWanted(told)
+  const types = typesWanted(content)
   if (types.length > 0) {
     orders.only = types
     done.push(`only ${types.join(', ')} files count from the first one on`)
   }
-  for (const folder of foldersIgnored(told)) {
+  for (const folder of foldersIgnored(content)) {
     orders.ignored.push(folder)
     done.push(`${folder} is left out`)
   }
-  for (const [, quoted, word] of told.matchAll(/\bcount\s+(?:how often\s+)?(?:the\s+)?(?:word\s+)?(?:[`"']([^`"']+)[`"']|([^\s.,;]+))/gi)) {
+  for (const [, quoted, word] of content.matchAll(/\bcount\s+(?:how often\s+)?(?:the\s+)?(?:word\s+)?(?:[`"']([^`"']+)[`"']|([^\s.,;]+))/gi)) {
     orders.counted.push(quoted ?? word)
     done.push(`"${quoted ?? word}" is counted`)
   }
   if (done.length === 0) {
-    orders.noted.push(told)
-    return `Update noted: ${told}`
+    orders.noted.push(content)
+    return `Update noted: ${content}`
   }
-  orders.followed.push(`${told}: ${done.join('; ')}`)
+  orders.followed.push(`${content}: ${done.join('; ')}`)
   return `Update followed: ${done.join('; ')}.`
 }
 
-/** The files that are still wanted. Orders hold for files that were read before they came, too. */
+/** The files that still count. Orders also apply to files that were read before them. */
 export function wanted(orders, files) {
   return files.filter(
     ({ name, type }) => (orders.only.length === 0 || orders.only.includes(type)) && !orders.ignored.some((folder) => `/${name}`.includes(`/${folder}/`)),

@@ -1,4 +1,4 @@
-/** Values that Scout has, by the names that people give them; `_`, `-` and capitals make no difference. */
+/** The values of Scout by their usual names, without `_`, `-` and capitals. */
 const VALUES = {
   files: (statistics) => statistics.files,
   filecount: (statistics) => statistics.files,
@@ -19,14 +19,14 @@ const VALUES = {
   stats: (statistics) => statistics,
 }
 
-/** Values by what is asked for, where the name says nothing. */
+/** Values by type, for unknown names. */
 const BY_TYPE = {
   string: (_statistics, text) => text,
   object: (statistics) => statistics,
   array: (statistics) => statistics.largest,
 }
 
-/** Why an output cannot be produced, or null. Said before the work: another attempt would not help. */
+/** Why an output cannot be produced, or null. Checked before the work, because another attempt would not help. */
 export function unservable(outputs) {
   const unknown = outputs.filter((output) => sourceOf(output) === undefined).map(({ name }) => `"${name}"`)
   if (unknown.length === 0) return null
@@ -45,7 +45,7 @@ function sourceOf({ name, schema }) {
         .toLowerCase()
         .replace(/[^a-z]/g, '')
     ]
-  // A known name of another type is asked for as text, such as a "files" that is a sentence.
+  // A known name with the type string gets text, such as "files" as a sentence.
   const wantsText = schema?.type === 'string' && name !== 'folder'
   return wantsText ? BY_TYPE.string : (known ?? BY_TYPE[schema?.type ?? 'string'])
 }

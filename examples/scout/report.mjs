@@ -4,7 +4,7 @@ import { countIn } from './walk.mjs'
 const LARGEST = 5
 const TYPES = 12
 
-/** The report on what was found: markdown for people, the same as numbers, and a line for a list. */
+/** The report: Markdown for people, the same as numbers, and one line for a list. */
 export function report(brief, found, orders) {
   const files = wanted(orders, found.files)
   const statistics = statisticsOf(found, files, orders)
@@ -69,12 +69,12 @@ function updatesSection({ followed, noted }) {
   return lines.length > 0 && `## Updates received\n${lines.join('\n')}`
 }
 
-/** What Scout can say about a criterion: the first line whose words occur in it decides. What it cannot measure it does not claim. */
+/** How Scout assesses a criterion: the first matching line decides. It claims nothing that it cannot measure. */
 const CRITERIA = [
   [/\bno\b.*\b(?:todo|fixme)/i, ({ todos }) => [todos === 0 ? '✅' : '🐛', plural(todos, 'TODO mark')]],
   [/\b(?:todo|fixme)/i, ({ todos }) => ['✅', `${plural(todos, 'TODO mark')} found and listed`]],
   [/\b(?:every|each|all)\b.*\btests?\b/i, ({ untested }) => [untested === 0 ? '✅' : '🐛', `${plural(untested, 'code file')} without a test beside it`]],
-  // What must not be is seldom a number.
+  // A prohibition can seldom be counted.
   [/\b(?:not|never|without)\b/i, () => ['❓', 'not something that counting files can tell']],
   [/\btests?\b/i, ({ tests }) => ['✅', `${plural(tests, 'test file')} counted`]],
   [/\b(?:largest|biggest)\b/i, ({ largest }) => ['✅', `${plural(largest.length, 'file')} listed by size`]],
@@ -84,11 +84,11 @@ const CRITERIA = [
   [/\b(?:report|summary|markdown)\b/i, () => ['✅', 'this is it']],
 ]
 
-function judge(criterion, found, statistics) {
+function assess(criterion, found, statistics) {
   const known = CRITERIA.find(([pattern]) => pattern.test(criterion.text))
   if (!known) return ['❓', 'not something that counting files can tell']
   const [emoji, evidence] = known[1](statistics)
-  // What was counted in a part is not what was asked for.
+  // A count of a part does not meet a criterion about the whole.
   return emoji === '✅' && found.skipped > 0
     ? ['📝', `${evidence}, without ${plural(found.skipped, 'folder')} that a quick look leaves out`]
     : [emoji, evidence]
@@ -96,7 +96,7 @@ function judge(criterion, found, statistics) {
 
 function checkIn(brief, found, statistics, orders) {
   const lines = (brief.criteria ?? []).map((criterion) => {
-    const [emoji, evidence] = judge(criterion, found, statistics)
+    const [emoji, evidence] = assess(criterion, found, statistics)
     return `  - ${emoji} ${oneLine(criterion.text)}: ${evidence} (${criterion.id})`
   })
   const revision = brief.revision == null ? '' : ` revision="${brief.revision}"`
@@ -104,9 +104,9 @@ function checkIn(brief, found, statistics, orders) {
   return `<npl-block type="check-in" task-id="${brief.task_id}"${revision}>\nacceptance_criteria:\n${lines.join('\n')}\nstatus: in_progress${next}\n</npl-block>`
 }
 
-/** How far the report can be trusted, in Scout's own view. */
+/** Scout's assessment of its own report. */
 function reflection(brief, found, statistics, orders) {
-  const unclear = (brief.criteria ?? []).filter((criterion) => judge(criterion, found, statistics)[0] === '❓').length
+  const unclear = (brief.criteria ?? []).filter((criterion) => assess(criterion, found, statistics)[0] === '❓').length
   const lines = [
     `✅ Read ${plural(found.folders, 'folder')} of ${found.folder} and counted ${plural(statistics.files, 'file')} by type`,
     '✅ Every number is counted from the files, none is estimated',
@@ -126,7 +126,7 @@ function table(head, rows) {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** Names and texts of others stay on their line and cannot close a block. */
+/** Names and texts of other authors stay on one line and cannot close a block. */
 function oneLine(text) {
   return String(text)
     .replace(/[\s\p{Cc}]+/gu, ' ')

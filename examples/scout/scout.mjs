@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Scout: a small program that runs subtasks. It inspects a folder and reports, without a model and without dependencies.
- * It is here to be read: the protocol of a `command` runner is in `main`, everything else is about folders.
+ * It is an example: `main` shows the protocol of a `command` runner, the other files inspect folders.
  */
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -15,10 +15,10 @@ import { findTarget } from './target.mjs'
 import { inspectFolder, LIMITS, listFolders } from './walk.mjs'
 
 const HERE = dirname(fileURLToPath(import.meta.url))
-/** Long enough to be steered or cancelled by hand, whatever the size of the folder. */
+/** Long enough to steer or cancel it by hand, for a folder of any size. */
 const VISIBLE_MS = 3_000
 const MAX_PACE_MS = 1_500
-/** As many as a quick look takes in: the folder itself. */
+/** The folders of a quick look: the folder itself. */
 const QUICK_FOLDERS = 1
 
 /** One line of the protocol. */
@@ -30,7 +30,7 @@ function step(content, kind = 'message') {
   say({ type: 'step', kind, content })
 }
 
-/** Reads the JSON lines of standard input: resolves with the brief, and collects the updates that follow it. */
+/** Reads the JSON lines of standard input: resolves with the first line of type `brief`, and collects the updates that follow. */
 function listen() {
   const updates = []
   const input = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
@@ -58,7 +58,7 @@ function parse(text) {
   }
 }
 
-/** Milliseconds to rest after each folder: as configured, or so that the whole takes a few seconds. */
+/** Milliseconds to rest after each folder: as configured, or so that the run takes a few seconds. */
 function paceMs(folderCount) {
   const configured = Number(process.env.SCOUT_PACE_MS)
   return process.env.SCOUT_PACE_MS && configured >= 0 ? configured : Math.min(MAX_PACE_MS, Math.round(VISIBLE_MS / folderCount))
@@ -83,7 +83,7 @@ async function main() {
   const found = { folder: target.name, folders: 0, skipped: 0, files: [], unread: 0, links: 0, isBounded: false }
   const finish = () => report(brief, found, orders)
 
-  // Cancelled, out of time or needed elsewhere: hand over what there is. The exit code says that it is not the whole.
+  // Cancelled, timed out or released: report the folders read so far. The exit code says that the report is incomplete.
   process.once('SIGTERM', () => {
     step(`Stopped after ${plural(found.folders, 'folder')}.`)
     process.stdout.write(`${JSON.stringify({ type: 'result', result: finish().text })}\n`, () => process.exit(143))
@@ -96,7 +96,7 @@ async function main() {
   const pace = paceMs(folders.length)
   step(`Inspecting ${target.name}: ${plural(folders.length, 'folder')}${found.skipped > 0 ? `, and ${found.skipped} that a quick look leaves out` : ''}.`)
 
-  // Once more after the last folder, for the update that came while it was read.
+  // One more pass after the last folder takes updates that arrived while it was read.
   for (const folder of [...folders, null]) {
     for (const update of updates.splice(0)) {
       const { said, revision, changesBrief } = readUpdate(String(update.text ?? ''))

@@ -1,17 +1,17 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, relative, resolve, sep } from 'node:path'
 
-/** What names the thing to inspect: the word after one of these is meant as a folder, even when there is none. */
+/** The word after one of these verbs is meant as a folder, even if it does not exist. */
 const AFTER_VERB = /\b(?:inspect|scan|explore|survey|look (?:at|into|through)|folder|directory)\s+(?:the\s+)?(?:folder\s+|directory\s+)?([^\s`"',;]+)/gi
 const QUOTED = /`([^`\n]+)`|"([^"\n]+)"/g
 const WITH_SLASH = /(?:^|\s)((?:[./~]|[\w@.-]+\/)[\w@./+~-]*)/g
 
-/** Words that follow a verb and are no folder: "inspect this repository", "look at all files". */
+/** Words after a verb that are not a folder: "inspect this repository", "look at all files". */
 const NO_FOLDER = /^(?:this|it|its|all|every|each|whole|entire|repository|repo|project|code|files|and|for|in|of|a|an)$/i
 
 /**
- * The folder that a task is about, inside `root`. Answers `{path, name}`, or `{problem}` in words for whoever wrote the task.
- * Outside of the root the answer is always the same: whether something exists there is nobody's business.
+ * The folder that a task is about, inside `root`. Returns `{path, name}`, or `{problem}` as text for the author of the task.
+ * Outside of the root the answer is always the same, so that it does not reveal what exists there.
  */
 export function findTarget(task, root) {
   const realRoot = real(root)
@@ -26,7 +26,7 @@ export function findTarget(task, root) {
   return problems.length > 0 ? { problem: problems[0] } : { path: realRoot, name: basename(realRoot) }
 }
 
-/** What may be a folder, the likeliest first. A plain one is merely a word with a slash in it, such as "and/or". */
+/** Possible folders, the likeliest first. A plain one is only a word with a slash, such as "and/or". */
 function candidates(task) {
   const pick = (pattern, isPlain) => [...task.matchAll(pattern)].map((match) => ({ text: trim(match[1] ?? match[2]), isPlain }))
   const absolute = [...task.matchAll(/(?:^|\s)(\/[^\n`"']+)/g)].flatMap((match) => readings(match[1]))
@@ -35,7 +35,7 @@ function candidates(task) {
   return [...quoted, ...absolute, ...named, ...pick(WITH_SLASH, true)].filter(({ text }) => text !== '')
 }
 
-/** An absolute path may have blanks in it, and the sentence goes on after it: as many words as there are, then fewer. */
+/** An absolute path may contain blanks, and the sentence continues after it: tries all words first, then fewer. */
 function readings(rest) {
   const words = rest.split(' ').slice(0, 20)
   return words.map((_, dropped) => ({ text: trim(words.slice(0, words.length - dropped).join(' ')), isPlain: dropped < words.length - 1 }))
@@ -52,7 +52,7 @@ function look(text, root) {
   if (!isInside(path, root)) return outside
   const found = real(path)
   if (found === null) return { problem: `The folder ${text} does not exist in the folder that may be inspected (SCOUT_ROOT).` }
-  // Looked at again after its links are followed: one inside may lead outside.
+  // Checked again after links are resolved: a link inside may lead outside.
   if (!isInside(found, root)) return outside
   if (!statSync(found).isDirectory()) return { problem: `${text} is a file, not a folder.` }
   return { path: found, name: relative(root, found) || basename(root) }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-/** A folder can be of any size; a report need not. */
+/** The limits of a report, because a folder can have any size. */
 export const LIMITS = { folders: 1_000, files: 10_000, depth: 20, fileBytes: 1024 * 1024 }
 
 const SKIPPED = new Set(['node_modules', '.git'])
@@ -43,7 +43,7 @@ export function listFolders(root) {
   return folders
 }
 
-/** What is in one folder: a record for each file, and how many could not be read or were links. */
+/** One folder: a record for each file, and the number of unreadable files and of links. */
 export function inspectFolder(root, folder) {
   const files = []
   let unread = 0
@@ -90,7 +90,7 @@ function inspectFile(path, name, folder, names) {
   }
 }
 
-/** The first megabyte of a text, or nothing where the bytes are no text. */
+/** The first megabyte of a text, or an empty string for binary files. */
 function readText(path) {
   const bytes = statSync(path).size > LIMITS.fileBytes ? readStart(path) : readFileSync(path)
   return bytes.subarray(0, 8_192).includes(0) ? '' : bytes.toString('utf8')
