@@ -82,21 +82,25 @@ export function requireScope(actor: Actor, scope: Scope): void {
  */
 export function requireSpawnAllowed(actor: Actor): void {
   if (actor.lineage === null) return
-  const message = 'A subtask cannot start further subtasks. Finish this one and let whoever asked for it decide what comes next.'
+  const message = 'A subtask cannot start further subtasks. Finish this one; its caller decides what comes next.'
   // As the source document has it: who is within a sub-agent already.
   throw new DomainError('spawn_blocked', message, { id: actor.lineage.sessionId })
 }
 
 /**
- * Keeps a sub-agent from deciding over its own brief, or anybody's: it reads it, reports on it and completes it.
+ * Keeps a sub-agent from deciding about briefs: it reads its own, reports on it and completes it.
  *
  * @throws DomainError `forbidden`
  */
 export function requireController(actor: Actor): void {
   if (actor.lineage === null) return
-  throw new DomainError('forbidden', 'The credential of a sub-agent reads, checks in on and completes its own task; the rest is for whoever assigned it.', {
-    required_scope: 'tasks:write',
-  })
+  throw new DomainError(
+    'forbidden',
+    'The credential of a sub-agent may only read, check in on and complete its own task. The caller that assigned the task does the rest.',
+    {
+      required_scope: 'tasks:write',
+    },
+  )
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Everything that can go wrong in a way a caller is told about. `status` is what the HTTP door answers; `retryable` says
+ * Every error that a caller can receive. `status` is the HTTP status; `retryable` says
  * whether the same request may succeed later without being changed. Each code has its section in `docs/errors.md`.
  */
 export const ERROR_CODES = {
@@ -69,7 +69,7 @@ export interface ErrorDetails {
   [extension: string]: unknown
 }
 
-/** A refusal or failure that the caller is told about, in the words of `message`, which says what to do. */
+/** A refusal or failure that the caller receives. `message` says what is wrong and what to do. */
 export class DomainError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails
@@ -88,7 +88,7 @@ function shorten(name: 'errors' | 'warnings', listed: unknown): ErrorDetails {
   return { [name]: listed.slice(0, PROBLEMS_SHOWN), [`${name}_omitted`]: listed.length - PROBLEMS_SHOWN }
 }
 
-/** The one answer for what does not exist and for what belongs to somebody else. */
+/** Missing and foreign resources answer alike by design. */
 export function notFound(what: string): DomainError {
   return new DomainError('not_found', `There is no such ${what}, or it is not yours.`)
 }

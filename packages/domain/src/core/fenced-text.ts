@@ -10,7 +10,7 @@ export function fenceOf(newId: string): string {
   return newId.replaceAll('-', '').slice(-FENCE_LENGTH)
 }
 
-/** Text word for word in a block that it cannot end: its closing line contains a name that the text does not. */
+/** The exact text in a block that it cannot end: the closing line contains a name that the text does not. */
 export function fenced(text: string, fence: string): string {
   let name = fence
   while (text.includes(name)) name += 'x'

@@ -18,7 +18,7 @@ export function processorMs(): number {
 
 /**
  * Ends work that runs longer than it may, wherever it is: in a loop, a recursion or a regular expression. For what users have written
- * and nobody can tell beforehand how long it takes; what it was working with may be left half changed, and must be thrown away.
+ * and its duration cannot be known in advance. Its data may be left half changed and must be discarded.
  *
  * Only what has had the processor for at least half of that time is out of time. A process that was stopped, or a machine that has no
  * time for it, says nothing about the work, which is begun anew then: it has to begin from nothing.

@@ -1,6 +1,6 @@
 /**
  * The blocks that agents put into what they say: reflections on their work, and check-ins against criteria. Everything here takes time
- * in proportion to the text, and never throws: it reads what anybody may have written. [D2]
+ * in proportion to the text, and never throws: it reads text from any author. [D2]
  */
 
 export type NplTag = 'npl-block' | 'npl-reflection' | 'npl-ref'

@@ -2,7 +2,7 @@ import type { BlockItem } from '../core/npl-blocks.ts'
 import type { CheckIn, CriterionReport } from '../tasks/check-in.ts'
 import type { EvaluatedCriterion } from './criteria.ts'
 
-/** A check-in that was taken in before: what it said of the criteria of its revision, and lines that were about none. */
+/** An earlier check-in: its reports on the criteria of its revision, and its unmatched lines. */
 export interface EarlierCheckIn {
   reports: readonly CriterionReport[]
   unmatched: readonly BlockItem[]

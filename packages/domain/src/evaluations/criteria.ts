@@ -42,7 +42,7 @@ export interface Grounds {
 const EVIDENCE_LENGTH_MAX = 500
 
 /**
- * Whoever says "unmet" is believed: a judge can be talked into praise, and an agent that admits a failure has no reason to. Else the one
+ * The verdict "unmet" wins: a judge can be persuaded to praise, and an agent that admits a failure has no reason to lie. Else the one
  * counts that is hardest to talk into anything: a schema, then a judge, then the agent itself, whose word on a constraint proves nothing.
  */
 export function verdictOn(criterion: EvaluatedCriterion, { schema, judge, report }: Grounds): CriterionVerdict {

@@ -5,7 +5,7 @@ import type { EvaluationRules } from './settings.ts'
 
 /**
  * An evaluation with the verdicts of a judge, as it would have been had the judge been asked at first: made of what is stored of it, so
- * that neither check-ins nor rules nor a brief of meanwhile have a say in it. The score stays. Takes time in proportion to the output.
+ * that later check-ins, rules and briefs have no influence on it. The score stays. Takes time in proportion to the output.
  *
  * @param rules that the evaluation was made by
  * @param output that it is about

@@ -29,7 +29,7 @@ export function outputChecks(accepted: readonly RequiredOutput[]): OutputChecks 
   }
 }
 
-/** Whether a criterion is one that a validator has decided, and neither a line of a check-in nor a judge has a say in. */
+/** Whether a validator has decided the criterion. Check-ins and judges then have no influence on it. */
 export function isOutputCriterion({ id }: Pick<EvaluatedCriterion, 'id'>): boolean {
   return id.startsWith(PREFIX)
 }

@@ -1,7 +1,7 @@
 import type { Quality } from '../sessions/message.ts'
 import type { FlagSubject } from './record.ts'
 
-/** What somebody said of the quality of a task or a subtask: the last word counts. [D2] flag_sequence_quality */
+/** The quality flag of a task or a subtask; the latest one counts. [D2] flag_sequence_quality */
 export interface QualityFlag {
   subject: { kind: FlagSubject; id: string }
   quality: Quality

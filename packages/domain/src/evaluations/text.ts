@@ -29,8 +29,8 @@ const REVISION_SECTION_MAX = 6_000
 const REVISION_LINE_MAX = 600
 
 /**
- * What the next attempt is told: which criteria the last one failed, and what it reported against itself. Well below the 20,000
- * characters of an update. The words of the last attempt are quoted as data, and can neither pass for a message of ours nor form a block.
+ * The revision request for the next attempt: which criteria the last one failed, and its own negative findings. Well below the 20,000
+ * characters of an update. The text of the last attempt is quoted as data: it cannot imitate a message of Muster or form a block.
  */
 export function revisionRequest(evaluation: Pick<Evaluation, 'score' | 'criteria' | 'reflection'>): string {
   const of = (...verdicts: CriterionVerdict['verdict'][]) =>
@@ -57,7 +57,7 @@ function scoreText({ score }: Pick<Evaluation, 'score'>): string {
 }
 
 function criterionText({ id, text, evidence }: CriterionVerdict): string {
-  // Half of a line each, so that neither a long criterion nor long evidence takes the place of the other.
+  // Half of a line each, so that a long criterion and long evidence both remain visible.
   const shown = cutToCodePoints(asData(text), REVISION_LINE_MAX / 2 - id.length)
   return evidence === null ? `${shown} (${id})` : `${shown} (${id}), reported as "${asData(evidence)}"`
 }

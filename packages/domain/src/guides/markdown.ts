@@ -16,7 +16,7 @@ export function renderTsgMarkdown(tsg: Omit<Tsg, 'createdAt' | 'updatedAt'>): st
 }
 
 /**
- * Reads what `renderTsgMarkdown` wrote, or somebody by hand: the fields as the API names them, unchecked, with the rest of the text as
+ * Reads Markdown from `renderTsgMarkdown` or written by hand: the fields as the API names them, unchecked, with the rest of the text as
  * `content`. A text that has no front matter is answered with what is wrong with it.
  */
 export function parseTsgMarkdown(text: string): { fields: Record<string, unknown> } | { problem: string } {

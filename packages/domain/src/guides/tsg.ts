@@ -80,7 +80,7 @@ export function tsgPatternProblem(match: TsgMatch, pattern: string): string | nu
   return null
 }
 
-/** Share of the answers that said a guide had helped; null while nobody has said anything. */
+/** The share of feedback that says a guide helped; null without feedback. */
 export function successRate(usage: Pick<TsgUsage, 'resolved' | 'unresolved'>): number | null {
   const answers = usage.resolved + usage.unresolved
   return answers === 0 ? null : usage.resolved / answers
@@ -134,14 +134,14 @@ export interface TsgHit {
  * The guides that one of the texts speaks of, best first as far as guides alone can tell. Substrings match whatever their case; regular
  * expressions are RE2's, in linear time, and as they are written: `(?i)` makes one blind to case, `(?m)` anchors it to lines.
  *
- * @param onSlow is told of an expression that took too long; it is out of use from then on, and the rest waits for the next call
+ * @param onSlow receives an expression that took too long. It is not used any more; the rest waits for the next call
  */
 export function matchTsgs(guides: readonly CompiledTsg[], texts: readonly string[], onSlow: (slow: { tsgId: string; pattern: string }) => void): TsgHit[] {
   const scanned = texts.map(scannedPart)
   return rankTsgHits([...matchSubstrings(guides, scanned), ...matchExpressions(guides, scanned, onSlow)], new Map())
 }
 
-/** Looking through the texts for each of a thousand patterns would take longer than an agent should wait: most are told by their marks. */
+/** Searching the texts for each of a thousand patterns would take too long, so most are excluded by their marks. */
 function matchSubstrings(guides: readonly CompiledTsg[], texts: readonly string[]): TsgHit[] {
   const folded = texts.map(fold)
   const marked = new Uint8Array(MARKS)
@@ -182,7 +182,7 @@ function hitOf({ tsgId, title, severity }: CompiledTsg, { pattern }: CompiledPat
   return { tsgId, title, severity, pattern }
 }
 
-/** Best first: by severity, by the length of the pattern, then by how often the guide has helped; one that nobody has tried is in the middle. */
+/** Best first: by severity, pattern length, then success rate; an untried guide ranks in the middle. */
 export function rankTsgHits(hits: readonly TsgHit[], rates: ReadonlyMap<string, number | null>): TsgHit[] {
   const rateOf = ({ tsgId }: TsgHit) => rates.get(tsgId) ?? 0.5
   return [...hits].sort(

@@ -3,7 +3,7 @@ import type { FinalOutcome } from '../subtasks/subtask.ts'
 export const MEMORY_KINDS = ['fact', 'episode'] as const
 export type MemoryKind = (typeof MEMORY_KINDS)[number]
 
-/** Something that somebody has learnt and wants to be found again. */
+/** A stored statement that searches can find. */
 export interface Fact {
   id: string
   content: string

@@ -25,9 +25,7 @@ export const projectSettingsSchema = z.strictObject({
     .optional(),
   background_mcp: z
     .enum(BACKGROUND_MCP_POLICIES)
-    .describe(
-      'What becomes of a sub-agent that lists MCP tools, in the background: reject refuses to start it, strip starts it without them. BACKGROUND_MCP of the server where it is absent',
-    )
+    .describe('Background sub-agents with MCP tools: reject refuses to start them, strip starts them without the tools. Default: BACKGROUND_MCP of the server')
     .optional(),
   evaluation: evaluationSettingsSchema.describe('By what outputs are judged; what is absent is as in the defaults').optional(),
 })

@@ -1,7 +1,7 @@
 import type { Schedule, SlotOutcome } from './schedule.ts'
 import { nextFiring } from './timing.ts'
 
-/** So many slots are looked at in one transaction: a schedule that nobody could fire for a month must not hold up all others. */
+/** The maximum number of slots in one transaction: a schedule that could not fire for a month must not delay all others. */
 export const DUE_SLOTS_MAX = 200
 
 /** A schedule that may be due, and what else is known under its lock. */
@@ -37,7 +37,7 @@ export interface DueDecision {
 }
 
 /**
- * What becomes of the slots that are due, at most `most` of them: the rest in a later pass, as soon as the caller likes. The same slots come out the
+ * Decides about the due slots, at most `most` of them; the caller decides about the rest in a later pass. The same slots come out the
  * same, in however many passes, except that a pass takes `now`, and what runs or waits by then, as it finds it.
  */
 export function decideDue(due: DueSchedule, now: Date, most: number = DUE_SLOTS_MAX): DueDecision {

@@ -13,7 +13,7 @@ export type PhraseKind = (typeof PHRASE_KINDS)[number]
 export const OVERLAPS = ['skip', 'allow'] as const
 export type Overlap = (typeof OVERLAPS)[number]
 
-/** What happens to slots that nobody could fire in time: none of them is made up for, or one run makes up for all. */
+/** What happens to slots that the server could not fire in time: they pass, or one run replaces all. */
 export const MISSED_POLICIES = ['skip', 'run_once'] as const
 export type MissedPolicy = (typeof MISSED_POLICIES)[number]
 
@@ -69,7 +69,7 @@ export interface Schedule {
   updatedAt: Date
 }
 
-/** One slot of a schedule, or one run that somebody triggered. */
+/** One slot of a schedule, or one triggered run. */
 export interface ScheduleRun {
   id: string
   scheduleId: string

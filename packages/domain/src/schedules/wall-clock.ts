@@ -17,7 +17,7 @@ export interface WallTime {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const NAME_LENGTH_MAX = 64
-/** Each bound keeps names or minutes that anybody may choose from filling the memory. */
+/** These bounds keep caller-chosen names and minutes from filling the memory. */
 const ZONES_MAX = 1_000
 const OFFSETS_MAX = 1_000
 
@@ -31,8 +31,8 @@ const zones = new Map<string, Zone>()
 
 /**
  * Whether a name stands for a region whose wall clock is known: `Area/City`, an alias that Intl knows (`US/Eastern`), or `UTC`. Bare abbreviations and
- * offsets (`EST`, `CET`, `+02:00`) are refused although Intl knows some: whoever writes them means a region, which changes its clocks, and they
- * would not. (`Etc/GMT+5` is the name of a zone, and nobody writes it by mistake.)
+ * offsets (`EST`, `CET`, `+02:00`) are refused although Intl knows some: their authors mean a region, which changes its clocks, and they
+ * would not. (`Etc/GMT+5` is the name of a zone and cannot be a mistake.)
  */
 export function isTimeZone(name: string): boolean {
   if (name.length > NAME_LENGTH_MAX || !(name === 'UTC' || /^[A-Za-z]+\/[A-Za-z0-9_+/-]+$/.test(name))) return false

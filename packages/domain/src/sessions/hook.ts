@@ -51,7 +51,7 @@ export function hookSessionOf(actor: Pick<Actor, 'lineage'>, { sessionId, agentI
 
 /** Names of the tool that starts a sub-agent: the second is the older one. */
 const AGENT_TOOLS = ['Agent', 'Task']
-/** What the tool starts when it is not told. */
+/** The sub-agent that the tool starts by default. */
 const DEFAULT_SUBAGENT_TYPE = 'general-purpose'
 
 const TASK_LINE = /^[ \t]*muster-task:[ \t]*(\S+)[ \t]*$/im

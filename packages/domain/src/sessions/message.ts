@@ -1,7 +1,7 @@
 export const MESSAGE_ROLES = ['user', 'assistant', 'system', 'tool'] as const
 export type MessageRole = (typeof MESSAGE_ROLES)[number]
 
-/** What somebody says of the quality of a piece of work. [D2] flag_sequence_quality */
+/** The quality flags of a piece of work. [D2] flag_sequence_quality */
 export const QUALITIES = ['excellent', 'good', 'needs_work', 'bad'] as const
 export type Quality = (typeof QUALITIES)[number]
 

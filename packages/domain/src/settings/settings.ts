@@ -98,9 +98,7 @@ export const settingsSchema = z.object({
   AUTH: z
     .enum(['keys', 'open'])
     .default('keys')
-    .describe(
-      'keys: every call needs an API key. open: none is needed; allowed only on a loopback HOST. npm start uses open on loopback unless told otherwise.',
-    ),
+    .describe('keys: every call needs an API key. open: none is needed; allowed only on a loopback HOST. npm start uses open on loopback by default.'),
   PUBLIC_URL: z.url().optional().describe('Where runners and clients reach the API, if not at http://HOST:PORT.'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('How much is logged.'),
   WORKSPACE_ROOTS: folderList
@@ -180,7 +178,7 @@ export const settingsSchema = z.object({
     .enum(BACKGROUND_MCP_POLICIES)
     .default('reject')
     .describe(
-      'What becomes of a sub-agent that lists MCP tools, in the background, where its project does not say: reject refuses to start it, strip starts it without them.',
+      'Background sub-agents with MCP tools, unless the project has its own setting: reject refuses to start them, strip starts them without the tools.',
     ),
   SUBTASK_ENABLED: flag.default(true).describe('false: creating subtasks answers 503, nothing starts; reads and cancels go on.'),
   SUBTASK_WORKERS: count(1, 1000).default(2).describe('Subtasks that one worker process runs at once.'),

@@ -28,7 +28,7 @@ export interface SubagentFields {
   unknownValues: Record<string, unknown>
 }
 
-/** The rules of a list, each once. Tools that nobody here knows are kept: a runner or a server to come may bring them. */
+/** The rules of a list, each once. Unknown tools are kept: another runner or server may provide them. */
 export function toTools(pointer: '/tools' | '/disallowed_tools', entries: Iterable<Written>, problems: SubagentProblems): string[] {
   const tools = new Set<string>()
   let place = -1
@@ -43,13 +43,9 @@ export function toTools(pointer: '/tools' | '/disallowed_tools', entries: Iterab
       problems.error(`${pointer}/${place}`, line, `is ${quote(text)}, which names no tool: name one an entry, such as Read, Bash(git:*) or mcp__server__tool`)
     else if (!isKnownTool(rule.name)) {
       const meant = knownToolLike(rule.name)
-      problems.warn(
-        `${pointer}/${place}`,
-        line,
-        `is ${quote(text)}, which nobody here knows${meant === undefined ? '; it is kept' : `: did you mean ${meant}?`}`,
-      )
+      problems.warn(`${pointer}/${place}`, line, `is ${quote(text)}, which is unknown${meant === undefined ? '; it is kept' : `: did you mean ${meant}?`}`)
     } else if (isMcpTool(rule.name) && rule.specifier !== null)
-      problems.warn(`${pointer}/${place}`, line, `is ${quote(text)}: calls of MCP tools are not told apart by what is in parentheses`)
+      problems.warn(`${pointer}/${place}`, line, `is ${quote(text)}: rules for MCP tools cannot have parentheses`)
     tools.add(text)
   }
   return [...tools]

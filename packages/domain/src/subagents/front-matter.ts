@@ -45,7 +45,7 @@ export function readFrontMatterForm(frontMatter: string, content: string, proble
   if (read === null) return null
   const { entries, unknown } = sortEntries(read, problems)
   const instructions = content.trim()
-  if (instructions === '') problems.warn('/instructions', 1, 'are empty: write what the sub-agent is told after the front matter')
+  if (instructions === '') problems.warn('/instructions', 1, 'are empty: write the instructions of the sub-agent after the front matter')
   const tools = entries.get('/tools')
   if (tools === undefined) refuseHiddenTools(content, frontMatter.split('\n').length + 1, problems)
   return {
@@ -206,7 +206,7 @@ function namesOf(pointer: Pointer, entry: Entry | undefined, problems: SubagentP
 
 const SERVER_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
 
-/** Claude Code also takes servers that are set up in place. A definition may come from anybody, so here it says names, and no more is kept of it. */
+/** Claude Code also accepts inline server configurations. A definition may come from any author, so only server names are kept here. */
 function serversOf(entry: Entry | undefined, problems: SubagentProblems): string[] {
   if (entry === undefined || entry.value === null) return []
   const given: unknown[] = Array.isArray(entry.value) ? entry.value : [entry.value]

@@ -295,17 +295,17 @@ describe('what is wrong is said, with its line and what to do', () => {
   })
 
   it.each<[string, string, string[]]>([
-    ['a tool that nobody knows', '## Role\nr\n## Allowed Tools\n- Read\n- Telepathy', ['5 tools.1 is "Telepathy", which nobody here knows; it is kept']],
-    ['a tool in the wrong case', '---\ndescription: d\ntools: bash\n---\nb', ['3 tools.0 is "bash", which nobody here knows: did you mean Bash?']],
+    ['a tool that nobody knows', '## Role\nr\n## Allowed Tools\n- Read\n- Telepathy', ['5 tools.1 is "Telepathy", which is unknown; it is kept']],
+    ['a tool in the wrong case', '---\ndescription: d\ntools: bash\n---\nb', ['3 tools.0 is "bash", which is unknown: did you mean Bash?']],
     [
       'a tool of MCP for some of its uses',
       '---\ndescription: d\ntools: mcp__a__b(c)\n---\nb',
-      ['3 tools.0 is "mcp__a__b(c)": calls of MCP tools are not told apart'],
+      ['3 tools.0 is "mcp__a__b(c)": rules for MCP tools cannot have parentheses'],
     ],
     ['no tools in sections', '## Role\nr', ['1 tools name none, so none is allowed: list them in a section `## Allowed Tools`, or `- *` for all']],
     ['no tools in front matter', '---\ndescription: d\ntools:\n---\nb', ['3 tools name none, so none is allowed: leave the key out to allow all']],
     ['a model left open', '## Role\nr\n## Allowed Tools\n- Read\n## Model\n', ['5 model is empty, so it is sonnet']],
-    ['no instructions', '---\ndescription: d\n---\n', ['1 instructions are empty: write what the sub-agent is told after the front matter']],
+    ['no instructions', '---\ndescription: d\n---\n', ['1 instructions are empty: write the instructions of the sub-agent after the front matter']],
     ['a key that means nothing', '---\ndescription: d\ncolour: red\n---\nb', ['3 unknown_keys have "colour", which means nothing here and is kept']],
     ['a value without quotes', '---\nname: one\ndescription: a: b\n---\nb', ['3 definition has a value that should stand between quotes']],
     ['servers in place', '---\ndescription: d\nmcpServers:\n  a: {}\n---\nb', ['3 mcp_servers are taken by their names alone: the operator sets them up']],

@@ -72,7 +72,7 @@ export function looksLikeSubagent(text: string): boolean {
   return beginsWithFrontMatter(start) ? /^(?:name|description)[ \t]*:/im.test(start) : /^## +Role[ \t]*$/im.test(start)
 }
 
-/** Characters of a text by which it is told whether it defines a sub-agent. */
+/** The characters of a text that decide whether it defines a sub-agent. */
 const LOOKED_AT = 65_536
 
 /** A text that reads back as the same definition, given the same origin: whichever form it had, as front matter and instructions. */

@@ -1,6 +1,6 @@
 import type { SubagentProblem } from './subagent.ts'
 
-/** More of them help nobody, and a text may have a million. */
+/** More problems do not help an author, and a text may have a million. */
 const PROBLEMS_MAX = 50
 
 /** Collects what is wrong with a definition while it is read. */

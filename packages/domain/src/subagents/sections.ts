@@ -17,7 +17,7 @@ const POINTERS = {
 
 /**
  * The form of [S10]. The whole text is the instructions, sections that mean nothing here included. Nothing is allowed but what `## Allowed Tools` says:
- * whoever writes sections has a list in mind.
+ * authors of sections mean a list.
  */
 export function readSectionForm(text: string, problems: SubagentProblems): SubagentFields {
   const sections = readSections(text, TITLES)

@@ -277,7 +277,7 @@ describe('a tool', () => {
 
   it('says why', () => {
     const reasonOf = (given: Partial<SubagentDefinition>, toolName: string, background = false) => checkTool(definition(given), { toolName, background }).reason
-    expect(reasonOf({}, 'Task')).toBe('A sub-agent starts no further work: whoever spawned it decides what comes next.')
+    expect(reasonOf({}, 'Task')).toBe('A sub-agent cannot start further work. Its caller decides what comes next.')
     expect(reasonOf({ tools: ['mcp__a__b'] }, 'mcp__a__b', true)).toContain('No MCP tool works in the background, but mcp__muster__get_task')
     expect(reasonOf({}, 'Write')).toBe('reader lists Read, Grep, recall_deep.')
     expect(reasonOf({ tools: [] }, 'Write')).toBe('reader lists no tools.')

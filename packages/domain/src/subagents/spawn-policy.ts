@@ -15,7 +15,7 @@ import {
 import { quote } from './fields.ts'
 import { requireDefinition, type SubagentDefinition, type SubagentReading, subagentNotFound, toModelName } from './subagent.ts'
 
-/** What becomes of a definition that wants MCP tools, in the background: its spawn is refused, or it goes without them. */
+/** The policy for a background spawn whose definition requires MCP tools: refuse it, or run it without them. */
 export const BACKGROUND_MCP_POLICIES = ['reject', 'strip'] as const
 export type BackgroundMcpPolicy = (typeof BACKGROUND_MCP_POLICIES)[number]
 
@@ -95,7 +95,7 @@ function applyPolicy(
 
 /**
  * The definition as a run of it goes by: in the background without what it wants of MCP. Whether it may be run at all was decided when it was
- * spawned; whatever has become of policies since then, nothing of MCP is within reach.
+ * spawned; MCP tools are never available, even if the policy has changed since.
  */
 export function definitionOfRun(definition: SubagentDefinition, background: boolean): SubagentDefinition {
   return applyPolicy(definition, { background, policy: 'strip' }).definition
@@ -139,7 +139,7 @@ function decideTool(definition: SubagentDefinition, { toolName, background, inSu
   const yes = (reason: string) => ({ allowed: true, reason })
   const tool = readToolUse(toolName)
   if (tool === null) return no(`${quote(toolName)} is no name of a tool.`)
-  if (isSpawningTool(tool.name) && (inSubagent || background)) return no('A sub-agent starts no further work: whoever spawned it decides what comes next.')
+  if (isSpawningTool(tool.name) && (inSubagent || background)) return no('A sub-agent cannot start further work. Its caller decides what comes next.')
   const denied = deniedBy(definition.disallowedTools, tool)
   if (denied.uses === 'all') return no(`${definition.name} is denied ${quote(toolName)} by its definition${denied.why === undefined ? '' : `: ${denied.why}`}.`)
   const except = denied.uses === 'some' ? ` Denied are ${denied.rules.join(', ')}.` : ''

@@ -5,12 +5,12 @@ import { cutToCodePoints } from '../core/text.ts'
 export const SUBAGENT_SOURCES = ['file', 'api', 'builtin'] as const
 export type SubagentSource = (typeof SUBAGENT_SOURCES)[number]
 
-/** What a sub-agent is for, what it is told, and what it may use. [S10] SubagentDefinition */
+/** The purpose, instructions and tools of a sub-agent. [S10] SubagentDefinition */
 export interface SubagentDefinition {
   name: string
   /** The name as its author wrote it, where that cannot be one here; null where both are the same. */
   title: string | null
-  /** What it is for: whoever spawns it chooses by this. */
+  /** What the sub-agent is for. Callers choose a sub-agent by this text. */
   description: string
   /** One of `MODEL_ALIASES`, or what a provider calls its model. */
   model: string
@@ -21,14 +21,14 @@ export interface SubagentDefinition {
   instructions: string
   /** The file it was read from; null where there is none. */
   definitionPath: string | null
-  /** Counted by whoever keeps definitions: a run names the version that it was started with. */
+  /** Assigned by the store of definitions. A run names the version that it was started with. */
   version: number
   source: SubagentSource
   /** A run that takes longer is recorded as such, and not ended. */
   targetLatencyMs: number | null
   /** Model requests of one run, at most. */
   maxTurns: number | null
-  /** Runs in the background even where nobody asks for it. */
+  /** Always runs in the background. */
   background: boolean
   /** By name: what a name stands for is in the operator's configuration, never in a definition. */
   mcpServers: string[]

@@ -66,7 +66,7 @@ function renderSubagent({ name, description, instructions }: NonNullable<PromptI
   return [`You are the sub-agent ${name}.${role}`, ...(told === '' ? [] : [labelledOrFenced('Instructions', told, fence)])].join('\n\n')
 }
 
-/** Code points of what is told of earlier work. */
+/** The maximum length of the text about earlier work, in code points. */
 const EARLIER = { task: 4_000, result: 16_000, step: 600, steps: 12_000 } as const
 
 /** What was done before, as data: an agent wrote it, and it may quote pages and files. */

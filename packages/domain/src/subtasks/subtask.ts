@@ -133,7 +133,7 @@ export type AttemptEnd =
   | ({ kind: 'errored'; error: string; retryable: boolean } & PartialResult)
   | ({ kind: 'budget_exceeded'; error: string } & PartialResult)
   | ({ kind: 'timed_out' } & PartialResult)
-  /** The runner stopped because it was told that the subtask is cancelled. */
+  /** The runner stopped because the subtask was cancelled. */
   | ({ kind: 'cancelled' } & PartialResult)
   /** The worker gives its lease back, at shutdown or on request. Never counts as a failure. */
   | { kind: 'released' }
@@ -152,7 +152,7 @@ export interface EndingSubtask {
   requiredOutputs: RequiredOutput[]
 }
 
-/** What becomes of the subtask. `back` returns it to pending, to be run again by somebody else. */
+/** The next state of the subtask. `back` returns it to pending, to be run again. */
 export type EndDecision =
   | {
       kind: 'terminal'

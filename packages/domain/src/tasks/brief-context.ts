@@ -106,7 +106,7 @@ function cleanDocuments(report: BriefReport, value: unknown, keyOf: (entry: stri
   return documents
 }
 
-/** A list that may also be sent inside an object, beside what is said of the whole of it. */
+/** A list that may also be sent inside an object with options for the whole list. */
 function unfold(field: string, listName: string, value: unknown): { list: unknown; place: Place; options: Record<string, unknown> } {
   if (!isRecord(value)) return { list: value, place: { pointer: `/${field}`, field }, options: {} }
   return { list: value[listName], place: { pointer: `/${field}/${listName}`, field }, options: value }

@@ -86,7 +86,7 @@ export function cleanBrief(input: BriefFields, at: Date): { cleaned: CleanBrief;
   return { cleaned: withWarnings(cleaned, report.warnings), problems: report.problems, warnings: report.warnings }
 }
 
-/** A brief whose context carries what a look at the disk has told of its files. */
+/** A brief whose context has the results of the file check. */
 export function withFileChecks(brief: CleanBrief, checks: readonly FileCheck[]): CleanBrief {
   if (brief.context === null || checks.length === 0) return brief
   return { ...brief, context: { ...brief.context, file_checks: [...checks] } }
@@ -224,7 +224,7 @@ function cleanOutputs(report: BriefReport, value: unknown): RequiredOutput[] {
 
 function cleanSchema(report: BriefReport, at: { pointer: string; field: string }, value: unknown, startedAt: number): Record<string, unknown> | null {
   if (value === undefined || value === null) return null
-  // No rule depends on this clock: whoever means well never meets it, and who does not must not keep everybody else waiting.
+  // No rule depends on this time limit. Ordinary briefs never reach it; a hostile one must not delay other requests.
   const isLate = processorMs() - startedAt > SCHEMAS_MS_MAX
   const reason = isLate ? 'takes too long to compile, together with those before it' : schemaReason(value)
   if (reason !== null) report.problem(at.pointer, at.field, reason, value)

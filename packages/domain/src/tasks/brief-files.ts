@@ -8,7 +8,7 @@ export interface BriefFile {
   field: FileField
   /** As the brief has it. */
   path: string
-  /** Where it points, without having looked: links are not followed. Null where nobody can say: relative, without an absolute `client_cwd`. */
+  /** Where it points, without having looked: links are not followed. Null if unknown: relative, without an absolute `client_cwd`. */
   resolved: string | null
 }
 

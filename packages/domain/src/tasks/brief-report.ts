@@ -70,7 +70,7 @@ export function readChoice<Choice extends string>(
   return known ?? otherwise
 }
 
-/** An item of a list that is neither blank nor there already. */
+/** A list item that is not blank and not a duplicate. */
 export interface ReadItem {
   text: string
   /** Sent with an item that is an object. */

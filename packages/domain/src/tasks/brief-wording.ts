@@ -91,7 +91,7 @@ const VAGUE = words(`
   happy satisfied impressed comfortable confident nicest bad worse correct right normal expected stuff thing things etc
 `)
 
-/** Verbs that can be said of anything. */
+/** Verbs that fit any object. */
 const GENERIC_VERBS = words(`
   fix make do work look feel seem get go improve enhance optimize optimise clean handle help try update change test check finish complete
   refactor rework deal implement add solve resolve take care want need like love enjoy know understand run behave perform function happen mind

@@ -25,7 +25,7 @@ export interface CriterionReport {
 }
 
 const STATUS_LENGTH_MAX = 64
-/** As many of its lines as are kept, the newest, and as many next steps, the first: a text may have millions, and nobody means them. */
+/** The maximum number of kept lines (the newest) and next steps (the first). A text may have millions. */
 export const CHECK_IN_LINES_MAX = 10_000
 const NEXT_STEPS_MAX = 1_000
 

@@ -144,7 +144,7 @@ function loadTools(): Tools {
       const expression = RE2JS.compile(RE2JS.translateRegExp(pattern))
       return { test: (text: string) => expression.test(text) }
     },
-    // Where the engine would come from in generated source files, which nobody generates here.
+    // The import path of the engine in generated source files, which are not used here.
     { code: 'undefined' },
   )
   const options = {

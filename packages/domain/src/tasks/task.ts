@@ -53,7 +53,7 @@ export interface Criterion {
 export const FILE_STATUSES = ['found', 'not_found', 'not_checked'] as const
 export type FileStatus = (typeof FILE_STATUSES)[number]
 
-/** What a look at the disk told of a file that a brief names, at the time of its validation. */
+/** The result of the check of a file that a brief names, at the time of its validation. */
 export interface FileCheck {
   field: 'relevant_files' | 'related_documentation'
   /** As the brief has it. */

@@ -15,7 +15,7 @@ const NOTHING: Step = { commands: [], texts: [], problem: null }
 
 /**
  * Visits every command that a text of the shell runs, also by way of what `visit` says that one starts. Answers with the first problem: of a visit,
- * or why the commands cannot be told. Takes time in proportion to the text. What programs do on their own is not seen: a rule is no sandbox.
+ * or why the commands cannot be determined. Takes time in proportion to the text. What programs do on their own is not seen: a rule is no sandbox.
  */
 function visitCommands(text: string, visit: (command: ShellCommand) => Step): string | null {
   const open: ({ text: string; level: number } | { command: ShellCommand; level: number })[] = [{ text, level: 0 }]

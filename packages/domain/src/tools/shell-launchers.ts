@@ -6,7 +6,7 @@ export interface Launched {
   commands: ShellCommand[]
   /** Texts that a shell runs. */
   texts: string[]
-  /** Why it cannot be told what runs; null where it can. */
+  /** Why the command cannot be determined; null if it can. */
   problem: string | null
 }
 

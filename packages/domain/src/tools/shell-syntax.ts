@@ -22,7 +22,7 @@ export interface ShellCommand {
   files: readonly ShellWord[]
 }
 
-/** Every simple command of a text, wherever it stands in it, or why they cannot be told. */
+/** Every simple command of a text, at any position, or why they cannot be determined. */
 export type ShellReading = { commands: ShellCommand[] } | { problem: string }
 
 /** What Linux takes as one argument of a program. */

@@ -26,7 +26,7 @@ const SPAWNING_TOOLS = new Set(
   ].map((tool) => tool.toLowerCase()),
 )
 
-/** What Claude Code and the runners of Muster bring. Others may exist; a definition that names one is told that nobody here knows it. */
+/** What Claude Code and the runners of Muster bring. Others may exist; a definition that names one gets a warning. */
 const KNOWN_TOOLS = new Set([
   ...['Read', 'Grep', 'Glob', 'LS', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'NotebookRead', 'Bash', 'BashOutput', 'KillShell', 'KillBash', 'PowerShell'],
   ...['WebFetch', 'WebSearch', 'Task', 'Agent', 'TaskOutput', 'TaskStop', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate', 'TodoRead', 'TodoWrite'],
@@ -56,7 +56,7 @@ export function isSubagentMcpTool(name: string): boolean {
   return SUBAGENT_MCP_TOOLS.includes(name)
 }
 
-/** Whether anybody here has heard of a tool. What MCP servers bring is theirs to say. */
+/** Whether a tool is known here. Tools of MCP servers always count as known. */
 export function isKnownTool(name: string): boolean {
   return name.endsWith('*') || isMcpTool(name) || KNOWN_TOOLS.has(name)
 }
@@ -66,7 +66,7 @@ export function knownToolLike(name: string): string | undefined {
   return [...KNOWN_TOOLS].find((each) => each.toLowerCase() === name.toLowerCase())
 }
 
-/** A rule with its tool in the case that the tool has: to deny, any case will do here, but not for everybody who reads rules. */
+/** A rule with its tool name in the tool's own case: deny rules ignore case here, but not in every reader of rules. */
 export function inKnownCase(rule: string): string {
   const read = readToolRule(rule)
   const known = read === null ? undefined : knownToolLike(read.name)

@@ -260,7 +260,7 @@ function dayWarnings({ monthDays, nths, months }: CalendarRule): ScheduleWarning
   return warnings
 }
 
-/** "Every second friday" is said of the month and of every other week. */
+/** "Every second friday" can mean the second one of a month, or every other week. */
 export function openRank({ rank, weekdays }: { rank: Rank; weekdays: number[] }, parts: Partial<Parts>): Ambiguous {
   const times = sorted(offerableTimes(parts) ?? OFFERED_TIMES[parts.dayPart ?? 'any'].slice(0, 1))
   const none = { weekdays: [], monthDays: [], nths: [], months: [], times, series: null }

@@ -8,7 +8,7 @@ export interface WrittenTime {
   minute: number
   second: number
   /**
-   * `open`: neither am nor pm was said, and the hour may be one of a twelve-hour clock; `clock`: likewise, but written with two digits and minutes, as
+   * `open`: without am or pm, and the hour may be one of a twelve-hour clock; `clock`: likewise, but written with two digits and minutes, as
    * 24-hour clocks are, 10:30; `midnight`: the word.
    */
   style: 'exact' | 'open' | 'clock' | 'midnight'
@@ -151,7 +151,7 @@ const PARTS_OF_DAY: Record<DayPart | 'tonight', { hours: number[]; toHour: (hour
   morning: { hours: span(0, 11), toHour: (hour) => hour },
   afternoon: { hours: span(12, 18), toHour: (hour) => (hour % 12) + 12 },
   evening: { hours: span(16, 23), toHour: (hour) => hour + 12 },
-  // Four and five of a night are said of both of its ends.
+  // "4" and "5" with "night" can mean either end of the night.
   night: { hours: [...span(18, 23), ...span(0, 5)], toHour: (hour) => (hour > 5 ? (hour + 12) % 24 : hour > 3 ? null : hour) },
   tonight: { hours: [...span(16, 23), ...span(0, 5)], toHour: (hour) => (hour > 4 ? (hour + 12) % 24 : hour > 3 ? null : hour) },
 }

@@ -226,7 +226,7 @@ function onceReading({ at: instant, warnings }: Moment, zone: PhraseZone, at: Ph
   return checked({ timing, timezone: zone.name, canonical: isoText(instant, zone.name), reading: `Once, on ${words}`, warnings }, zone, at)
 }
 
-/** Refuses what never comes and what comes too often; adds what is to be said of the zone. */
+/** Refuses rules that never fire or fire too often. Adds the warnings about the time zone. */
 function checked(reading: PhraseReading, zone: PhraseZone, at: PhraseContext): PhraseReading {
   const next = nextFiring(reading.timing, reading.timezone, at.now)
   if (!next) throw refused(`The phrase was read as "${reading.reading}", which never comes.`)

@@ -42,6 +42,6 @@ export function momentWords(instant: Date, zone: string): string {
 
 /** The zone, and who chose it where the phrase and its field did not. */
 export function zoneWords({ name, source }: PhraseZone): string {
-  if (source === 'nobody') return `${name} (no time zone was given)`
+  if (source === 'default') return `${name} (no time zone was given)`
   return source === 'project' ? `${name} (the project's time zone)` : name
 }

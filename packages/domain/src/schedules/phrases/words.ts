@@ -5,7 +5,7 @@ import type { Token } from './tokens.ts'
 export const UNITS = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
 export type Unit = (typeof UNITS)[number]
 
-/** A length of time. `isImplied`: the one of "every week", which nobody has written. */
+/** A length of time. `isImplied`: the unwritten one of "every week". */
 export interface Span {
   count: number
   unit: Unit
@@ -84,7 +84,7 @@ export const readDayPart = reader(PART_WORDS)
 const readWeekdayGroup = reader(WEEKDAY_GROUPS)
 const readUnitWord = reader(UNIT_WORDS)
 
-/** `week`, as one that nobody has counted, and so not `weeks`. */
+/** `week` without a number, and so not `weeks`. */
 export function readUnit(tokens: Token[], position: number): Read<Span> | null {
   const unit = tokens[position]?.text.endsWith('s') ? null : readUnitWord(tokens, position)
   return unit && { value: { count: unit.value.times, unit: unit.value.unit, isImplied: true }, next: unit.next }

@@ -16,7 +16,7 @@ export interface PhraseContext {
 /** Where the wall clock of a phrase hangs, and who said so. */
 export interface PhraseZone {
   name: string
-  source: 'phrase' | 'field' | 'project' | 'nobody'
+  source: 'phrase' | 'field' | 'project' | 'default'
   /** As they were written, when the phrase has letters instead of a name. */
   letters: string | null
 }
@@ -195,7 +195,7 @@ function zoneOf(read: ZoneWord, words: string[], index: number): PhraseZone {
 function zoneWithout(at: PhraseContext): PhraseZone {
   if (at.timezone !== null) return { name: at.timezone, source: 'field', letters: null }
   if (at.projectTimezone !== null) return { name: at.projectTimezone, source: 'project', letters: null }
-  return { name: 'UTC', source: 'nobody', letters: null }
+  return { name: 'UTC', source: 'default', letters: null }
 }
 
 /** "Eastern Standard Time" and its like, as letters. */
