@@ -4,7 +4,7 @@ import { repositoryRoot } from '../../scripts/check/report.ts'
 import { findRetiredNames, readRetiredNames, retiredNamesIn } from '../../scripts/check/retired-names.ts'
 
 /** Where no retired name may stand. Code joins when its findings are gone: 'apps', 'packages', 'bench', 'chaos', 'scripts', 'openapi.yaml', '.env.example'. */
-const ROOTS = ['README.md', 'docs', ':!docs/adr/0006-a-patched-driver.md', 'examples', 'subagents', 'tsgs', 'docker-compose.yml', 'Dockerfile']
+const ROOTS = ['*.md', ':!docs/adr/0006-a-patched-driver.md', 'examples', 'docker-compose.yml', 'Dockerfile']
 
 const retired = readRetiredNames(readFileSync(`${repositoryRoot}/GLOSSARY.md`, 'utf8'))
 
