@@ -22,7 +22,7 @@ const node = process.execPath
 const STEPS: Step[] = [
   { name: '.env.example', command: [node, 'scripts/check/env-example.ts'], fix: [node, 'scripts/check/env-example.ts', '--write'] },
   { name: 'openapi.yaml', command: [node, 'scripts/check/openapi.ts'], fix: [node, 'scripts/check/openapi.ts', '--write'] },
-  // Strict: what Redocly recommends is an error, because a warning in a log is read by nobody.
+  // Strict: what Redocly recommends is an error, because warnings in a log go unread.
   { name: 'openapi rules', command: ['redocly', 'lint', '--extends=recommended-strict', 'openapi.yaml'] },
   { name: 'format and lint', command: ['biome', 'check', '--error-on-warnings', '.'], fix: ['biome', 'check', '--write', '.'] },
   { name: 'types', command: ['tsc', '--project', '.'] },

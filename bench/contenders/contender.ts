@@ -20,7 +20,7 @@ export interface Workers {
   runMs: number | null
 }
 
-/** Somebody who runs jobs, ours or a peer, in a database of its own. */
+/** A system that runs jobs, ours or a peer, in its own database. */
 export interface Contender {
   /** Null is us. */
   name: string | null

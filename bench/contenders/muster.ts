@@ -61,5 +61,5 @@ function ours(isFollowed: boolean): Contender {
 }
 
 export const muster = ours(false)
-/** While somebody follows the event log, for whom the process that spawns listens to the database. */
+/** With a follower of the event log, for which the spawning process listens to the database. */
 export const musterFollowed = ours(true)

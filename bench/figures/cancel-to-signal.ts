@@ -45,7 +45,7 @@ async function measureOurs(bench: Bench) {
     if (answer.status !== 202) throw new Error(`DELETE answered ${answer.status}: ${await answer.text()}`)
     await answer.arrayBuffer()
   }
-  // The same commit, and nobody is told: what is left is the worker's own look.
+  // The same commit without a notification: the worker finds it by its own poll.
   const inSilence = async (id: string) => void (await database.admin`update subtasks set cancel_requested_at = muster_now() where id = ${id}`)
   await cancelHeld(spawner, worker, overHttp)
   const told: number[] = []

@@ -14,7 +14,7 @@ interface Answer {
   items: { kind: string; task_id: string }[]
 }
 
-/** Whoever is asked for as the nth. */
+/** The nth session. */
 const nth = (briefs: SeededBriefs, index: number) => (index * STRIDE) % briefs.sessions
 
 function injection(briefs: SeededBriefs, index: number, expected: (items: Answer['items'], session: number) => boolean): HttpCall {

@@ -85,7 +85,7 @@ interface Lifecycle {
   unasked: Unasked
   saturated: PerSubtask
   calm: PerSubtask
-  /** Null of peers, whom nobody can follow. */
+  /** Null for peers, which cannot be followed. */
   followed: PerSubtask | null
 }
 
@@ -136,13 +136,12 @@ export const lifecycle: Figure = {
         rows.add({ label: 'whole lifecycle', unit: '/s', better: 'higher', goal }, contender.name, perSecond)
         rows.add({ ...transactions, label: 'transactions a subtask at saturation', goal: atMost(1) }, contender.name, saturated.net)
         rows.add({ ...transactions, label: `transactions a subtask at ${RATE}/s, spawn included`, goal: atMost(6) }, contender.name, calm.net)
-        if (followed !== null)
-          rows.add({ ...transactions, label: `transactions a subtask at ${RATE}/s, with somebody following`, goal: null }, null, followed.net)
+        if (followed !== null) rows.add({ ...transactions, label: `transactions a subtask at ${RATE}/s, with a follower`, goal: null }, null, followed.net)
         rows.add({ label: 'transactions a second, idle, starts apart', unit: '/s', better: 'lower', goal: null }, contender.name, unasked.perSecond)
         const show = ({ gross, net }: PerSubtask) => `${net.toFixed(2)} (of ${gross.toFixed(2)})`
         bench.log(
           `run ${run}, ${contender.name ?? 'muster'}: ${Math.round(perSecond)}/s, transactions ${show(saturated)} each, ${show(calm)} at ${RATE}/s, ` +
-            `${followed === null ? '' : `${show(followed)} with somebody following, `}without ${unasked.start} of start and end and ${unasked.perSecond.toFixed(0)}/s idle`,
+            `${followed === null ? '' : `${show(followed)} with a follower, `}without ${unasked.start} of start and end and ${unasked.perSecond.toFixed(0)}/s idle`,
         )
       }
       await add(muster)

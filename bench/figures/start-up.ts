@@ -20,7 +20,7 @@ async function start(dataDir: string) {
   const startMs = performance.now()
   const child = spawn('npm', ['start'], {
     cwd: ROOT,
-    // As somebody has it who has set nothing: what `.env` might say is overridden by the empty value, which means the default.
+    // With default settings: an empty value overrides `.env` and means the default.
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

@@ -1,11 +1,11 @@
 /**
- * Everything that outlives a mistake unless somebody ends it: processes, databases, folders. Whatever is opened is kept here
+ * Resources that survive an error unless they are closed: processes, databases, folders. Whatever is opened is kept here
  * until it is closed, so that Ctrl-C and a failed figure leave nothing behind.
  */
 const live = new Set<AsyncDisposable>()
 let isClosing = false
 
-/** Keeps something until its `close` was called, by whoever opened it or by `closeAll`. */
+/** Keeps something until its `close` was called, by its opener or by `closeAll`. */
 export function keep<T extends object>(thing: T, close: () => Promise<void>): T & AsyncDisposable {
   let closing: Promise<void> | undefined
   const kept = Object.assign(thing, {

@@ -14,7 +14,7 @@ export function describeMachine(): Record<string, unknown> {
     model: processors[0]?.model.trim(),
     memoryGb: Math.round(totalmem() / 1e9),
     system: `${systemType()} ${release()}`,
-    // Above what was started here, somebody else works on this machine, and the figures are worth less.
+    // If the load is higher than our own processes explain, other work shares this machine and the figures are less reliable.
     loadAtStart: loadavg().map((load) => Math.round(load * 100) / 100),
   }
 }

@@ -43,7 +43,7 @@ as a superuser; databases are created there and removed at the end.`
 /**
  * Reads the command line.
  *
- * @throws Error with what is wrong, for whoever typed it
+ * @throws Error that says what is wrong with the options
  */
 export function readCommand(argv: string[], figures: readonly Figure[]): Command {
   const { values, positionals } = parseArgs({

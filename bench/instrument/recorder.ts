@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Entry } from '../contenders/contender.ts'
 import { machineMs } from './clock.ts'
 
-/** Notes what a worker process runs, the same way for everybody. */
+/** Records the runs of a worker process, in the same way for all contenders. */
 export class Recorder {
   #entries: Entry[] = []
   #left = 0

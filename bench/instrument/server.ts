@@ -27,7 +27,7 @@ export interface BenchDatabase extends AsyncDisposable {
   name: string
   /** The processes' login, confined by row-level security. */
   appUrl: string
-  /** A superuser, or whoever was given. */
+  /** A superuser, or the given login. */
   adminUrl: string
   admin: postgres.Sql
 }
@@ -37,7 +37,7 @@ const SHOWN = ['server_version', 'fsync', 'synchronous_commit', 'full_page_write
 /**
  * Starts an embedded PostgreSQL in `folder` with the settings of `npm start`, or uses a given one.
  *
- * @param givenUrl somebody who may create databases and roles; what is created there is removed at the end
+ * @param givenUrl a login that may create databases and roles; what is created there is removed at the end
  * @param settings settings of the embedded server on top of its own, for profiles
  */
 export async function openServer(folder: string, givenUrl: string | undefined, settings: Record<string, string>): Promise<BenchServer> {

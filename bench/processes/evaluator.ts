@@ -15,7 +15,7 @@ import { adversarialOutputs, eightCriteria } from '../seeds/outputs.ts'
 /** Rows of one commit. While one waits for its disk, the next is evaluated. */
 const BATCH = 200
 const BATCHES_AT_ONCE = 2
-const NOBODY = { taskId: null, messageId: null, sessionId: null, subagentName: null }
+const NO_SUBJECT = { taskId: null, messageId: null, sessionId: null, subagentName: null }
 const ACTOR = { kind: 'system', id: 'bench' } as const
 
 const config = readConfig(process.env)
@@ -23,7 +23,7 @@ const deps = createDeps(config, pino({ level: config.settings.LOG_LEVEL, base: {
 const criteria = eightCriteria()
 
 function evaluateOne(subtaskId: string, output: string) {
-  const subject = { ...NOBODY, projectId: DEFAULT_PROJECT_ID, origin: 'subtask' as const, subtaskId }
+  const subject = { ...NO_SUBJECT, projectId: DEFAULT_PROJECT_ID, origin: 'subtask' as const, subtaskId }
   return evaluateOutput(deps.newId(), subject, { output, criteria, criteriaRevision: 1, settings: DEFAULT_EVALUATION_RULES }).row
 }
 

@@ -44,7 +44,7 @@ serve(
       }
       return ids
     },
-    /** Follows the event log from now on, as an API process does while somebody has a stream open. */
+    /** Follows the event log from now on, as an API process does while a stream is open. */
     async follow() {
       deps.feed.subscribe({ projectId: ctx.actor.projectId }, () => {})
       await deps.feed.ready()

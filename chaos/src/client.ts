@@ -2,7 +2,7 @@ import type { Findings } from './findings.ts'
 import type { Random } from './random.ts'
 import type { Life, Supervised } from './supervised.ts'
 
-/** What came of a request. `lost`: nobody knows whether it took effect. */
+/** What came of a request. `lost`: whether it took effect is unknown. */
 export type Outcome<Body> =
   | { kind: 'answered'; status: number; body: Body; replayed: boolean }
   | { kind: 'unavailable'; retryAfterMs: number }
@@ -75,7 +75,7 @@ export class Client {
     this.#findings.looked(RECOVERS, 0)
   }
 
-  /** PostgreSQL goes away again: whoever has not recovered goes on when it is back, with the time that is left. */
+  /** PostgreSQL goes away again: unfinished recoveries continue when it is back, with the remaining time. */
   interruptRecoveries(): void {
     for (const recovery of this.#recoveries) {
       clearTimeout(recovery.timer)
@@ -158,7 +158,7 @@ export class Client {
     return { kind: 'answered', status, body: body as Body, replayed: answer.headers.get('idempotent-replayed') === 'true' }
   }
 
-  /** Whether it has been one life since, which nobody has ended or stopped, on a machine that lets it work. */
+  /** Whether the process has run since without being killed or stopped, on a machine that lets it work. */
   #isLeftAlone(api: Supervised, life: Life | undefined, sinceMs: number): boolean {
     const wasStopped = api.excused.some(({ toMs }) => toMs + MARGIN_MS / 2 > sinceMs)
     return life !== undefined && life === api.life && life.endedBy === null && life.endedAtMs === null && !wasStopped && this.lagMs <= MARGIN_MS / 2

@@ -14,7 +14,7 @@ export interface ClockMoves {
   wasMoved(fromMs: number, toMs: number): boolean
 }
 
-/** Makes what `chaos.is_told_twice(time)` needs: of two times within a period that the clock went through twice nobody can say which came first. */
+/** Makes what `chaos.is_told_twice(time)` needs: of two times within a period that the clock went through twice, the first cannot be known. */
 export async function prepareClock(admin: postgres.Sql): Promise<void> {
   // From the beginning, so that every move finds the row, and waits for the one before it.
   await advanceClock(admin, '0 seconds')

@@ -6,7 +6,7 @@ export interface DatabaseHop {
   readonly connections: number
   /** Breaks this share of the connections, at least one if there is any. Answers how many. */
   cut(share: number): number
-  /** Nothing gets through in either direction until `flow`; nobody is told. */
+  /** Nothing gets through in either direction until `flow`, without an error. */
   stall(): void
   flow(): void
   close(): Promise<void>

@@ -8,7 +8,7 @@ interface Answer {
 }
 
 /**
- * What a process holds in memory when everything that nobody needs any more has been collected, in MiB: heap, and buffers outside it. Resident memory
+ * What a process holds in memory after garbage collection, in MiB: heap, and buffers outside it. Resident memory
  * says less, since the collector leaves garbage alone for as long as the machine has room. Null where the process does not answer.
  *
  * @param process started with an inspector

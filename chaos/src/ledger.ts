@@ -39,13 +39,13 @@ export interface Brief {
   moves: Move[]
 }
 
-/** What an author asked for to give a task to somebody, or to end it, one after the other. */
+/** An author's requests to assign or end a task, in order. */
 export interface Move {
   kind: 'assign' | 'dispatch' | 'complete' | 'cancel'
-  /** Who was to get it; null where nobody was, or before the answer says who. */
+  /** The intended session; null if there is none, or before the answer names it. */
   session: string | null
   startedMs: number
-  /** Null as long as nobody knows what came of it. */
+  /** Null while its outcome is unknown. */
   answeredMs: number | null
   isAccepted: boolean
   /** A request of it ended without an answer: refused in the end, it may still take effect later. */
@@ -54,7 +54,7 @@ export interface Move {
   summary: string | null
 }
 
-/** A schedule, as whoever wrote it knows it. */
+/** A schedule, as its author knows it. */
 export interface WrittenSchedule {
   /** In its metadata. */
   marker: string
@@ -63,7 +63,7 @@ export interface WrittenSchedule {
   id: string | null
 }
 
-/** A note to whoever holds a task, or a revision of it. */
+/** A note to the holder of a task, or a revision of it. */
 export interface Change {
   kind: 'note' | 'revision'
   taskId: string
@@ -79,7 +79,7 @@ export interface Change {
 export interface Injection {
   session: string
   projectId: string
-  /** Whether nobody else injects into this session, so that its answers have an order. */
+  /** Whether this actor alone injects into the session, so that its answers have an order. */
   isAlone: boolean
   /** When it was asked for first, and when the answer came. */
   askedMs: number

@@ -136,7 +136,7 @@ async function drain(system: System, findings: Findings, interrupted: AbortSigna
   }
 }
 
-/** Followers read to the end of the log, inboxes are emptied, and holders of tasks told everything. Manual claims that nobody confirmed lapse by moving the system's clock. */
+/** Followers read to the end of the log, inboxes are emptied, and holders of tasks receive every update. Unacknowledged manual claims expire by moving the system's clock. */
 async function letReadersFinish(system: System, load: Load): Promise<void> {
   const deadline = performance.now() + CATCH_UP_MAX_MS
   await moveClock(system.admin, 2 * 60_000)

@@ -7,7 +7,7 @@ const SAMPLES = 60
 /** The beginning is left out: caches fill, code is compiled, pools open. */
 const WARM_UP_SHARE = 0.3
 
-/** When the memory that is in use is looked at: collecting garbage more often would be a system that nobody runs. */
+/** When the memory that is in use is looked at: collecting garbage more often would measure an unrealistic system. */
 const HEAP_LOOKS = [WARM_UP_SHARE, 0.53, 0.76, 0.99]
 /**
  * What memory in use may grow by from the first of these looks to the last, if it has grown from each to the next. What is on its way makes it go up and

@@ -9,7 +9,7 @@ const GUIDE = 'command-wants-a-terminal'
 export const BRIEF = {
   title: 'Survey of the packages',
   instructions: 'Inspect packages and report what is in it.',
-  background_context: 'Somebody new takes over these packages next week, and the report tells where to begin reading.',
+  background_context: 'A new maintainer takes over these packages next week, and the report tells where to begin reading.',
   acceptance_criteria: ['The largest files are listed', 'The number of test files is given'],
   constraints: ['Do not change any file'],
   required_outputs: ['report', { name: 'file_count', description: 'files looked at', schema: { type: 'integer', minimum: 1 } }],

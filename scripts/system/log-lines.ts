@@ -5,7 +5,7 @@
 
 const LEVELS: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' }
 const COLOURS: Record<string, number> = { trace: 90, debug: 90, info: 32, warn: 33, error: 31, fatal: 31 }
-/** Known to whoever reads the line of one process on one machine. */
+/** Fields that a reader of one process on one machine already knows. */
 const LEFT_OUT = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'name', 'process', 'v'])
 const VALUE_LENGTH_MAX = 300
 

@@ -9,7 +9,7 @@ const LEFTOVER_GRACE_MS = 5_000
 
 /**
  * Who runs on a DATA_DIR: the process of `npm start` and its children, written down so that a start after everything was
- * killed finds what outlived it. Each pid is kept with the moment its process started; a pid alone may be somebody else's by now.
+ * killed finds what outlived it. Each pid is kept with the moment its process started; a pid alone may belong to another process by now.
  */
 export type RunRecord = { starter: ProcessIdentity; address: string | null; children: Record<string, ProcessIdentity> }
 

@@ -22,7 +22,7 @@ export type SystemOutput = {
   onLine: (source: 'api' | 'worker', line: string) => void
 }
 
-/** The running whole: PostgreSQL (unless it is somebody else's), API and worker, each a process of its own. */
+/** The running whole: PostgreSQL (unless an own server is given), API and worker, each a process of its own. */
 export type System = {
   /** Where the API answers. */
   address: string

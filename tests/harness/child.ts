@@ -67,7 +67,7 @@ export class Child {
         this.lines.push({ raw: error.message, fields: {} })
         end(null, null)
       })
-      // Somebody it started may hold its pipes open; that is no reason to wait for ever.
+      // A process that it started may hold its pipes open; do not wait for it.
       this.#process.once('exit', (code, signal) => setTimeout(() => end(code, signal), 1_000).unref())
     })
   }

@@ -57,7 +57,7 @@ export function operationFor(method: string, path: string): Operation | undefine
   return candidates.sort((left, right) => left.path.split('{').length - right.path.split('{').length)[0]
 }
 
-/** Whether whatever is wrong with a call is answered with nothing, so that whoever made it goes on. */
+/** Whether errors are answered with an empty 200, so that the caller continues. */
 export const failsOpen = ({ path }: Operation): boolean => path.startsWith('/hooks/')
 
 /** What is wrong with an answer, by the reference; empty when it is as promised. */

@@ -140,7 +140,7 @@ async function checkEnds(evidence: Evidence): Promise<void> {
     evidence,
     'a task that a subtask completed holds the outputs of that subtask',
     admin`select count(*) from tasks t join subtasks s on s.id = t.subtask_id where t.status = 'completed' and s.status = 'completed'`,
-    // Unless somebody else had handed them in before.
+    // Unless another holder had submitted them before.
     admin`
       select t.id, t.summary, t.completion_outputs, s.outputs from tasks t join subtasks s on s.id = t.subtask_id
       where t.status = 'completed' and s.status = 'completed' and t.completion_outputs <> s.outputs and coalesce(t.summary, '') not like 'handed in %'`,

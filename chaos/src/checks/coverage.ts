@@ -23,7 +23,7 @@ export function checkCoverage({ minutes, steady, only }: Options, faults: FaultR
   )
   if (steady) return
   const long = faults.outages.filter(({ fromMs, toMs }) => toMs - fromMs >= LONG_OUTAGE_MS)
-  findings.none('every kind of fault has happened, and everybody has been away', Object.keys(FAULTS).length, [
+  findings.none('every kind of fault has happened, and all actors have been away', Object.keys(FAULTS).length, [
     // A machine that mounts no small disk has no full one; the report says so.
     ...missingFaults(faults)
       .filter((kind) => kind !== 'disk-full' || hasSmallDisk)

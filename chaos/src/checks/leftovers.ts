@@ -45,7 +45,7 @@ export async function checkEmptySystem(evidence: Evidence): Promise<void> {
     locks.map((row) => row.objid),
   )
   findings.none('no program outlives its worker', system.workers.length, findPrograms(system.programMark))
-  // Whoever was killed could not sign off; its row is forgotten after a day.
+  // A killed process could not sign off; its row is forgotten after a day.
   const killed = new Set(
     system.workers.flatMap((worker) => worker.lives.filter((life) => life.endedBy === 'SIGKILL' || life.how !== 'code 0').map((life) => life.workerId)),
   )
@@ -99,7 +99,7 @@ function findPrograms(mark: string): string[] {
       const command = readFileSync(`/proc/${entry}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
       if (command !== '') found.push(`${entry}: ${command}`)
     } catch {
-      // Gone meanwhile, or somebody else's.
+      // Gone, or of another owner.
     }
   }
   return found

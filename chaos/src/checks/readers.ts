@@ -1,7 +1,7 @@
 import type { InboxDelivery } from '../ledger.ts'
 import { checkRows, type Evidence } from './check.ts'
 
-/** Everybody who follows the log has got all of it. */
+/** Every follower of the log has received all of it. */
 export async function checkFollowers({ admin, followers, findings }: Evidence): Promise<void> {
   for (const follower of followers) {
     const rows = await admin<{ seq: string }[]>`

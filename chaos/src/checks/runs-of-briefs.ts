@@ -12,7 +12,7 @@ export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): 
     { id: string; task_id: string; seq: number; type: string; revision: number; delivered_to: string | null; is_confirmed: boolean }[]
   >`
     select u.id, u.task_id, u.seq, u.update_type as type, u.revision, u.delivered_to,
-      -- By the program, that is, not by what somebody who held the task later checked in.
+      -- By the program, that is, not by a later holder's check-in.
       exists (
         select from events e where e.subject_id = u.task_id and e.type = 'update.acknowledged'
           and e.data ->> 'update_id' = u.id::text and not e.data ? 'check_in_id'
@@ -40,7 +40,7 @@ export async function checkRunsOfBriefs({ admin, ledger, findings }: Evidence): 
       })
       .map(({ id, told }) => `${id}: ${seqs(told.in_brief).join(',')} in its brief of revision ${told.revision}, then ${seqs(told.received).join(',')}`),
   )
-  // An attempt that began when its task had already been ended by somebody else is told nothing of it any more.
+  // An attempt that began when its task had already ended otherwise receives nothing of it any more.
   const confirmed = runs
     .filter((run) => run.is_held)
     .flatMap(({ id, told }) =>

@@ -9,7 +9,7 @@ const OUTCOMES: Record<EndingVerb, readonly string[]> = {
   release: ['released', 'cancelled'],
 }
 
-/** Whoever has lost a subtask can write nothing of it any more: not a step, and no end, whichever way. */
+/** A worker that has lost a subtask can write nothing to it any more: no step and no end. */
 export async function checkStaleWriters(evidence: Evidence, faults: readonly FaultRecord[]): Promise<void> {
   const { admin, ledger, findings } = evidence
   await checkRows(
@@ -40,7 +40,7 @@ export async function checkStaleWriters(evidence: Evidence, faults: readonly Fau
   findings.none(
     'what an outside worker was refused (412) has not ended its attempt',
     refused.length,
-    // A cancel ends it for everybody.
+    // A cancel ends it for all holders.
     refused.filter((claim) => attemptOf(claim)?.outcome !== 'cancelled' && hasEnded(claim, claim.verb as EndingVerb)).map(describe),
   )
   await checkStoppedWorkers(evidence, faults)

@@ -36,7 +36,7 @@ export async function checkSubtasks(evidence: Evidence): Promise<void> {
     rows.filter((row) => row.final_outcome === null).map((row) => `${row.id} (${row.marker}) is ${row.status}`),
   )
   findings.none(
-    'nothing is there that nobody asked for',
+    'nothing exists without a request',
     rows.length,
     rows.filter((row) => !spawned.has(row.marker ?? '')).map((row) => `${row.id} ${row.marker}`),
   )

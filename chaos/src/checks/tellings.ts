@@ -26,7 +26,7 @@ export async function checkTellings(evidence: Evidence): Promise<void> {
 
   const briefs = new Map(ledger.briefs.map((brief) => [brief.id, brief]))
   findings.none(
-    'a session is told of tasks that it holds, and of none after their author was answered that somebody else got it',
+    'a session is told of tasks that it holds, and of none after their author was answered that another session got it',
     told.length,
     told.filter(({ injection, item }) => !mayBeTold(briefs.get(item.taskId), injection)).map(({ injection, item }) => describe(injection, item)),
   )

@@ -7,13 +7,13 @@ const EVERY_MS = 180_000
 const LAST_BEFORE_END_MS = 15_000
 
 /**
- * Times at which everybody who follows the log or waits for work is away together. An API tails the log and listens for work only while
- * somebody does, so that otherwise it would never stop, and never begin again with somebody's cursor, while things break.
+ * Times at which all followers of the log and all waiting workers are away together. An API tails the log and listens for work only while
+ * one of them is present. Otherwise it would never stop, and never restart from a cursor, during faults.
  */
 export class Absences {
   #leaving = new AbortController()
   #back: Promise<void> = Promise.resolve()
-  /** How often everybody was away and came back. */
+  /** How often all of them were away and came back. */
   count = 0
 
   /** Aborted when it is time to go; another one for the time after. */
@@ -21,12 +21,12 @@ export class Absences {
     return this.#leaving.signal
   }
 
-  /** Resolves when nobody has to be away. */
+  /** Resolves when no absence is active. */
   get back(): Promise<void> {
     return this.#back
   }
 
-  /** Sends everybody away at fixed times of a run of so many minutes; back at once when it is over. */
+  /** Sends all of them away at fixed times of a run of so many minutes; back at once when it is over. */
   async run(minutes: number, over: AbortSignal): Promise<void> {
     const startedAt = performance.now()
     const lastMs = minutes * 60_000 - LASTS_MS - LAST_BEFORE_END_MS

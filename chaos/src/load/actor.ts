@@ -14,22 +14,22 @@ export interface Scene {
   ledger: Ledger
   findings: Findings
   tenants: readonly Tenant[]
-  /** Times at which nobody follows the log or waits for work. */
+  /** Times without followers of the log and without waiting workers. */
   absences: Absences
   /** Aborted when nothing new is to be started; what has begun is brought to its end. */
   closing: AbortSignal
-  /** Aborted when everybody has to leave. */
+  /** Aborted when all actors must stop. */
   over: AbortSignal
 }
 
-/** Waits; at once when everybody has to leave. */
+/** Waits, or returns at once when all actors must stop. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {})
 }
 
 /**
  * Asks until there is an answer, at any API, as a client does that holds an `Idempotency-Key` or asks for something that may be
- * asked twice. Null when everybody had to leave before one came.
+ * asked twice. Null if all actors had to stop first.
  */
 export async function askUntilAnswered<Body>(
   scene: Scene,

@@ -39,7 +39,7 @@ export async function runAuthor(scene: Scene, tenant: Tenant, perSecond: number)
   await Promise.all(living)
 }
 
-/** One brief. Nobody else gives it to anybody, so that what its author was answered says who may know of it. */
+/** One brief. Only its author assigns it, so that the author's answers say which sessions may know it. */
 class Life {
   readonly #scene: Scene
   readonly #tenant: Tenant

@@ -14,7 +14,7 @@ interface ScheduleAnswer {
   code?: string
 }
 
-/** Writes schedules that are due within seconds, pauses some, takes them back in the end. Their subtasks are nobody's spawns. */
+/** Writes schedules that are due within seconds, pauses some, takes them back in the end. Their subtasks have no spawning actor. */
 export async function runClockSetter(scene: Scene, tenant: Tenant): Promise<void> {
   const random = createRandom(scene.seed, 'clock-setter', tenant.name)
   const living = new Set<Promise<void>>()

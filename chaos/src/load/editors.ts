@@ -19,7 +19,7 @@ interface RevisedAnswer {
   code?: string
 }
 
-/** Sends notes to whoever holds a brief, and changes what it says. Several a project, so that they change the same revision at once. */
+/** Sends notes to the holder of a brief, and changes the brief. Several a project, so that they change the same revision at once. */
 export async function runEditor(scene: Scene, tenant: Tenant, number: number): Promise<void> {
   const random = createRandom(scene.seed, 'editor', tenant.name, number)
   let changes = 0
@@ -27,7 +27,7 @@ export async function runEditor(scene: Scene, tenant: Tenant, number: number): P
     await pause(random.whole(100, 800), scene.closing)
     const recent = scene.ledger.briefs.filter((brief) => brief.id !== null && brief.projectId === tenant.projectId).slice(-RECENT)
     if (recent.length === 0 || scene.closing.aborted) continue
-    // Mostly of what somebody is at.
+    // Mostly of running work.
     const held = recent.filter((brief) => ['assign', 'dispatch'].includes(brief.moves.findLast((move) => move.isAccepted)?.kind ?? ''))
     const brief = random.pick(held.length > 0 && random.chance(0.8) ? held : recent)
     changes += 1
@@ -49,7 +49,7 @@ async function note(scene: Scene, tenant: Tenant, brief: Brief, name: string, ra
   }
   scene.ledger.changes.push(change)
   const ask = { path: `/tasks/${brief.id}/updates`, key: tenant.key, body: { content: change.text } }
-  // Without a key it is asked once: whether it took effect is then nobody's to know.
+  // Without a key it is asked once: whether it took effect is then unknown.
   const answer = random.chance(0.7)
     ? await askUntilAnswered<RevisedAnswer>(scene, random, { ...ask, idempotencyKey: `brief-note-${name}` })
     : await askOnce<RevisedAnswer>(scene, random, ask)
@@ -57,7 +57,7 @@ async function note(scene: Scene, tenant: Tenant, brief: Brief, name: string, ra
   take(scene, change, answer, 202, ['invalid_transition'])
 }
 
-/** Changes the revision that it has read; when somebody else was faster, the one that there is then. */
+/** Changes the revision that it has read; or the newer revision if another editor was faster. */
 async function revise(scene: Scene, tenant: Tenant, brief: Brief, name: string, random: Random): Promise<void> {
   const path = `/tasks/${brief.id}`
   for (let attempt = 1; attempt <= REVISE_ATTEMPTS; attempt += 1) {

@@ -17,7 +17,7 @@ import { runOutsideWorker } from './outside-workers.ts'
 import { runRevoker } from './revokers.ts'
 import { runSpawner } from './spawners.ts'
 
-/** Everybody who uses the system, at work. */
+/** All actors that use the system. */
 export interface Load {
   ledger: Ledger
   client: Client
@@ -25,7 +25,7 @@ export interface Load {
   absences: Absences
   /** Lets nothing new begin; resolves when everything that was begun has had its answer. */
   close(): Promise<void>
-  /** Sends everybody home. */
+  /** Stops all actors. */
   end(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { createRandom } from '../random.ts'
 import type { Tenant } from '../tenants.ts'
 import { askUntilAnswered, pause, type Scene } from './actor.ts'
 
-/** How far back somebody is still interested in what was asked for. */
+/** How far back requests are still checked. */
 const RECENT = 40
 
 interface SubtaskAnswer {
@@ -78,7 +78,7 @@ async function steer(scene: Scene, tenant: Tenant, spawn: Spawn, name: string, r
   }
   note.state = 'refused'
   const isKnown = answer.status === 409 && ['invalid_transition', 'not_steerable'].includes(answer.body.code ?? '')
-  scene.findings.looked('an update is refused only when nobody could take it', 1)
+  scene.findings.looked('an update is refused only when no holder could receive it', 1)
   if (!isKnown)
-    scene.findings.broke('an update is refused only when nobody could take it', `${id}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
+    scene.findings.broke('an update is refused only when no holder could receive it', `${id}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
 }

@@ -25,7 +25,7 @@ export function isPoor(subtaskId: string): boolean {
   return Number.parseInt(subtaskId.slice(-1), 16) < 8
 }
 
-/** What whoever makes a result says of it. */
+/** The text of a result's author about the result. */
 export function reflectionOn(subtaskId: string): string {
   const lines = isPoor(subtaskId) ? ['🐛 half of it is missing', '🐛 the other half is wrong'] : ['✅ all of it is there', '✅ none of it is wrong']
   return `<npl-block type="reflection">\n${lines.join('\n')}\n</npl-block>`

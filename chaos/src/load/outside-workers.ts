@@ -106,7 +106,7 @@ async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAn
     case 'vanish':
       return
     case 'late':
-      // Long after the lease: somebody else has it, or had it, by now. Usually this must be refused, and always leave no trace then.
+      // Long after the lease: another worker has it, or had it, by now. Usually this must be refused, and always leave no trace then.
       await pause(LEASE_SECONDS * 1_000 + random.whole(500, 2_500), scene.over)
       return await end(scene, tenant, random, entry, 'complete', completion())
   }

@@ -18,7 +18,7 @@ export type Binaries = { initdb: string; postgres: string; majorVersion: number 
  * `node_modules`. When another user than ours runs the server, that folder may be out of its reach (a clone in root's
  * private home), so the programs are copied to a system folder once for each version.
  *
- * @param systemDir a folder of root's that everybody may read; see {@link findSystemDir}
+ * @param systemDir a folder of root's that every user may read; see {@link findSystemDir}
  */
 export async function findBinaries(user: ServerUser, systemDir: () => Promise<string>): Promise<Binaries> {
   const native = await findNativeFolder()
@@ -37,8 +37,8 @@ export async function findBinaries(user: ServerUser, systemDir: () => Promise<st
 
 /**
  * The folder for what has to lie outside the clone when root starts the server: `/var/lib/muster`, else one in the folder
- * for temporary files. Programs from here are run, so nobody but root may be able to write to it: the folder for temporary
- * files is everybody's, and somebody else may have made one of that name first.
+ * for temporary files. Programs from here are run, so only root may be able to write to it: the folder for temporary
+ * files is shared, and another user may have made one of that name first.
  */
 export async function findSystemDir(): Promise<string> {
   const candidates = ['/var/lib/muster', join(tmpdir(), 'muster-system')]
@@ -113,7 +113,7 @@ async function copyNativeFolder(from: string, to: string, targetIsUsable: () => 
   }
 }
 
-/** Everybody may read and enter, whatever the umask and the modes of the original were. */
+/** Every user may read and enter, whatever the umask and the modes of the original were. */
 async function openForReading(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -69,7 +69,7 @@ export async function passwordOf(folder: DataFolder, login: string): Promise<str
   if (known !== undefined) return known.trim()
   const written = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   await writeFile(written, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-  // A link is made whole or not at all, and never over an existing file: the first one decides for everybody.
+  // A link is made whole or not at all, and never over an existing file: the first one decides for all processes.
   await link(written, path).catch((error: unknown) => {
     if (systemErrorCode(error) !== 'EEXIST') throw error
   })
@@ -110,7 +110,7 @@ export async function removeHalfMade(folder: DataFolder): Promise<void> {
   }
 }
 
-/** The process that uses this data folder now, other than this one: whoever started its server and still runs. */
+/** The process that uses this data folder now, other than this one: the process that started its server and still runs. */
 export function otherOwner(record: ServerRecord | undefined): ProcessIdentity | undefined {
   const owner = record?.owner
   return owner !== null && owner !== undefined && owner.pid !== process.pid && isRunning(owner) ? owner : undefined

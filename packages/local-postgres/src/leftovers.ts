@@ -10,7 +10,7 @@ const NOTICE_MS = 5_000
 
 /**
  * Clears the way for a start after everything was killed. A PostgreSQL that outlived the process that started it is shut
- * down, not adopted: its settings may be others than the ones asked for now, and nobody is left who uses it.
+ * down, not adopted: its settings may be others than the ones asked for now, and no process uses it any more.
  *
  * @throws LocalPostgresError `already_running` while the process that started it is alive
  */
@@ -65,13 +65,13 @@ async function endServer(folder: DataFolder, pid: number): Promise<void> {
 }
 
 /**
- * PostgreSQL refuses to start while the pid in its lock file is alive, whoever has that pid by now. It does pass over a
+ * PostgreSQL refuses to start while the pid in its lock file is alive, whichever process has that pid by now. It does pass over a
  * lock file that names its own parent, so ours is put there. Deleting the file would be wrong: it also names the shared
  * memory by which a new server notices that processes of the old one still write to the data.
  */
 async function disarmStaleLock(folder: DataFolder): Promise<void> {
   const [text, pid] = [await lockFile(folder), await lockedBy(folder)]
-  // A lock of nobody needs no help. One of a server that another start has brought up in this moment must stay as it is.
+  // A stale lock needs no help. One of a server that another start has brought up in this moment must stay as it is.
   if (text === undefined || pid === undefined || !isAlive(pid) || servesCluster(pid, folder)) return
   await writeFile(join(folder.cluster, 'postmaster.pid'), text.replace(/^\d+/, String(process.pid)))
 }

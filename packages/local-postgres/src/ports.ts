@@ -3,7 +3,7 @@ import { listenerOf } from './processes.ts'
 
 const LOOPBACK = '127.0.0.1'
 
-/** A port of 127.0.0.1 that nobody listens on. It is free at this moment only: whoever takes it must cope with having lost it again. */
+/** A port of 127.0.0.1 without a listener. It is free at this moment only: its user must handle losing it again. */
 export function freePort(): Promise<number> {
   return listenOnce(0, LOOPBACK)
 }

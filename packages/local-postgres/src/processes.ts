@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /**
  * Telling processes apart. A pid alone says nothing: the system hands it to another process once its first owner is gone,
- * and a signal sent to a remembered pid may then end somebody else's program. So a process is remembered together with
+ * and a signal sent to a remembered pid may then end another program. So a process is remembered together with
  * the moment it started, and checked for both before anything is done to it.
  */
 export type ProcessIdentity = {

@@ -21,7 +21,7 @@ export function currentUserId(): number {
 }
 
 /**
- * Picks the user that PostgreSQL runs as. For everybody but root that is themselves. PostgreSQL refuses to run as root, so
+ * Picks the user that PostgreSQL runs as. For every user except root it is the user itself. PostgreSQL refuses to run as root, so
  * root lends it the `postgres` system user, made when there is none, and `nobody` where users cannot be made.
  */
 export function chooseServerUser(): ServerUser {

@@ -169,7 +169,7 @@ async function isDiskFull(path: string): Promise<boolean> {
   return bavail === 0
 }
 
-/** The error for a port that somebody else listens on. */
+/** The error for a port that another process listens on. */
 export function portTaken(port: number): LocalPostgresError {
   return new LocalPostgresError('port_taken', `Port ${port} for PostgreSQL is already taken${takenBy(port)}: stop that process, or choose another port.`)
 }

@@ -43,10 +43,10 @@ export type LocalPostgres = {
   kill(): Promise<void>
 }
 
-/** A server that somebody has started. */
+/** A started server. */
 export type FoundPostgres = Pick<LocalPostgres, 'adminUrl' | 'port' | 'pid' | 'urlFor'>
 
-/** How often a start without a given port looks for another one when somebody took it in between. */
+/** How often a start without a given port looks for another one when another process took it in between. */
 const PORT_TRIES = 5
 
 /**

@@ -1,7 +1,7 @@
 import type { RunUpdate } from './port.ts'
 
 /**
- * Hands the updates of a run over one by one, until there are no more, `signal` says that it is over, or whoever takes them says so. The next one is
+ * Delivers the updates of a run one by one, until there are no more, `signal` is aborted, or the receiver stops. The next one is
  * asked for when the last one has been taken: what was not asked for stays undelivered.
  *
  * @param take answers false for the end

@@ -14,7 +14,7 @@ export interface Criterion {
   text: string
 }
 
-/** Everything the runner is told before it starts. */
+/** The input of a runner. */
 export interface Brief {
   subtaskId: string
   /** The subtask's own session, `subtask-<id>`. */
@@ -35,7 +35,7 @@ export interface Brief {
   feedback: string | null
   model: string | null
   metadata: Record<string, unknown>
-  /** Nobody waits for it, and no MCP tool works in it but Muster's own for sub-agents. Absent counts as true. */
+  /** Without a waiting caller, and without MCP tools except Muster's own for sub-agents. Absent counts as true. */
   background?: boolean
   /**
    * The sub-agent that it is a run of, without what the background takes from it. `text` says its role and its instructions already; its tools

@@ -16,7 +16,7 @@ export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'
 export interface RunnerSurroundings {
   /** Variables of this process; PATH decides what a bare program name means. */
   environment: Environment
-  /** What relative paths in the settings start from; the current folder unless told. */
+  /** What relative paths in the settings start from; default: the current folder. */
   baseFolder?: string
 }
 
@@ -38,7 +38,7 @@ export interface RunnerDescription extends RunnerOffer {
   version?: string
 }
 
-/** Work handed to whoever claims it over HTTP. No worker of ours runs it. */
+/** Work for external workers that claim it over HTTP. No worker of ours runs it. */
 const EXTERNAL = 'external'
 const AI = 'ai'
 const CLAUDE_CODE = 'claude-code'

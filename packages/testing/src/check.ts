@@ -5,7 +5,7 @@ export interface InvariantOptions {
   runningPerAgent?: number
   /**
    * Whether limits were raised or lowered after work was accepted. Lowering one stops no run, so slots above it are no fault
-   * then, and how many should be granted at the moment cannot be told.
+   * then, and how many should be granted at the moment cannot be known.
    */
   limitsHaveChanged?: boolean
   /**

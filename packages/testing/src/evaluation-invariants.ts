@@ -10,7 +10,7 @@ const RESULTS: Check[] = [
       having count(e.id) <> (s.status = 'completed')::int`,
   },
   {
-    claim: 'the evaluation of a result names the revision that its run was told, and a run without a brief has none',
+    claim: 'the evaluation of a result names the revision that was delivered to its run, and a run without a brief has none',
     find: (sql) => sql`
       select format('%s says %s, its subtask %s', e.id, coalesce(e.criteria_revision::text, 'none'), coalesce(s.task_revision::text, 'none')) as broken
       from evaluations e join subtasks s on s.id = e.subtask_id

@@ -28,7 +28,7 @@ export interface HarnessOptions {
 }
 
 export interface RecordedLog extends Log {
-  /** What was logged as an error since the last call. Whoever expects errors takes them; the rest fail the file at `close`. */
+  /** What was logged as an error since the last call. Tests that expect errors take them; the rest fail the file at `close`. */
   takeErrors(): { message: string; fields: object }[]
 }
 
@@ -36,12 +36,12 @@ export interface RecordedLog extends Log {
 export interface Harness {
   database: TestDatabase
   deps: Deps
-  /** Everybody on this machine, in the default project. */
+  /** The caller of an open server, in the default project. */
   ctx: Ctx
   /** A superuser's connections, for what a test asserts and arranges. */
   admin: postgres.Sql
   log: RecordedLog
-  /** Makes another project with queues, and somebody with every right in it and in no other. */
+  /** Makes another project with queues, and an actor with every scope in it and in no other. */
   projectCtx(name?: string): Promise<Ctx>
   /** The same context with another actor, such as one that `authenticate` has found. */
   as(actor: Actor): Ctx

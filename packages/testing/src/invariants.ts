@@ -169,7 +169,7 @@ const ROWS: Check[] = [
 
 const ANNOUNCEMENTS: Check[] = [
   {
-    claim: 'an ended subtask has exactly one terminal event, of its own status, and nobody else has one',
+    claim: 'an ended subtask has exactly one terminal event, of its own status, and no other subtask has one',
     find: (sql) => sql`
       select format('%s %s has %s (%s)', s.status, s.id, coalesce(e.count, 0), e.types) as broken
       from subtasks s left join (

@@ -16,7 +16,7 @@ import {
 import type postgres from 'postgres'
 import { TEST_RUNNERS } from './harness.ts'
 
-/** Spawns a subtask, for the runner `own` unless told otherwise. */
+/** Spawns a subtask, by default for the runner `own`. */
 export function spawn(ctx: Ctx, input: Partial<NewSubtask> = {}): Promise<Subtask> {
   return createSubtask(ctx, { task: 'Count the files.', runner: 'own', ...input })
 }
@@ -28,7 +28,7 @@ export async function spawnMany(ctx: Ctx, count: number, input: Partial<NewSubta
   return spawned
 }
 
-/** Creates a task that asks for nothing, unless told otherwise. */
+/** Creates a task, by default without requirements. */
 export function makeTask(ctx: Ctx, fields: BriefFields = {}): Promise<Task> {
   return createTask(ctx, { title: 'Count the files', instructions: 'Count the files of src/.', ...fields })
 }

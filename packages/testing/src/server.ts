@@ -45,7 +45,7 @@ export async function startTestServer(givenUrl: string | undefined): Promise<Tes
     adminUrl: server.adminUrl,
     templateUrl: template.href,
     async close() {
-      // A server of our own is removed whole; on somebody else's nothing may be left behind.
+      // A server of our own is removed whole; on a given server nothing may be left behind.
       if (givenUrl !== undefined && givenUrl !== '') await asAdmin(server.adminUrl, (sql) => dropAll(sql, login))
       await server.stop()
     },

@@ -15,7 +15,7 @@ const HOLDERS: Check[] = [
       select format('assignment of %s to %s', task_id, session_id) from assignments where ended_at is not null and (has_news or credential_hash is not null)`,
   },
   {
-    claim: 'a task that was given to somebody is held, and one that waits is not',
+    claim: 'an assigned task is held, and a waiting one is not',
     find: (sql) => sql`
       select format('%s %s of %s', t.status, t.id, coalesce(t.subagent_session_id, 'nobody')) as broken
       from tasks t left join assignments a on a.task_id = t.id and a.ended_at is null
@@ -29,7 +29,7 @@ const HOLDERS: Check[] = [
       where t.status in ('assigned', 'in_progress') and t.subagent_session_id = 'subtask-' || t.subtask_id and (s.id is null or s.status in ${ended(sql)})`,
   },
   {
-    claim: 'a subtask is told to stop when the task that it runs is called off or given to a session',
+    claim: 'a subtask is asked to stop when its task is cancelled or assigned to a session',
     find: (sql) => sql`
       select format('%s %s runs %s, which is %s', s.status, s.id, t.id, t.status) as broken
       from subtasks s join tasks t on t.id = s.task_id join assignments a on a.task_id = t.id and a.session_id = 'subtask-' || s.id
@@ -84,7 +84,7 @@ const BRIEFS: Check[] = [
 
 const UPDATES: Check[] = [
   {
-    claim: 'a holder has news exactly as long as it has not been told everything',
+    claim: 'a holder is marked as undelivered exactly until every update is delivered',
     find: (sql) => sql`
       select format('%s of %s: news %s, told %s of %s and revision %s of %s', a.session_id, t.id, a.has_news, a.delivered_seq, t.update_seq,
         coalesce(a.delivered_revision, 0), t.revision) as broken
@@ -101,8 +101,8 @@ const UPDATES: Check[] = [
       where u.status = 'queued' and (t.status in ${ended(sql)} or u.seq <= a.delivered_seq)`,
   },
   {
-    // Told from the beginning again, a session has been told less than its receipts say, until it gets the brief that contains them.
-    claim: 'what was delivered of a task was delivered to a session that held it, and was told as far as that',
+    // After a resend, the delivery cursor of a session is behind its receipts until it receives the whole brief.
+    claim: 'every delivered update went to a session that held the task, and lies within its delivery cursor',
     find: (sql) => sql`
       select format('%s update %s of %s to %s, told up to %s', u.status, u.seq, u.task_id, coalesce(u.delivered_to, 'nobody'), coalesce(a.delivered_seq, 0)) as broken
       from updates u left join assignments a on a.task_id = u.task_id and a.session_id = u.delivered_to
@@ -178,5 +178,5 @@ const REPORTS: readonly Check[] = [
   },
 ]
 
-/** What must hold of briefs, of who holds them, and of what they were told. */
+/** Invariants of briefs, assignments and deliveries. */
 export const TASKS: readonly Check[] = [...HOLDERS, ...BRIEFS, ...UPDATES, ...ANNOUNCEMENTS, ...REPORTS]

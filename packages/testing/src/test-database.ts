@@ -9,7 +9,7 @@ export interface TestDatabase {
   /** A superuser, who sees everything. */
   adminUrl: string
   name: string
-  /** Removes the database, whoever is still connected. */
+  /** Removes the database, even if clients are connected. */
   drop(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ async function copy(sql: postgres.Sql, template: string, name: string): Promise<
       await sql`create database ${sql(name)} template ${sql(template)}`
       return
     } catch (error) {
-      // Somebody is in the template for a moment: autovacuum, which does not ask whether connections are allowed.
+      // A short connection to the template: autovacuum, which does not ask whether connections are allowed.
       if ((error as { code?: string }).code !== '55006' || attempt === COPY_TRIES) throw error
     }
   }

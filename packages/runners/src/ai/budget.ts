@@ -8,7 +8,7 @@ export interface CallUsage {
   costUsd: number | null
 }
 
-/** What a call has cost, in millionths of a US dollar: as the provider says, else by the price; 0 where nobody has set one. */
+/** What a call has cost, in millionths of a US dollar: as the provider says, else by the price; 0 if none is set. */
 export function costMicros({ inputTokens, outputTokens, costUsd }: CallUsage, price: ModelPrice | null): number {
   // Dollars per million tokens are millionths of a dollar per token.
   const priced = price === null ? 0 : inputTokens * price.input + outputTokens * price.output

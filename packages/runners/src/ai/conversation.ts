@@ -46,7 +46,7 @@ const REMINDERS_MAX = 2
 const CONTINUATIONS_MAX = 8
 
 /**
- * One run: the model is called, its tools are run, and so on until it answers without a tool. Between any two of these, updates are told,
+ * One run: the model is called, its tools are run, and so on until it answers without a tool. Between any two of these, updates are delivered,
  * and the budget and the end of the run are looked at. Answers with the outcome; never throws for what a model, a provider or a tool does.
  */
 export class Conversation {
@@ -55,7 +55,7 @@ export class Conversation {
   readonly #messages: ModelMessage[]
   /** All that the model has said, for when the run ends without a result. */
   readonly #said = createKeptText(RESULT_BYTES_MAX)
-  /** Told in a message that no answered call has contained yet. */
+  /** Delivered in a message that no answered call has contained yet. */
   #untold: RunUpdate[] = []
   /** The beginning of an answer that is gone on with. */
   #begun = ''
@@ -78,7 +78,7 @@ export class Conversation {
       this.#tell(inbox.take())
       const answer = await this.#ask()
       if ('outcome' in answer) return answer.outcome
-      // An update came first, and is told in the next call.
+      // An update came first and is delivered in the next call.
       if ('interrupted' in answer) continue
       const outcome = answer.toolRequests.length > 0 && answer.finish !== 'refused' ? await this.#useTools(answer) : this.#judge(answer)
       if (outcome !== null) return outcome
@@ -127,7 +127,7 @@ export class Conversation {
 
   #waitMs(failure: Failure, tries: number): number {
     const { firstWaitMs, waitMsMax } = this.#parts.patience
-    // Half of it by chance: whoever was limited at the same moment should not come back at the same moment.
+    // Half of it by chance: callers that were limited at the same moment should not return at the same moment.
     const backoffMs = firstWaitMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2)
     return Math.min(failure.retryAfterMs ?? backoffMs, waitMsMax)
   }

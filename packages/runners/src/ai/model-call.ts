@@ -2,7 +2,7 @@ import type { AssistantModelMessage, LanguageModel, ModelMessage, ToolSet } from
 import type { CallUsage } from './budget.ts'
 import { ModelSilent } from './failure.ts'
 
-/** A tool call of a model. `problem` says why it cannot be run as it is: nobody offered the tool, or its arguments are no JSON or do not fit. */
+/** A tool call of a model. `problem` says why it cannot be run as it is: the tool was not offered, or its arguments are not JSON or do not match. */
 export interface ToolRequest {
   id: string
   name: string
@@ -32,7 +32,7 @@ export interface CallOptions {
   idleSeconds: number
 }
 
-/** Nobody means to say more in one answer; a server that never stops must not fill the worker's memory. */
+/** Longer than any intended answer. A server that never stops must not fill the worker's memory. */
 const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 /** Where a server does not say how many tokens it has used, they are guessed by this. */
 const CHARACTERS_PER_TOKEN = 4
@@ -121,7 +121,7 @@ export async function callModel({ model, instructions, messages, tools, signal, 
 type Sdk = typeof import('ai')
 type Part = ReturnType<Sdk['streamText']>['stream'] extends AsyncIterable<infer Item> ? Item : never
 
-/** The SDK prints warnings about models to the console unless it is told not to. */
+/** The SDK prints warnings about models to the console by default. */
 async function loadSdk(): Promise<Sdk> {
   globalThis.AI_SDK_LOG_WARNINGS = false
   return await import('ai')

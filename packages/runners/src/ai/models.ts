@@ -23,7 +23,7 @@ export type ProviderName = 'anthropic' | 'openai'
 export interface ModelChoice {
   provider: ProviderName
   modelId: string
-  /** Null where nobody has said what it costs. */
+  /** Null if the price is unknown. */
   price: ModelPrice | null
 }
 
@@ -41,7 +41,7 @@ const DEFAULT_ALIASES: Readonly<Record<string, string>> = {
   sonnet: 'anthropic:claude-sonnet-5-5',
   opus: 'anthropic:claude-opus-5-5',
 }
-/** A definition that leaves the choice to whoever runs it. */
+/** A definition that leaves the choice to its runner. */
 const NO_CHOICE = 'inherit'
 const PROVIDERS: readonly ProviderName[] = ['anthropic', 'openai']
 const MISSING: Record<ProviderName, string> = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY, or OPENAI_BASE_URL' }

@@ -31,7 +31,7 @@ const FIRST_WAIT_MS = 1_000
 const WAIT_MS_MAX = 30_000
 
 /**
- * The runner `ai`: a model and its tools in a loop, over the AI SDK. It is steerable: updates are told before the next model call, or at
+ * The runner `ai`: a model and its tools in a loop, over the AI SDK. It is steerable: updates are delivered before the next model call, or at
  * once where they ask for that. Everything heavy is imported by the first run.
  *
  * How a run ends: with the model's last answer; `blocked` where the model refuses; `budget_exceeded` with what it has said so far; `errored`,
@@ -102,7 +102,7 @@ function chooseModel({ resolveModel, ModelUnavailable }: Parts, { brief, budget 
   try {
     const choice = resolveModel(settings, brief.model)
     if (budget.costUsdMicros === null || choice.price !== null) return { choice }
-    return { error: `The subtask has a budget in dollars (max_cost_usd), and nobody has said what "${choice.modelId}" costs: add it to MODEL_PRICES.` }
+    return { error: `The subtask has a budget in dollars (max_cost_usd), and the price of "${choice.modelId}" is unknown. Add it to MODEL_PRICES.` }
   } catch (error) {
     if (error instanceof ModelUnavailable) return { error: error.message }
     throw error

@@ -10,10 +10,10 @@ import type { ToolRules } from './tool-rules.ts'
 const RETRIES_MAX = 5
 
 /**
- * The arguments of the program. Nothing in them is secret: anybody on the machine may read them.
+ * The arguments of the program. Nothing in them is secret: every user of the machine may read them.
  *
  * `--restricted` keeps the file tools in the working folder, ignores settings of the user and of the project, and has no commands that are not named.
- * `dontAsk` with nobody to ask denies whatever no rule allows; permissions are never bypassed.
+ * `dontAsk` without a person to ask denies whatever no rule allows; permissions are never bypassed.
  */
 export function argumentsOf(run: Pick<Run, 'brief' | 'budget'>, folder: PrivateFolder, rules: ToolRules, model: string | null): string[] {
   const { brief, budget } = run

@@ -10,7 +10,7 @@ const OWNER_FILE = 'owner.json'
 /** A process, told from all that have its number at another time or in another container. */
 interface Owner {
   pid: number
-  /** In the machine's own count; empty where nobody tells. */
+  /** In the machine's own count; empty if unknown. */
   startedAt: string
   /** Whose numbers of processes these are. */
   namespace: string
@@ -37,7 +37,7 @@ export async function removeLeftFolders(): Promise<number> {
       await rm(folder, { recursive: true, force: true, maxRetries: 3 })
       removed += 1
     } catch {
-      // Somebody else was quicker, or it is none of ours.
+      // Another process was faster, or the folder is not ours.
     }
   }
   return removed

@@ -87,7 +87,7 @@ const message = z.discriminatedUnion('type', [
     queued_turn_count: z.number().optional(),
     user_message_uuids: z.array(text).optional(),
   }),
-  /** What becomes of a message that was written to the program: queued, started, completed, cancelled. */
+  /** The state of a message that was written to the program: queued, started, completed, cancelled. */
   z.object({ type: z.literal('command_lifecycle'), command_uuid: text, state: text }),
   z.object({ type: z.literal('control_request'), request_id: text }),
 ])
@@ -116,7 +116,7 @@ export function interruptRequest(requestId: string): object {
 
 /** Whatever the program asks its host for, this one does not have. */
 export function refusalOf(requestId: string): object {
-  return { type: 'control_response', response: { subtype: 'error', request_id: requestId, error: 'Nobody is there to answer.' } }
+  return { type: 'control_response', response: { subtype: 'error', request_id: requestId, error: 'No user is present to answer.' } }
 }
 
 /** What a tool has answered, as text. */

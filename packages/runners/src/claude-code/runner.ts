@@ -99,7 +99,7 @@ function withoutSecrets(error: unknown, redact: Redact): Error {
   return new Error(redact(error instanceof Error ? error.message : String(error)))
 }
 
-/** Passes on what the program says and what it is to be told, until it is gone. */
+/** Passes on the output and the input of the program until it has ended. */
 async function follow(program: Program, session: Session, run: Run) {
   const errors = createTail(ERROR_TAIL_BYTES)
   let failure: { error: unknown } | null = null

@@ -25,7 +25,7 @@ export interface SessionParts {
   log: StepLog
 }
 
-/** One session with the program: what it is told, and what it says. The process itself is somebody else's business. */
+/** One session with the program: its input and its output. The process itself is managed elsewhere. */
 export class Session {
   readonly #parts: SessionParts
   readonly #ledger: ReturnType<typeof createUpdateLedger>
@@ -213,7 +213,7 @@ export class Session {
     this.#timer = setTimeout(end, INTERRUPT_MS)
   }
 
-  /** Nothing will be told any more: a program that reads its input to the end finds the end now. */
+  /** Ends the input: a program that reads its input to the end finds the end now. */
   #finish(): void {
     this.#setOver()
     this.#parts.program.stdin.end()

@@ -19,7 +19,7 @@ export interface LocatedClaude {
   version: string | null
 }
 
-/** Looks at the disk at every call. The program itself is asked for its version once, and nobody waits for that. */
+/** Looks at the disk at every call. The version of the program is queried once, in the background. */
 export function locateClaude(settings: ClaudeCodeSettings, environment: Environment, baseFolder: string): LocatedClaude {
   const name = settings.CLAUDE_CODE_PATH ?? PROGRAM
   const { program, missing } = locateProgram({ argv: [name] }, environment, baseFolder)

@@ -6,9 +6,9 @@ export interface UpdateLedger {
   sent(messageId: string, updateId: string): void
   /** The program has put the message before its model: the next call tells of it. */
   delivered(messageId: string): void
-  /** It will not be told: nobody has taken it in. */
+  /** It was not delivered: no model call has read it. */
   dropped(messageId: string): void
-  /** A model call has been answered that was told of these. */
+  /** An answered model call contained these. */
   answered(): void
   /** The program names the messages that an answer is to. */
   consumed(messageIds: readonly string[]): void

@@ -3,7 +3,7 @@ import { eachUpdate } from '../each-update.ts'
 import type { Run } from '../port.ts'
 import { promptLine, updateLine } from './protocol.ts'
 
-/** What a program is told on its standard input while it runs. */
+/** The input of a program on its standard input while it runs. */
 export interface Feed {
   /** Nothing more will come. */
   end(): void
@@ -11,7 +11,7 @@ export interface Feed {
 
 /**
  * Writes the brief, then the updates as they come. The next update is taken only when the program's pipe has room for it, so
- * a program that never reads costs no memory, and what it was not told stays undelivered. Every failure means the same,
+ * a program that never reads costs no memory, and what it did not read stays undelivered. Every failure means the same,
  * that the program is not listening any more, and ends the feed.
  */
 export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' | 'updates'>, isSteerable: boolean): Feed {

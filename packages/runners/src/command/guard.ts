@@ -10,7 +10,7 @@ import type { RunnerLog } from './log.ts'
  * worker and waits for its end.
  */
 export interface Guard {
-  /** Registers a process group; resolves when the guard has been told, so that nothing may run before. */
+  /** Registers a process group; resolves when the guard has registered it, so that nothing runs before. */
   add(pgid: number): Promise<void>
   /** Forgets a process group. Call it as soon as the group is gone: its number may be given to a stranger. */
   remove(pgid: number): void
@@ -31,7 +31,7 @@ export interface GuardOptions {
 const RESTART_DELAY_MS = 500
 
 /**
- * Only built-ins until the end, so that it stays one process of about a megabyte. Group 0 (its own), 1 (`kill -- -1` is everybody) and
+ * Only built-ins until the end, so that it stays one process of about a megabyte. Group 0 (its own), 1 (`kill -- -1` is every process) and
  * what is not a number are never taken. At the end it also looks, where there is a /proc, for what has the mark in its environment: three
  * times, since a process that is killed may have started another just before.
  */
@@ -64,7 +64,7 @@ interface Incarnation {
   readonly gone: Promise<void>
 }
 
-/** Starts the guard of this process. It is restarted and told everything again when somebody kills it. */
+/** Starts the guard of this process. If it is killed, it is restarted and receives everything again. */
 export function startGuard({ log, shell = '/bin/sh' }: GuardOptions): Guard {
   const groups = new Set<number>()
   const mark = randomUUID()
@@ -131,7 +131,7 @@ function startShell(shell: string, mark: string): Incarnation {
     pid: child.pid,
     tell: (lines) => new Promise((resolve) => (pipe?.writable ? pipe.write(lines, (error) => resolve(error == null)) : resolve(false))),
     end() {
-      // Whoever ends it waits for its end.
+      // The caller that ends it waits for its end.
       child.ref()
       pipe?.end()
     },

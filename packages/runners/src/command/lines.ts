@@ -31,7 +31,7 @@ export interface LineReader {
  * A reader that calls `onLine` for each line. It works on bytes: a line feed is never part of a longer UTF-8 sequence, so a
  * whole line decodes correctly wherever the chunks were split. Of a line that never ends it keeps no more than its limit.
  * While `isPlainUnwanted()` holds, lines that cannot be JSON objects are passed over unread: a program that prints without
- * end would otherwise keep the worker busy with text that nobody keeps.
+ * end would otherwise keep the worker busy with text that is not kept.
  */
 export function createLineReader(limits: LineLimits, onLine: (line: Line) => void, isPlainUnwanted: () => boolean = () => false): LineReader {
   let maxBytes = limits.maxLineBytes

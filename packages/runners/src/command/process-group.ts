@@ -6,12 +6,12 @@ export function signalGroup(pgid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pgid, signal)
   } catch {
-    // ESRCH: nobody is left. EPERM: what is left runs as somebody else, and is not ours to signal.
+    // ESRCH: no process is left. EPERM: the rest runs as another user and cannot be signalled.
   }
 }
 
 /**
- * True while a process of the group runs. Ended processes that nobody has collected do not count: where the first process of
+ * True while a process of the group runs. Zombie processes do not count: where the first process of
  * a container does not collect its orphans, they stay for ever.
  */
 export function isGroupRunning(pgid: number): boolean {

@@ -20,7 +20,7 @@ const KILL_AFTER_MS = 1_250
 const GROUP_POLL_MS = 30
 /** How long a pipe may stay silent after the program's end before it counts as held open by a stranger. */
 const SILENCE_MS = 200
-/** How long is listened to somebody who is never silent. */
+/** How long to read from a process that never stops writing. */
 const LAST_WORDS_MS = 1_000
 
 /** What tells the processes of one attempt from all others, on this machine and on every other. */
@@ -36,7 +36,7 @@ export interface ProgramOptions {
   /** The whole environment of the program. */
   env: Record<string, string> & ProcessMarks
   guard: Guard
-  /** Milliseconds between SIGTERM and SIGKILL; 1,250 unless told. */
+  /** Milliseconds between SIGTERM and SIGKILL; default: 1,250. */
   killAfterMs?: number
 }
 
@@ -95,7 +95,7 @@ export async function startProgram({ program, args, cwd, env, guard, killAfterMs
     clearTimeout(killTimer)
     signalGroup(pgid, 'SIGKILL')
     guard.remove(pgid)
-    // Whoever left the group is looked for where that matters: when all was to stop, and when somebody still holds the pipes.
+    // Processes that left the group are searched for only when all must stop, and when one still holds the pipes.
     if (endedBy !== null) await killMarked(marks)
     const listenMs = endedBy === null ? LAST_WORDS_MS : SILENCE_MS
     await Promise.all([quiet(stdout, listenMs), quiet(stderr, listenMs)])

@@ -59,7 +59,7 @@ import type { Run, RunUpdate } from '../port.ts'
  */
 export type ProgramLine = z.infer<typeof programLine>
 
-/** More nesting than any sensible report has; deeper values would overflow the stack of whoever walks them. */
+/** More nesting than any sensible report has; deeper values would overflow the stack of recursive readers. */
 const MAX_JSON_DEPTH = 64
 const MAX_USAGE = 1_000_000_000
 const amount = z.number().int().min(0).max(MAX_USAGE).nullish()
@@ -100,7 +100,7 @@ export function parseProgramLine(text: string): ProgramLine | null {
   }
 }
 
-/** True for a value that would overflow the stack of whoever walks it. */
+/** True for a value that would overflow the stack of a recursive reader. */
 export function isTooDeep(value: unknown): boolean {
   return isDeeperThan(MAX_JSON_DEPTH, value)
 }

@@ -26,7 +26,7 @@ export interface CommandRunnerOptions {
   environment: Environment
   /** What relative paths in the settings start from. */
   baseFolder: string
-  /** Milliseconds a program may go on after its closing line; 10,000 unless told. */
+  /** Milliseconds a program may go on after its closing line; default: 10,000. */
   lingerMs?: number
 }
 
@@ -79,7 +79,7 @@ export function musterVariables({ brief, workspace, access }: Run): MusterVariab
   }
 }
 
-/** Passes on what the program says and what it is to be told, until it is gone. */
+/** Passes on the output and the input of the program until it has ended. */
 async function follow(
   program: Program,
   run: Run,

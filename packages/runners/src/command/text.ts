@@ -1,6 +1,6 @@
 import { toStorableText } from '@muster/domain'
 
-/** What a program prints is bytes that nobody has checked, of any number. Here they become text of a known size. */
+/** A program prints any number of unchecked bytes. Here they become text of a known size. */
 
 /** The bytes as text that can be stored; what is not UTF-8, and NUL, become U+FFFD. */
 export function decode(bytes: Buffer): string {

@@ -26,7 +26,7 @@ export const LIMITS = {
 /** How the program itself says that it is done. */
 export type ClosingLine = Extract<ProgramLine, { type: 'result' | 'blocked' | 'error' }>
 
-/** What has become of a program's standard output so far. */
+/** The parsed standard output of a program so far. */
 export interface Transcript {
   add(line: Line): void
   /** Passes on the plain lines that wait for more, as one step. */
@@ -105,7 +105,7 @@ export function createTranscript(run: Pick<Run, 'step' | 'usage' | 'acknowledge'
   }
 
   function acknowledge(updateId: string) {
-    // Once each, and no more than anybody was ever sent: these too wait in memory until the next checkpoint.
+    // Once each, and at most as many as were ever sent: these too wait in memory until the next checkpoint.
     if (acknowledged.has(updateId) || acknowledged.size >= LIMITS.maxAcknowledged) return
     acknowledged.add(updateId)
     run.acknowledge(updateId)

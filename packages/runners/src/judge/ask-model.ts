@@ -29,7 +29,7 @@ const HOW_TO_ANSWER = `Answer by one call of the tool ${TOOL}, without any text.
 const NONCE_BYTES = 16
 const NO_USAGE: JudgeUsage = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0 }
 
-/** Asks a model once. Whether and when to ask again is for whoever asked. */
+/** Asks a model once. The caller decides whether and when to ask again. */
 export async function askModel(question: JudgeQuestion, signal: AbortSignal, asking: Asking): Promise<JudgeAnswer> {
   const { choice, model, settings, environment, idleSeconds, answerSeconds } = asking
   const failed = (error: string, retryable: boolean, usage = NO_USAGE, retryAfterMs: number | null = null): JudgeAnswer => {

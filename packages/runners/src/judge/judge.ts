@@ -30,7 +30,7 @@ export function createJudge(settings: JudgeSettings, { environment, overrides = 
       if (missing.length > 0) return { kind: 'failed', error: missing.join(' '), retryable: false, retryAfterMs: null, usage: NO_USAGE }
       const choice = resolveModel(settings, question.model ?? settings.JUDGE_MODEL ?? null)
       const model = `${choice.provider}:${choice.modelId}`
-      // Nobody has to be asked for verdicts on nothing.
+      // Without criteria, no judge is needed.
       if (question.criteria.length === 0) return { kind: 'judged', verdicts: [], model, usage: NO_USAGE }
       const { askModel } = await import('./ask-model.ts')
       return await askModel(question, signal, {

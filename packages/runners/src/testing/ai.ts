@@ -4,7 +4,7 @@ import type { Guard } from '../command/guard.ts'
 import type { Runner } from '../port.ts'
 import { SILENT_LOG } from './command.ts'
 
-/** Keys that must be seen by nobody but the provider. */
+/** Keys that only the provider may see. */
 export const KEYS = { ANTHROPIC_API_KEY: 'sk-ant-secret-of-the-operator', OPENAI_API_KEY: 'sk-oai-secret-of-the-operator' }
 
 /** The environment of a worker: what it knows is none of a model's business. */

@@ -40,7 +40,7 @@ const BRIEF: Omit<Brief, 'subtaskId' | 'sessionId'> = {
 export const SILENT_LOG: RunnerLog = { debug: () => {}, warn: () => {} }
 
 export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBudget> = {}): TestRun {
-  // A number of its own: processes are told apart by it, also those of tests that run at the same time.
+  // A number of its own, which identifies processes, also those of tests that run at the same time.
   const subtaskId = randomUUID()
   const workspace = mkdtempSync(join(tmpdir(), 'muster runner-'))
   const stopping = new AbortController()
@@ -141,7 +141,7 @@ export function gone(pid: number): Promise<void> {
   return until(() => !isRunning(pid))
 }
 
-/** Resolves when something holds that sends no event, such as the end of somebody else's process. */
+/** Resolves when something holds that sends no event, such as the end of another owner's process. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -62,7 +62,7 @@ export async function startTestMcp(): Promise<TestMcp> {
 }
 
 /**
- * The arguments of a server that is a program: of the older era, in a few lines. It writes down what it is told and its process id, and says on its standard
+ * The arguments of a server that is a program: of the older era, in a few lines. It writes down its input and its process id, and says on its standard
  * output more than messages.
  */
 export function programServer(notes: string): string[] {

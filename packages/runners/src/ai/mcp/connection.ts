@@ -122,7 +122,7 @@ function programOf(name: string, settings: { command: string[]; env?: Record<str
 }
 
 function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Whoever has lost the race is listened to no more, and must not become an unhandled rejection.
+  // The loser of the race is ignored, and must not become an unhandled rejection.
   promise.catch(() => {})
   return new Promise<T>((resolve, reject) => {
     const abort = () => reject(signal.reason)

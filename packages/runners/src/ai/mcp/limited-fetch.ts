@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 
-/** Nobody means to say more in one answer; a server that never stops must not fill the worker's memory. */
+/** Longer than any intended answer. A server that never stops must not fill the worker's memory. */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024
 
 /** The server has said more than is taken of one answer. */
@@ -12,10 +12,10 @@ export class AnswerTooLarge extends Error {
 }
 
 /**
- * Requests whose answers end at a limit. A stream that the server would open of its own accord is not asked for: nobody waits for what it
+ * Requests whose answers end at a limit. A stream that the server would open of its own accord is not requested: no caller waits for what it
  * would say, such as that its tools have changed.
  *
- * @param onTooLarge hears of an answer that was cut off, for whoever waits for its end
+ * @param onTooLarge receives an answer that was cut off, for the caller that waits for its end
  */
 export function limitedFetch(onTooLarge: (error: AnswerTooLarge) => void): FetchLike {
   return async (url, init) => {

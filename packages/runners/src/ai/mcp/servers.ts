@@ -86,7 +86,7 @@ function wantsOf({ tools, mcpServers }: { tools: readonly string[]; mcpServers: 
 
 type Shape = typeof import('ai')['jsonSchema']
 
-/** What a model is told of a tool. A schema that a provider may refuse, and the whole call with it, is told in words instead. */
+/** The description of a tool for a model. A schema that a provider may refuse, and the whole call with it, is given in words instead. */
 function shapeOf({ description = '', inputSchema }: Tool, jsonSchema: Shape): Pick<RunTool, 'description' | 'inputSchema'> {
   const { $schema: _, ...schema } = inputSchema as Record<string, unknown>
   const isUsable = schema.type === 'object' && !isTooDeep(schema) && checkOutputSchema(schema) === null
@@ -108,7 +108,7 @@ async function use(connection: McpConnection, tool: string, input: unknown, sign
   }
   const { text, truncated } = cutToBytes(toStorableText(textOf(result)), TOOL_TEXT_BYTES_MAX)
   const told = `${text}${truncated ? '\n[cut: the answer is longer]' : ''}`
-  if (result.isError === true) throw new ToolError(told === '' ? 'It failed, and does not say why.' : told)
+  if (result.isError === true) throw new ToolError(told === '' ? 'The tool failed without a message.' : told)
   return told === '' ? '[no answer]' : told
 }
 

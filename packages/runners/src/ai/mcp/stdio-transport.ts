@@ -40,7 +40,7 @@ export class StdioTransport implements Transport {
       program.stdout.pause()
       setImmediate(() => program.stdout.resume())
     })
-    // What it logs is its operator's business, and may say what nobody else should know.
+    // What it logs is its operator's business, and may contain secrets.
     program.stderr.resume()
     void program.ended.then(() => this.#closed())
     if (this.#isClosed) program.end('stop')

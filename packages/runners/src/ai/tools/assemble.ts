@@ -30,7 +30,7 @@ export interface Toolbox {
 export interface ToolboxOptions extends Pick<BashOptions, 'guard' | 'environment'>, Pick<McpSurroundings, 'baseFolder'> {
   hasBash: boolean
   web?: WebFetchOptions
-  /** Null where nobody is set to be asked. */
+  /** Null if none is configured. */
   search: WebSearchSettings | null
   servers: Readonly<Record<string, McpServerSettings>>
   /** Milliseconds, where a test does not wait for as long. */

@@ -11,7 +11,7 @@ const TIMEOUT_MS_DEFAULT = 120_000
 const TIMEOUT_MS_MAX = 600_000
 /** A cancelled run ends within a second, whatever its commands do with SIGTERM. */
 const KILL_AFTER_MS = 500
-/** Half of what is told is the beginning of the output, the other half its end. */
+/** Half of the shown text is the beginning of the output, the other half its end. */
 const HALF_BYTES = TOOL_TEXT_BYTES_MAX / 2
 /** What a command inherits. Not HOME: it leads to the worker's own files. */
 const INHERITED = ['PATH', 'LANG', 'TZ', 'TMPDIR'] as const
@@ -36,7 +36,7 @@ export function bashTool(options: BashOptions): AiTool & { close(): Promise<void
       'Runs a command with sh in your workspace and gives its output. Every call starts anew in the workspace: folders and variables of earlier calls are forgotten, and what still runs when the command ends is stopped.',
     inputSchema: z.object({
       command: z.string().min(1).max(100_000),
-      timeout: z.number().min(1).max(TIMEOUT_MS_MAX).optional().describe(`milliseconds; ${TIMEOUT_MS_DEFAULT} unless told`),
+      timeout: z.number().min(1).max(TIMEOUT_MS_MAX).optional().describe(`milliseconds; default: ${TIMEOUT_MS_DEFAULT}`),
       description: z.string().optional(),
     }),
     useOf: ({ command }) => command,
@@ -50,7 +50,7 @@ export function bashTool(options: BashOptions): AiTool & { close(): Promise<void
   return {
     ...tool,
     async close() {
-      // Whoever left its group and closed its pipes outlived its call.
+      // A process that left the group and closed its pipes survives the call.
       if (wasUsed) await killMarked(options.marks)
     },
   }

@@ -15,7 +15,7 @@ export function editTool(workspace: Workspace): AiTool {
       file_path: z.string().describe('path, relative to the workspace'),
       old_string: z.string().describe('the text to replace'),
       new_string: z.string().describe('the text to put in its place; must differ from old_string'),
-      replace_all: z.boolean().optional().describe('replace every occurrence; false unless told'),
+      replace_all: z.boolean().optional().describe('replace every occurrence; default: false'),
     }),
     useOf: ({ file_path }) => workspace.whereTo(file_path),
     async run({ file_path, old_string, new_string, replace_all = false }) {

@@ -13,7 +13,7 @@ export function globTool(workspace: Workspace): AiTool {
     description: 'Finds files of your workspace by a pattern such as "**/*.ts". Gives their paths, relative to the workspace.',
     inputSchema: z.object({
       pattern: z.string().min(1).describe('* and ? within a name, ** across folders, [a-z], {one,other}'),
-      path: z.string().optional().describe('folder to look in; the workspace unless told'),
+      path: z.string().optional().describe('folder to search; default: the workspace'),
     }),
     useOf: ({ path = '.' }) => workspace.whereTo(path),
     async run({ pattern, path = '.' }, { signal }) {

@@ -25,7 +25,7 @@ export function grepTool(workspace: Workspace): AiTool {
     description: 'Searches the text files of your workspace for a regular expression (RE2: no lookaround, no backreferences), line by line.',
     inputSchema: z.object({
       pattern: z.string().min(1),
-      path: z.string().optional().describe('file or folder to search; the workspace unless told'),
+      path: z.string().optional().describe('file or folder to search; default: the workspace'),
       glob: z.string().optional().describe('only files that match, such as "*.ts"'),
       '-i': z.boolean().optional().describe('upper and lower case alike'),
       output_mode: z

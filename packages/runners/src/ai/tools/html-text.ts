@@ -1,4 +1,4 @@
-/** Elements whose content nobody reads. */
+/** Elements without readable content. */
 const UNREAD = ['script', 'style', 'noscript', 'template', 'svg', 'head']
 /** Elements that begin a line. */
 const BLOCKS = new Set(

@@ -10,7 +10,7 @@ const LINE_BYTES_MAX = 2_000
 export function readTool(workspace: Workspace): AiTool {
   return defineTool({
     name: 'Read',
-    description: `Reads a text file of your workspace, with line numbers. Reads ${LINES_DEFAULT} lines unless told otherwise; use offset and limit for more.`,
+    description: `Reads a text file of your workspace, with line numbers. Reads ${LINES_DEFAULT} lines by default; use offset and limit for more.`,
     inputSchema: z.object({
       file_path: z.string().describe('path, relative to the workspace'),
       offset: z.int().min(1).optional().describe('first line to read, from 1'),

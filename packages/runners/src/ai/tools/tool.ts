@@ -14,7 +14,7 @@ export interface RunTool {
   inputSchema: z.ZodType | Schema
   /** What one use is about, as rules of definitions name it: of `Bash(git status)`, the command. */
   useOf?(input: unknown): string
-  /** @throws ToolError what the model is told; anything else it throws is told without its details */
+  /** @throws ToolError with a message for the model. The model receives other errors without their details. */
   run(input: unknown, context: ToolContext): Promise<string>
 }
 

@@ -5,9 +5,9 @@ import { ToolError } from './tool.ts'
 
 const ENTRIES_MAX = 50_000
 const DEPTH_MAX = 64
-/** Whoever walks may take milliseconds a file; the worker has heartbeats to send meanwhile. */
+/** A walk may take milliseconds per file, and the worker must send heartbeats meanwhile. */
 const TURN_MS = 50
-/** Nobody looks for their own work in there. */
+/** Folders that never hold an agent's own work. */
 const PASSED_OVER = new Set(['.git', 'node_modules'])
 
 /**

@@ -14,7 +14,7 @@ const REDIRECTS_MAX = 5
 const URL_LENGTH_MAX = 4_000
 
 export interface WebFetchOptions {
-  /** All addresses of a host name; the system's resolver unless told. */
+  /** All addresses of a host name; default: the system's resolver. */
   resolve?: (hostname: string) => Promise<string[]>
   /** Where a connection to a judged address really goes, for tests: a server of theirs is on loopback. */
   dial?: (address: string) => string

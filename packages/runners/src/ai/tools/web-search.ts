@@ -118,7 +118,7 @@ async function search(settings: WebSearchSettings, question: Question, signal: A
   const deadline = AbortSignal.timeout(TIMEOUT_MS)
   const failed = (what: string) => new ToolError(`The search ${what}.`)
   try {
-    // A redirect would carry the key to somebody else.
+    // A redirect would send the key to another server.
     const response = await fetch(`${settings.url.replace(/\/+$/, '')}${path}`, { ...init, redirect: 'error', signal: AbortSignal.any([signal, deadline]) })
     if (!response.ok) {
       await response.body?.cancel()
@@ -153,7 +153,7 @@ async function readText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Names that lead into somebody's own network, whoever asks for them. */
+/** Host names that always lead into a private network. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa)$/
 
 /** Whether an address could be one of a public page. Names are not resolved here: nothing goes there before WebFetch has judged them. */
