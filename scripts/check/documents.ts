@@ -46,24 +46,59 @@ export function npmScriptsIn(markdown: string): Set<string> {
   return new Set([...named, ...short])
 }
 
-/** Everything a reader of the documents would stumble over: dead links, and commands that package.json does not have. */
+/** Definitions and guides for agents, and the glossary, name files that are not ours. */
+const NAMES_OTHER_FILES = /^(?:subagents|tsgs)\/|^GLOSSARY\.md$/
+/** Files of examples, users and other programs, and files that a command writes. */
+const NOT_IN_THE_REPOSITORY = [
+  /^(?:\.\/|b\/\.\.\/|<client_cwd>\/)?a\.ts$/,
+  /^(?:src\/.*)?(?:module1217|lexer)\.ts$/,
+  /^(?:\.claude\/.*|\.mcp\.json|CLAUDE\.md)$/,
+  /^(?:bench\/results\/.*|<figure>\.statements\.json|dist\/)$/,
+]
+const ENDS_LIKE_A_FILE = /[\w>]\.(?:ts|mjs|cjs|js|md|jsonc?|ya?ml|sql|txt|patch)$/
+const FOLDER = /^[a-z-]+\/(?:<[\w-]+>)?$/
+
+/**
+ * The paths in a Markdown text that lead to no file of the repository. A path is a code span that begins with a folder at the root, or ends like a
+ * file or folder. `<placeholder>` stands for any name, and one file must match. A path without its first folders may be the end of any path.
+ */
+export function unknownPaths(markdown: string, files: readonly string[]): string[] {
+  const paths = new Set(files.flatMap((file) => file.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'))))
+  const spans = [...withoutCode(markdown).matchAll(/`([\w.@/<>-]+)`/g)].map((match) => match[1] ?? '')
+  return spans.filter((span) => {
+    const isAtRoot = paths.has(span.slice(0, span.indexOf('/')))
+    if (span.startsWith('/') || NOT_IN_THE_REPOSITORY.some((pattern) => pattern.test(span))) return false
+    if (!isAtRoot && !ENDS_LIKE_A_FILE.test(span) && !FOLDER.test(span)) return false
+    const pattern = span
+      .replace(/\/$/, '')
+      .replaceAll('.', '\\.')
+      .replace(/<[^>]*>/g, '[^/]+')
+    const expected = new RegExp(`${isAtRoot ? '^' : '(?:^|/)'}${pattern}$`)
+    return ![...paths].some((path) => expected.test(path))
+  })
+}
+
+/** Everything that misleads a reader of the documents: dead links, paths without a file, and commands that package.json does not have. */
 export async function documentProblems(root: string): Promise<string[]> {
   const { scripts } = JSON.parse(await readFile(`${root}/package.json`, 'utf8')) as { scripts: Record<string, string> }
-  const files = await markdownFiles()
+  const all = await committedFiles()
+  const files = all.filter((file) => file.endsWith('.md'))
   const problems: string[] = files.includes('README.md') ? [] : ['README.md does not exist']
   for (const file of files) {
     problems.push(...(await brokenLinks(`${root}/${file}`, root)))
-    for (const script of npmScriptsIn(await readFile(`${root}/${file}`, 'utf8'))) {
+    const markdown = await readFile(`${root}/${file}`, 'utf8')
+    for (const script of npmScriptsIn(markdown)) {
       if (!(script in scripts)) problems.push(`${file}: package.json has no script "${script}"`)
     }
+    if (!NAMES_OTHER_FILES.test(file)) problems.push(...unknownPaths(markdown, all).map((path) => `${file}: there is no ${path}`))
   }
   return problems
 }
 
-/** The Markdown files that are committed or about to be. */
-async function markdownFiles(): Promise<string[]> {
-  const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', '*.md'])
+/** The files that are committed or about to be. */
+async function committedFiles(): Promise<string[]> {
+  const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate'])
   return output.split('\n').filter((file) => file !== '' && existsSync(`${repositoryRoot}/${file}`))
 }
 
-if (import.meta.main) finish(await documentProblems(repositoryRoot), 'links and commands exist')
+if (import.meta.main) finish(await documentProblems(repositoryRoot), 'links, paths and commands exist')

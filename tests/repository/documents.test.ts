@@ -2,14 +2,29 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { ERROR_CODES } from '@muster/domain'
 import { describe, expect, it } from 'vitest'
-import { anchorsOf, documentProblems, npmScriptsIn } from '../../scripts/check/documents.ts'
+import { anchorsOf, documentProblems, npmScriptsIn, unknownPaths } from '../../scripts/check/documents.ts'
 import { repositoryRoot } from '../../scripts/check/report.ts'
 
 const read = (file: string): Promise<string> => readFile(`${repositoryRoot}/${file}`, 'utf8')
 
 describe('the documents', () => {
-  it('link to what exists and name commands that exist', async () => {
+  it('link to what exists, and name files and commands that exist', async () => {
     expect(await documentProblems(repositoryRoot)).toEqual([])
+  })
+
+  it.each([
+    ['`packages/db/src/client.ts`', []],
+    ['`packages/db/src/server.ts`', ['packages/db/src/server.ts']],
+    ['`packages/cache`', ['packages/cache']],
+    ['`apps/<app>/src/main.ts`', []],
+    ['`apps/<app>/src/start.ts`', ['apps/<app>/src/start.ts']],
+    ['`client.ts`, `src/client.ts`, `src/`, `src/<file>`', []],
+    ['`server.ts`, `lib/client.ts`, `lib/`, `lib/<file>`', ['server.ts', 'lib/client.ts', 'lib/', 'lib/<file>']],
+    ['`text/plain`, `/srv/app.ts`, `GET /a.json`, `a.b`, [`x`](y.ts)', []],
+    ['```\n`server.ts`\n```', []],
+  ])('%s: paths that lead nowhere are %j', (markdown, unknown) => {
+    const files = ['packages/db/src/client.ts', 'apps/api/src/main.ts']
+    expect(unknownPaths(markdown, files)).toEqual(unknown)
   })
 
   it.each([
