@@ -79,7 +79,7 @@ describe('invariants of evaluations and of chains', () => {
     [
       'an evaluation names another revision',
       ({ first }) => `update evaluations set criteria_revision = 2 where subtask_id = '${first}'`,
-      /names the revision that its run was told/,
+      /names the revision that was delivered/,
     ],
     ['a judge changes a score', ({ first }) => `${COPY} where subtask_id = '${first}'`, /with the same score/],
     ['an evaluation was not announced', () => `delete from events where type = 'evaluation.created'`, /was announced exactly once/],

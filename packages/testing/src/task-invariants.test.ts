@@ -81,15 +81,15 @@ describe('invariants of tasks', () => {
     [
       'nobody holds what was given away',
       () => `update assignments set ended_at = now(), has_news = false, credential_hash = null`,
-      /is held, and one that waits/,
+      /task is held, and a waiting/,
     ],
-    ['a waiting task is held', ({ held }) => `update tasks set status = 'pending' where id = '${held}'`, /one that waits is not/],
+    ['a waiting task is held', ({ held }) => `update tasks set status = 'pending' where id = '${held}'`, /a waiting one is not/],
     [
       'the subtask of a running task has ended',
       () => `update subtasks set status = 'failed', final_outcome = 'errored', completed_at = now(), slot = false, slot_at = null, job_id = null`,
       /only until that subtask ends/,
     ],
-    ['a subtask runs on for a cancelled task', ({ run }) => cancelled(run), /is told to stop/],
+    ['a subtask runs on for a cancelled task', ({ run }) => cancelled(run), /is asked to stop/],
     ['a task that waits is not blocked', ({ blocked }) => `update tasks set status = 'pending' where id = '${blocked}'`, /is blocked exactly as long/],
     ['a task is blocked by nothing', () => 'delete from task_dependencies', /is blocked exactly as long/],
     [
@@ -106,12 +106,12 @@ describe('invariants of tasks', () => {
       /what its newest revision asks for/,
     ],
     ['a completed task lacks an output', ({ done }) => `update tasks set completion_outputs = '{"count": null}' where id = '${done}'`, /has every output/],
-    ['news are not marked', () => `update assignments set has_news = false where session_id = 'holder'`, /has news exactly as long as/],
-    ['a holder has been told what there is not', () => `update assignments set delivered_seq = 9 where session_id = 'holder'`, /has news exactly as long as/],
+    ['news are not marked', () => `update assignments set has_news = false where session_id = 'holder'`, /marked as undelivered exactly/],
+    ['a holder has been told what there is not', () => `update assignments set delivered_seq = 9 where session_id = 'holder'`, /marked as undelivered exactly/],
     ['a holder has passed by an update', () => `update assignments set delivered_seq = 2 where session_id = 'holder'`, /its holder has not got further/],
     ['an update waits for an ended task', ({ done }) => `update updates set status = 'queued' where task_id = '${done}'`, /only as long as its task goes on/],
-    ['a holder is behind its receipts', () => `update assignments set delivered_seq = 0 where session_id = 'holder'`, /told as far as that/],
-    ['a stranger was told', () => `update updates set delivered_to = 'stranger' where delivered_to = 'holder'`, /to a session that held it/],
+    ['a holder is behind its receipts', () => `update assignments set delivered_seq = 0 where session_id = 'holder'`, /within its delivery cursor/],
+    ['a stranger was told', () => `update updates set delivered_to = 'stranger' where delivered_to = 'holder'`, /went to a session that held the task/],
     [
       'two claims of a session are open',
       () => `drop index injection_claims_open; insert into injection_claims (project_id, id, session_id, held, lease_expires_at)

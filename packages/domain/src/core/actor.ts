@@ -41,7 +41,7 @@ export const SUBTASK_SCOPES: readonly Scope[] = [
 /** What the credential may do that comes with an assigned task, and only with that task. */
 export const ASSIGNMENT_SCOPES: readonly Scope[] = ['events:read', 'tasks:read', 'tasks:write', 'tsgs:read', 'sessions:write']
 
-/** Where a credential comes from when work that Muster started holds it. Depth is always 1: such work starts no further work. */
+/** Where a credential comes from when work that Muster started holds it. Depth is always 1: such work cannot start further work. */
 export interface Lineage {
   /** The subtask that holds it; null where it came with an assigned task. */
   subtaskId: string | null

@@ -153,7 +153,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
       { is_error: false },
       { is_error: true, output: expect.stringContaining('The tool "Bash" was refused. lister lists Bash(ls:*), Glob.') },
       { is_error: true, output: expect.stringContaining('The tool "Write" was refused. lister lists Bash(ls:*), Glob.') },
-      { is_error: true, output: expect.stringContaining('starts no further work') },
+      { is_error: true, output: expect.stringContaining('cannot start further work') },
     ])
   })
 

@@ -270,7 +270,7 @@ describe("a subtask's own credential", () => {
     for (const [tool, input] of [['Read'], ['Bash', { command: 'git log -3' }], ['mcp__muster__check_in']] as const) expect(await use(tool, input)).toBeNull()
     expect(await use('Write')).toBe('hook-reader lists Read, Bash(git log:*).')
     expect(await use('Bash', { command: 'git log; rm -rf .' })).toContain('hook-reader lists')
-    expect(await use('Agent', { prompt: 'x' })).toContain('A sub-agent starts no further work')
+    expect(await use('Agent', { prompt: 'x' })).toContain('A sub-agent cannot start further work')
     expect(await use('mcp__other__query')).toContain('No MCP tool works in the background')
     await settleOne(harness.deps, run)
   })
