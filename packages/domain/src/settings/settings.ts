@@ -22,7 +22,7 @@ const commandRunner = z.strictObject({
   cwd: z.string().min(1).optional(),
   env: z.record(z.string(), z.string()).optional(),
   steerable: z.boolean().optional(),
-  follows_definitions: z.boolean().optional().describe('it acts on the role, the instructions and the tools of the sub-agent in its brief'),
+  follows_definitions: z.boolean().optional().describe('it obeys the role, the instructions and the tools of the sub-agent in its prompt'),
 })
 
 /** One program of `COMMAND_RUNNERS`. */
@@ -79,80 +79,80 @@ const folderList = z
 
 export const settingsSchema = z.object({
   HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
-  PORT: count(0, 65535).default(7300).describe('Port the API listens on; 0 takes a free one and prints it.'),
+  PORT: count(0, 65535).default(7300).describe('Port the API listens on; 0 selects a free one and prints it.'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
     .optional()
     .describe(
-      'Database on PostgreSQL 16 or newer, as a login that neither owns the tables nor can bypass row-level security. Absent: npm start brings its own ' +
+      'Database on PostgreSQL 16 or newer, with a login that does not own the tables and cannot bypass row-level security. Absent: npm start uses its own ' +
         'PostgreSQL, in DATA_DIR.',
     ),
   MIGRATE_DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
     .optional()
     .describe(
-      'The same server, as a login that may create databases and roles; needed by `npm run migrate` alone, which creates the database and the login ' +
-        'of DATABASE_URL when they are missing.',
+      'The same server, with a login that may create databases and roles. Only `npm run migrate` needs it, to create the database and the login ' +
+        'of DATABASE_URL if they are missing.',
     ),
   DATA_DIR: text.default('.muster').describe('Folder for the embedded PostgreSQL and the workspaces of subtasks.'),
   AUTH: z
     .enum(['keys', 'open'])
     .default('keys')
-    .describe('keys: every call needs an API key. open: none is needed; allowed only on a loopback HOST. npm start uses open on loopback by default.'),
-  PUBLIC_URL: z.url().optional().describe('Where runners and clients reach the API, if not at http://HOST:PORT.'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('How much is logged.'),
+    .describe('keys: every call needs an API key. open: no call needs a key; allowed only on a loopback HOST. npm start uses open on loopback by default.'),
+  PUBLIC_URL: z.url().optional().describe('Address at which runners and clients reach the API. Absent: http://HOST:PORT.'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('Lowest level of log lines.'),
   WORKSPACE_ROOTS: folderList
     .default([])
     .describe(
-      'Absolute folders, separated by colons, in which the server may look whether the files that a brief names exist, and in which dispatched runs work, with the right to write, when their client_cwd is there. Links out of them are not followed. Keep DATA_DIR out of them.',
+      'Absolute folders, separated by colons. Below them the server may check whether the files of a task exist, and a dispatched run whose client_cwd is there works in it and may write. Links out of them are not followed. Keep DATA_DIR out of them.',
     ),
   COMMAND_RUNNERS: commandRunners
     .default({})
     .describe(
-      'Programs that may run subtasks, as JSON: {"name": {"argv": ["program", "argument"], "cwd": "…", "env": {"NAME": "value"}, "steerable": true, "follows_definitions": true}}. Only a program with follows_definitions is given sub-agents.',
+      'Programs that may run subtasks, as JSON: {"name": {"argv": ["program", "argument"], "cwd": "…", "env": {"NAME": "value"}, "steerable": true, "follows_definitions": true}}. Only a program with follows_definitions runs sub-agents.',
     ),
   DEFAULT_RUNNER: z
     .string()
     .regex(RUNNER_NAME)
     .optional()
     .describe(
-      'Runner of a subtask that names none. Absent: ai where a model provider is set, else claude-code where it is available, else the first of COMMAND_RUNNERS whose program is found, else external. A sub-agent takes the first of these that follows definitions, never external.',
+      'Runner of a subtask that names none. Absent: the first available of ai (if a model provider is set), claude-code, the programs of COMMAND_RUNNERS, external. A sub-agent gets the first of these that follows definitions, never external.',
     ),
   ANTHROPIC_API_KEY: text
     .optional()
-    .describe('Key of Anthropic for the runners ai and claude-code. The API needs it too: it answers which runners are available.'),
-  ANTHROPIC_BASE_URL: baseUrl.optional().describe('Where Anthropic is reached, if not at https://api.anthropic.com.'),
+    .describe('Key of Anthropic for the runners ai and claude-code. The API needs it too, to report which runners are available.'),
+  ANTHROPIC_BASE_URL: baseUrl.optional().describe('Address of Anthropic. Absent: https://api.anthropic.com.'),
   CLAUDE_CODE_PATH: text
     .optional()
-    .describe('The program of the runner claude-code: a path, or a name on the PATH. Absent: claude. The API looks for it too, to answer whether it is there.'),
+    .describe('Program of the runner claude-code: a path, or a name on the PATH. Absent: claude. The API looks for it too, to report whether it is available.'),
   OPENAI_API_KEY: text.optional().describe('Key of OpenAI, or of the server at OPENAI_BASE_URL, for the runner ai.'),
   OPENAI_BASE_URL: baseUrl
     .optional()
-    .describe(
-      'A server that speaks the chat completions of OpenAI, such as Ollama (http://127.0.0.1:11434/v1) or vLLM; it may need no key. Absent: OpenAI itself.',
-    ),
+    .describe('Server with the chat completions API of OpenAI, such as Ollama (http://127.0.0.1:11434/v1) or vLLM; it may work without a key. Absent: OpenAI.'),
   BACKGROUND_MODEL: modelName
     .optional()
     .describe(
-      'Model of the runner ai for a subtask that names none: an alias, anthropic:<model>, openai:<model>, or a plain name. Absent: sonnet, where Anthropic is set.',
+      'Model of the runner ai for a subtask that names none: an alias, anthropic:<model>, openai:<model>, or a plain name. Absent: sonnet, if Anthropic is set.',
     ),
   MODEL_ALIASES: modelAliases
     .default({})
-    .describe('Other names of models, as JSON: {"haiku": "openai:gpt-5-mini"}. haiku, sonnet and opus are models of Anthropic unless they stand here.'),
+    .describe('Other names of models, as JSON: {"haiku": "openai:gpt-5-mini"}. Without an entry, haiku, sonnet and opus are models of Anthropic.'),
   MODEL_PRICES: modelPrices
     .default({})
-    .describe('What models cost, in US dollars per million tokens, as JSON: {"claude-sonnet-5-5": {"input": 3, "output": 15}}. A budget in dollars needs it.'),
-  MODEL_IDLE_TIMEOUT: count(1, 3600).default(60).describe('Seconds that a model may stay silent before the call is tried again.'),
+    .describe(
+      'Prices of models in US dollars per million tokens, as JSON: {"claude-sonnet-5-5": {"input": 3, "output": 15}}. A budget in dollars needs the price of its model.',
+    ),
+  MODEL_IDLE_TIMEOUT: count(1, 3600).default(60).describe('Seconds without output after which a call of a model is retried.'),
   JUDGE_MODEL: modelName
     .optional()
     .describe(
-      'Model that judges outputs by their criteria, where a project or a request asks for a judge and names none. Absent: the model that the runner ai takes then. Without a judge nothing is sent to it.',
+      'Model of the judge, if the project or the request names none. Absent: the default model of the runner ai. It is called only if a project or a request enables the judge.',
     ),
-  JUDGE_CONCURRENCY: count(1, 100).default(2).describe('Outputs that one worker process has judged at once.'),
+  JUDGE_CONCURRENCY: count(1, 100).default(2).describe('Judgements that one worker process runs at once.'),
   ENABLE_BASH_TOOL: flag
     .default(false)
     .describe(
-      'true: models of the runners ai and claude-code may run commands, with the rights of the worker. Turn it on only where the worker lives in a container of its own.',
+      'true: models of the runners ai and claude-code may run commands, with the rights of the worker. Enable it only if the worker has a container of its own.',
     ),
   MCP_SERVERS: mcpServers
     .default({})
@@ -163,49 +163,47 @@ export const settingsSchema = z.object({
     .enum(WEB_SEARCH_PROVIDERS)
     .optional()
     .describe(
-      'Whom the tool WebSearch of the runner ai asks: brave or tavily, with WEB_SEARCH_API_KEY, or searxng, with WEB_SEARCH_URL. Absent: there is no such tool.',
+      'Search provider of the tool WebSearch of the runner ai: brave or tavily, with WEB_SEARCH_API_KEY, or searxng, with WEB_SEARCH_URL. Absent: the tool does not exist.',
     ),
-  WEB_SEARCH_API_KEY: text.optional().describe('Key of the provider of searches.'),
+  WEB_SEARCH_API_KEY: text.optional().describe('Key of the search provider.'),
   WEB_SEARCH_URL: baseUrl
     .optional()
-    .describe('Where the provider of searches is reached, if not at its own address; an instance of SearXNG must answer in the format json.'),
+    .describe('Address of the search provider. Absent: the public address of brave or tavily. An instance of SearXNG must allow the format json.'),
   SUBAGENTS_DIRS: folderList
     .default([])
     .describe(
-      'Absolute folders, separated by colons, whose files <name>.md define sub-agents; of two files of one name, that of the first folder counts. npm start gives subagents/ of the project.',
+      'Absolute folders, separated by colons, whose Markdown files define sub-agents. If two files define one name, the first folder takes precedence. npm start uses subagents/ of the project.',
     ),
   BACKGROUND_MCP: z
     .enum(BACKGROUND_MCP_POLICIES)
     .default('reject')
     .describe(
-      'Background sub-agents with MCP tools, unless the project has its own setting: reject refuses to start them, strip starts them without the tools.',
+      'Sub-agents with MCP tools in the background: reject refuses to start them, strip starts them without these tools. The setting of a project takes precedence.',
     ),
-  SUBTASK_ENABLED: flag.default(true).describe('false: creating subtasks answers 503, nothing starts; reads and cancels go on.'),
+  SUBTASK_ENABLED: flag.default(true).describe('false: creating subtasks answers 503, and no subtask starts; reads and cancels work.'),
   SUBTASK_WORKERS: count(1, 1000).default(2).describe('Subtasks that one worker process runs at once.'),
-  SUBTASK_DEFAULT_TIMEOUT: count(1, 86_400).default(120).describe('Seconds an attempt may take when the subtask does not say.'),
-  SUBTASK_MAX_TIMEOUT: count(1, 86_400).default(600).describe('Most seconds a subtask may ask for.'),
-  SUBTASK_MAX_CONCURRENT: count(1, 1_000_000).default(3).describe('Subtasks of one agent that run at once, where its project sets no limit of its own.'),
-  SUBTASK_MAX_PENDING: count(1, 10_000_000).default(5).describe('Subtasks of one agent that may wait, where its project sets no limit of its own.'),
+  SUBTASK_DEFAULT_TIMEOUT: count(1, 86_400).default(120).describe('Timeout of an attempt in seconds, if the subtask names none.'),
+  SUBTASK_MAX_TIMEOUT: count(1, 86_400).default(600).describe('Longest timeout in seconds that a subtask may ask for.'),
+  SUBTASK_MAX_CONCURRENT: count(1, 1_000_000).default(3).describe('Subtasks of one agent that run at once, if its project sets no limit.'),
+  SUBTASK_MAX_PENDING: count(1, 10_000_000).default(5).describe('Subtasks of one agent that may wait, if its project sets no limit.'),
   SUBTASK_PROJECT_MAX_CONCURRENT: count(0, 10_000_000)
     .optional()
-    .describe(
-      'Subtasks of all agents of a project that run at once, where the project sets no limit of its own. 0: no limit. Absent: 20 times SUBTASK_MAX_CONCURRENT.',
-    ),
+    .describe('Subtasks of all agents of a project that run at once, if the project sets no limit. 0: no limit. Absent: 20 times SUBTASK_MAX_CONCURRENT.'),
   SUBTASK_PROJECT_MAX_PENDING: count(0, 10_000_000)
     .optional()
-    .describe(
-      'Subtasks of all agents of a project that may wait, where the project sets no limit of its own. 0: no limit. Absent: 20 times SUBTASK_MAX_PENDING.',
-    ),
-  SUBTASK_LEASE_SECONDS: count(2, 3600).default(30).describe('Seconds without a sign of life after which a worker has lost its subtasks for certain.'),
-  SUBTASK_AGEING_SECONDS: count(1, 86_400).default(60).describe('Seconds of waiting that are worth one step of priority.'),
-  SCHEDULE_ENABLED: flag.default(true).describe('false: creating schedules answers 503, and no schedule fires; reads go on.'),
+    .describe('Subtasks of all agents of a project that may wait, if the project sets no limit. 0: no limit. Absent: 20 times SUBTASK_MAX_PENDING.'),
+  SUBTASK_LEASE_SECONDS: count(2, 3600).default(30).describe('Seconds without a renewal after which a worker has lost its subtasks.'),
+  SUBTASK_AGEING_SECONDS: count(1, 86_400).default(60).describe('Seconds of waiting that equal one step of priority.'),
+  SCHEDULE_ENABLED: flag.default(true).describe('false: creating schedules answers 503, and no schedule fires; reads work.'),
   SCHEDULE_CHECK_INTERVAL: count(1, 3600)
     .default(60)
-    .describe('Longest seconds between two looks for due schedules. Workers wake when one is due, or changed; this is for what they may have missed.'),
-  SCHEDULE_MIN_INTERVAL_SECONDS: count(1, 86_400).default(10).describe('Least seconds between two firings that a schedule may ask for.'),
+    .describe(
+      'Longest time in seconds between two searches for due schedules. Workers also wake when a schedule is due or changed; this covers lost notifications.',
+    ),
+  SCHEDULE_MIN_INTERVAL_SECONDS: count(1, 86_400).default(10).describe('Shortest time in seconds between two firings of a schedule.'),
   API_POOL_SIZE: count(2, 200).default(10).describe('Database connections of one API process.'),
   WORKER_POOL_SIZE: count(2, 200).default(6).describe('Database connections of one worker process.'),
-  SHUTDOWN_GRACE_SECONDS: count(1, 300).default(10).describe('Seconds a process takes to end after SIGTERM before it gives up.'),
+  SHUTDOWN_GRACE_SECONDS: count(1, 300).default(10).describe('Seconds that a process may take to end after SIGTERM.'),
 })
 
 /** The parsed environment. */
