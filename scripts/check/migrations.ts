@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { knownMigrations, REPLACED_MIGRATIONS, TAKEOVER_FROM } from '../../packages/db/src/migration-files.ts'
 import { run } from './command.ts'
 import { finish, repositoryRoot } from './report.ts'
 
@@ -14,12 +15,37 @@ interface DrizzleConfig {
 }
 
 /**
+ * What drizzle-kit does not look at: a file that the journal lacks is never applied, one that the takeover lacks makes it fail, and a database that was taken
+ * over counts a replaced name as applied.
+ */
+async function nameProblems(out: string): Promise<string[]> {
+  const known = await knownMigrations()
+  const replaced = REPLACED_MIGRATIONS.slice(REPLACED_MIGRATIONS.indexOf(TAKEOVER_FROM) + 1)
+  const differences = async (folder: string, names: readonly string[]) => {
+    const shown = folder.slice(repositoryRoot.length + 1)
+    const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).map((file) => file.slice(0, -'.sql'.length))
+    return [
+      ...files.filter((file) => !names.includes(file)).map((file) => `${shown}/${file}.sql is in no list of migrations, so it is never applied`),
+      ...names.filter((name) => !files.includes(name)).map((name) => `${shown}/${name}.sql is missing`),
+    ]
+  }
+  const reused = known.filter((name) => REPLACED_MIGRATIONS.includes(name))
+  return [
+    ...(await differences(out, known)),
+    ...(await differences(`${out}/takeover`, replaced)),
+    ...reused.map((name) => `${name} is the name of a migration that was replaced: choose another one`),
+  ]
+}
+
+/**
  * The problems of the migrations: a change of the schema that no migration makes, or files that contradict one another. Works on a
  * copy, because drizzle-kit can only tell by writing the missing migration.
  */
 async function migrationProblems(): Promise<string[]> {
   const config = ((await import(CONFIG)) as { default: DrizzleConfig }).default
   const out = `${repositoryRoot}/${config.out ?? 'drizzle'}`
+  const problems = await nameProblems(out)
+  if (problems.length > 0) return problems
   // Below node_modules, so that nothing is left in the working tree should this process be killed.
   const copy = await mkdtemp(`${repositoryRoot}/node_modules/.migrations-`)
   try {

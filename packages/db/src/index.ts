@@ -14,7 +14,6 @@ export {
   unavailable,
 } from './client.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
-export { knownMigrations } from './migration-files.ts'
 export * as bodies from './queries/core/bodies.ts'
 export * as clock from './queries/core/clock.ts'
 export * as idempotency from './queries/core/idempotency.ts'

@@ -48,7 +48,7 @@ describe('migrate', () => {
 
     const sql = open(database.adminUrl, `/${target.name}`)
     const applied = await sql`select name, applied_at from muster_migrations.applied order by name`
-    expect(applied.length).toBeGreaterThan(2)
+    expect(applied.length).toBeGreaterThan(1)
     const said: string[] = []
     await migrate({ ...target, log: (message) => said.push(message) })
     expect(said).toEqual([])
@@ -77,16 +77,16 @@ describe('migrate', () => {
     const target = fresh('halfway')
     const sql = open(database.adminUrl, `/${target.name}`)
     await admin`create database ${admin(target.name)}`
-    // In the way of a later statement of the same file.
-    await sql`create table public.updates (id int)`
+    // In the way of a later statement of the second file.
+    await sql`create function public.muster_relay(most integer) returns integer language sql return most`
 
     await expect(migrate(target)).rejects.toThrow(/already exists/)
     expect(await sql`select name from muster_migrations.applied`).toHaveLength(1)
-    expect((await sql`select to_regclass('public.subtasks') as found`)[0]?.found).toBeNull()
+    expect((await sql`select to_regproc('public.muster_find_api_key') as found`)[0]?.found).toBeNull()
 
-    await sql`drop table public.updates`
+    await sql`drop function public.muster_relay`
     await migrate(target)
-    expect((await sql`select to_regclass('public.subtasks') as found`)[0]?.found).not.toBeNull()
+    expect((await sql`select to_regproc('public.muster_find_api_key') as found`)[0]?.found).not.toBeNull()
   })
 
   it('says what to do when the address names no database', async () => {
@@ -108,12 +108,12 @@ describe('migrate', () => {
     await migrate(target)
     const sql = open(database.adminUrl, `/${target.name}`)
     await sql`insert into muster_migrations.applied (name) values ('9999_tomorrow')`
-    await sql`delete from muster_migrations.applied where name = '0024_next_steps'`
+    await sql`delete from muster_migrations.applied where name = '0001_security_and_functions'`
 
     const refusal = new RegExp(`The database ${target.name} at .* was migrated by a newer version of Muster \\(migration 9999_tomorrow\\): start that version`)
     await expect(migrate(target)).rejects.toThrow(refusal)
     await expect(requireUsableDatabase(target.appUrl)).rejects.toThrow(refusal)
-    expect(await sql`select from muster_migrations.applied where name = '0024_next_steps'`).toEqual([])
+    expect(await sql`select from muster_migrations.applied where name = '0001_security_and_functions'`).toEqual([])
   })
 
   it('refuses to make the login of the processes the owner of the tables', async () => {
@@ -220,7 +220,7 @@ describe('requireUsableDatabase', () => {
   it('says that a migration is missing', async () => {
     const target = fresh('older')
     await migrate(target)
-    await open(database.adminUrl, `/${target.name}`)`delete from muster_migrations.applied where name = '0025_turns_of_assignments'`
+    await open(database.adminUrl, `/${target.name}`)`delete from muster_migrations.applied where name = '0001_security_and_functions'`
     await expect(requireUsableDatabase(target.appUrl)).rejects.toThrow(`has not been migrated to this version: run \`npm run migrate\`.`)
   })
 })

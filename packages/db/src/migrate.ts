@@ -1,6 +1,6 @@
 import postgres from 'postgres'
-import { knownMigrations, migrationText } from './migration-files.ts'
-import { explainDatabaseError, placeOf, requireKnownMigrations, requireServerVersion, UnusableDatabaseError } from './unusable-database.ts'
+import { knownMigrations, migrationText, REPLACED_MIGRATIONS, SQUASHED_MIGRATIONS } from './migration-files.ts'
+import { explainDatabaseError, placeOf, requireKnownMigrations, requireServerVersion, requireTakeover, UnusableDatabaseError } from './unusable-database.ts'
 
 const LOCK_KEY = 7300
 const NO_TRANSACTION = /^\s*--\s*no-transaction\b/
@@ -58,11 +58,15 @@ async function bringUp({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Pr
     const applied = (await sql<{ name: string }[]>`select name from muster_migrations.applied`).map((row) => row.name)
     const known = await knownMigrations()
     requireKnownMigrations(applied, known, place)
-    for (const name of known) {
-      if (applied.includes(name)) continue
-      log(`migrating: ${name}`)
-      await applyMigration(sql, name)
+    if (applied.some((name) => REPLACED_MIGRATIONS.includes(name)) && !SQUASHED_MIGRATIONS.every((name) => applied.includes(name))) {
+      requireTakeover(applied, place)
+      await applyMissing(sql, REPLACED_MIGRATIONS, applied, log)
+      // A process that ends before this finds nothing missing the next time, and comes here again.
+      await sql`insert into muster_migrations.applied ${sql(SQUASHED_MIGRATIONS.map((name) => ({ name })))}`
+      applied.push(...SQUASHED_MIGRATIONS)
+      log('taken over from an earlier version')
     }
+    await applyMissing(sql, known, applied, log)
     await letOwnerSee(sql)
     // So that processes can compare what has been applied with what they know.
     await sql`grant usage on schema muster_migrations to muster_app, muster_dispatch`
@@ -116,6 +120,14 @@ async function letOwnerSee(sql: postgres.Sql): Promise<void> {
   for (const { name, owner } of tables) {
     await sql.unsafe(`drop policy if exists owner on ${name}`)
     await sql.unsafe(`create policy owner on ${name} to ${owner} using (true) with check (true)`)
+  }
+}
+
+async function applyMissing(sql: postgres.Sql, names: readonly string[], applied: readonly string[], log: (message: string) => void): Promise<void> {
+  for (const name of names) {
+    if (applied.includes(name)) continue
+    log(`migrating: ${name}`)
+    await applyMigration(sql, name)
   }
 }
 

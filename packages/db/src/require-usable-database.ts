@@ -42,7 +42,7 @@ export async function requireUsableDatabase(url: string): Promise<void> {
     if (!found.may_work) throw new UnmigratedDatabaseError(place)
     const [applied, known] = await Promise.all([appliedMigrations(sql), knownMigrations()])
     requireKnownMigrations(applied, known, place)
-    if (applied.length < known.length) throw new UnmigratedDatabaseError(place)
+    if (known.some((name) => !applied.includes(name))) throw new UnmigratedDatabaseError(place)
   } catch (error) {
     throw explainDatabaseError(error, url, 'DATABASE_URL')
   } finally {

@@ -1,3 +1,5 @@
+import { REPLACED_MIGRATIONS, TAKEOVER_FROM } from './migration-files.ts'
+
 /** The setting that holds the address of a database, for error messages. */
 export type DatabaseVariable = 'DATABASE_URL' | 'MIGRATE_DATABASE_URL'
 
@@ -84,9 +86,18 @@ export function requireServerVersion(version: number, { server }: DatabasePlace,
 
 /** @throws UnusableDatabaseError when the database has migrations that this version does not know */
 export function requireKnownMigrations(applied: readonly string[], known: readonly string[], { server, database }: DatabasePlace): void {
-  const newer = applied.filter((name) => !known.includes(name)).sort()
+  const newer = applied.filter((name) => !known.includes(name) && !REPLACED_MIGRATIONS.includes(name)).sort()
   if (newer.length === 0) return
   throw new UnusableDatabaseError(
     `The database ${database} at ${server} was migrated by a newer version of Muster (migration ${newer.at(-1)}): start that version or a newer one.`,
+  )
+}
+
+/** @throws UnusableDatabaseError when the database of an earlier version lacks migrations whose SQL is gone */
+export function requireTakeover(applied: readonly string[], { server, database }: DatabasePlace): void {
+  if (applied.includes(TAKEOVER_FROM)) return
+  throw new UnusableDatabaseError(
+    `The database ${database} at ${server} ends at migration ${[...applied].sort().at(-1)}, and this version takes over databases from ${TAKEOVER_FROM} on: first run ` +
+      `\`npm run migrate\` of a version that has drizzle/${TAKEOVER_FROM}.sql, then that of this version.`,
   )
 }

@@ -1,1 +1,0 @@
-ALTER TABLE "subtasks" ADD COLUMN "lease_seconds" integer;

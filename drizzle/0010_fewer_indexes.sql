@@ -1,1 +1,0 @@
-DROP INDEX "subtasks_by_id";
