@@ -185,7 +185,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
         hasPermits = true
       }
     }
-    spawned.push({ answer: newSubtask(row, accepted.createdAt) })
+    spawned.push({ answer: subtasks.toNewSubtask(row, accepted.createdAt) })
   }
   if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectPermitsSoon(deps, projectId))
   if (hasPermits) tx.afterCommit(() => deps.notifier.notify('run'))
@@ -217,53 +217,4 @@ function batchExecutorsOf(ctx: Ctx): BatchExecutor<Prepared, Subtask> {
   )
   ofProcess.set(projectId, createBatchExecutor)
   return createBatchExecutor
-}
-
-/** What was just inserted, without reading it back. */
-function newSubtask(row: subtasks.NewSubtaskRow, createdAt: Date): Subtask {
-  return {
-    id: row.id,
-    projectId: row.projectId,
-    agentId: row.agentId,
-    parentSessionId: row.parentSessionId,
-    task: row.task,
-    taskId: row.taskId,
-    taskRevision: row.taskRevision,
-    scheduleId: row.scheduleId,
-    subagentName: row.subagentName,
-    subagentVersion: row.subagentVersion,
-    resumeOf: row.resumeOf,
-    background: row.background,
-    priority: row.priority,
-    status: 'pending',
-    finalOutcome: null,
-    result: null,
-    resultTruncated: false,
-    summary: null,
-    error: null,
-    outputs: null,
-    requiredOutputs: row.requiredOutputs,
-    workerId: null,
-    attempt: 0,
-    failures: 0,
-    maxAttempts: row.maxAttempts,
-    timeoutSeconds: row.timeoutSeconds,
-    budget: { maxSteps: row.budgetMaxSteps, maxTokens: row.budgetMaxTokens, maxCostUsdMicros: row.budgetMaxCostMicros },
-    notify: row.notify,
-    runner: row.runner,
-    ...(row.runnerReason === undefined ? {} : { runnerReason: row.runnerReason }),
-    ...(row.warnings === undefined ? {} : { warnings: row.warnings }),
-    model: row.model,
-    usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, steps: 0, toolCalls: 0 },
-    revisionOf: null,
-    revisionRound: 0,
-    maxRevisions: row.maxRevisions,
-    evaluation: null,
-    createdAt,
-    startedAt: null,
-    completedAt: null,
-    lostMs: 0,
-    cancelRequestedAt: null,
-    metadata: row.metadata,
-  }
 }

@@ -4,7 +4,7 @@ import type { Tx } from '../../client.ts'
 import { scheduleSlots } from '../../schema/schedule-slots.ts'
 import { schedules } from '../../schema/schedules.ts'
 import { along } from '../core/newest-first.ts'
-import type { LaneDefaults } from '../subtasks/lanes.ts'
+import { agentLimit, type LaneDefaults } from '../subtasks/lanes.ts'
 import { toSchedule } from './schedules.ts'
 
 /** A schedule whose next slot has come. */
@@ -171,7 +171,7 @@ export async function findRoomForWaiting(
     ),
     allowed as (
       select l.agent_id,
-        coalesce((p.settings #>> array['limits', 'agents', l.agent_id, 'pending'])::int, (p.settings #>> '{limits,pending_per_agent}')::int, ${defaults.pending}) as pending_max
+        ${agentLimit(tx.sql, 'pending', tx.sql`l.agent_id`, defaults)} as pending_max
       from lane l cross join projects p where p.id = ${projectId}
     ),
     room as (

@@ -1,5 +1,5 @@
-import type { RequiredOutput } from '@muster/domain'
 import type { Tx } from '../../client.ts'
+import { type AsText, CLAIMED, fromText, read, type SubtaskRow } from './row.ts'
 
 /**
  * The queue's part of the statement that claims, as common table expressions: `taken(job_id, subtask_id)`, and what becomes of those jobs,
@@ -19,42 +19,7 @@ export interface ClaimSecrets {
 }
 
 /** What running a claimed subtask takes. */
-export interface ClaimedRow {
-  id: string
-  projectId: string
-  agentId: string
-  parentSessionId: string | null
-  task: string
-  taskId: string | null
-  taskRevision: number | null
-  subagentName: string | null
-  subagentVersion: number | null
-  resumeOf: string | null
-  revisionOf: string | null
-  background: boolean
-  runner: string
-  model: string | null
-  jobId: string
-  attempt: number
-  timeoutSeconds: number
-  budgetMaxSteps: number
-  budgetMaxTokens: number | null
-  budgetMaxCostMicros: number | null
-  /** Used by earlier attempts. */
-  inputTokens: number
-  outputTokens: number
-  costMicros: number
-  requiredOutputs: RequiredOutput[]
-  metadata: Record<string, unknown>
-  feedback: string | null
-  /** Above 0 when notes were sent to it: they have to be read before it starts. */
-  updateSeq: number
-  /** Place of the last step of earlier attempts. */
-  stepSeq: number
-  leaseExpiresAt: Date
-}
-
-type RawClaimedRow = Omit<ClaimedRow, 'leaseExpiresAt'> & { leaseExpiresAt: string }
+export type ClaimedRow = Pick<SubtaskRow, (typeof CLAIMED)[number]> & { jobId: string; leaseExpiresAt: Date }
 
 /** Who claims, and under what. */
 export interface ClaimTerms {
@@ -88,7 +53,7 @@ export async function readFromFront({ sql }: Pick<Tx, 'sql'>): Promise<void> {
  * @param jobs of `RunJobs.claiming`, with a limit of as many as there are secrets
  */
 export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: readonly ClaimSecrets[], terms: ClaimTerms): Promise<Claim> {
-  const answer = await sql<({ taken: number } & (RawClaimedRow & { place: number }))[]>`
+  const answer = await sql<(AsText<ClaimedRow> & { taken: number; place: number })[]>`
     with ${jobs.taken},
     moment as materialized (select muster_now() as now),
     claimed as (
@@ -115,16 +80,11 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
       from claimed
     ),
     ${jobs.moved}
-    select (select count(*) from taken)::int as taken, place, id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task,
-      task_id as "taskId", task_revision as "taskRevision", subagent_name as "subagentName", subagent_version as "subagentVersion", resume_of as "resumeOf",
-      revision_of as "revisionOf", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
-      budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
-      input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
-      required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"
+    select (select count(*) from taken)::int as taken, place, ${sql.unsafe(read(CLAIMED, 'claimed'))}
     from (select) as one left join claimed on true order by rank_at, id`
   const rows = answer
     .filter((row) => row.id !== null)
-    .map(({ taken: _, ...row }) => ({ ...row, leaseExpiresAt: new Date(row.leaseExpiresAt), credential: (secrets[row.place - 1] as ClaimSecrets).credential }))
+    .map(({ taken: _, ...row }) => ({ ...fromText<ClaimedRow & { place: number }>(row), credential: (secrets[row.place - 1] as ClaimSecrets).credential }))
   return { rows, taken: answer[0]?.taken ?? 0 }
 }
 
@@ -133,16 +93,11 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
  * Null when the attempt is no longer the current one.
  */
 export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number, credentialHash: Buffer, leaseTokenHash: Buffer): Promise<ClaimedRow | null> {
-  const [row] = await tx.sql<RawClaimedRow[]>`
-    update subtasks set credential_hash = ${credentialHash}, lease_token_hash = ${leaseTokenHash}
+  const [row] = await tx.sql<AsText<ClaimedRow>[]>`
+    update subtasks s set credential_hash = ${credentialHash}, lease_token_hash = ${leaseTokenHash}
     where id = ${subtaskId} and attempt = ${attempt} and status = 'running'
-    returning id, project_id as "projectId", agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId",
-      task_revision as "taskRevision", subagent_name as "subagentName", subagent_version as "subagentVersion", resume_of as "resumeOf",
-      revision_of as "revisionOf", background, runner, model, job_id as "jobId", attempt, timeout_seconds as "timeoutSeconds",
-      budget_max_steps as "budgetMaxSteps", budget_max_tokens as "budgetMaxTokens", budget_max_cost_micros as "budgetMaxCostMicros",
-      input_tokens as "inputTokens", output_tokens as "outputTokens", cost_micros as "costMicros",
-      required_outputs as "requiredOutputs", metadata, feedback, update_seq as "updateSeq", step_seq as "stepSeq", lease_expires_at as "leaseExpiresAt"`
-  return row === undefined ? null : { ...row, leaseExpiresAt: new Date(row.leaseExpiresAt) }
+    returning ${tx.sql.unsafe(read(CLAIMED, 's'))}`
+  return row === undefined ? null : fromText<ClaimedRow>(row)
 }
 
 /**

@@ -1,5 +1,8 @@
 import type { Tx } from '../../client.ts'
 
+/** A part of a statement. */
+type Fragment = ReturnType<Tx['sql']>
+
 /** Limits where a project sets none of its own. */
 export interface LaneDefaults {
   running: number
@@ -7,6 +10,18 @@ export interface LaneDefaults {
   /** Of all agents of a project together; null for no limit. */
   projectRunning: number | null
   projectPending: number | null
+}
+
+/** The limit of an agent in the project `p` of a statement: its own, or else that of all agents of the project, or else the default. */
+export function agentLimit<L extends 'running' | 'pending'>(sql: Tx['sql'], limit: L, agentId: string | Fragment, defaults: Pick<LaneDefaults, L>) {
+  const [own, ofEach] = [sql.unsafe(`'${limit}'`), sql.unsafe(`'{limits,${limit}_per_agent}'`)]
+  return sql`coalesce((p.settings #>> array['limits', 'agents', ${agentId}, ${own}])::int, (p.settings #>> ${ofEach})::int, ${defaults[limit]})`
+}
+
+/** The limit of the project `p` of a statement over all its agents; null for none. */
+export function projectLimit(sql: Tx['sql'], limit: 'running' | 'pending', defaults: LaneDefaults) {
+  const byDefault = limit === 'running' ? defaults.projectRunning : defaults.projectPending
+  return sql`coalesce((p.settings #>> ${sql.unsafe(`'{limits,${limit}}'`)})::int, ${byDefault}::int)`
 }
 
 /** How many slots a statement gave. */
@@ -20,7 +35,7 @@ export interface Granted {
  * The queue's part of a statement that gives slots, as a common table expression: inserts the jobs of `granted(project_id, id, job_id, runner,
  * rank_at)`, which it calls `g`.
  */
-export type InsertingJobs = ReturnType<Tx['sql']>
+export type InsertingJobs = Fragment
 
 /**
  * Locks the lanes of these agents until the end of the transaction. Always a statement of its own: a statement that locked and
@@ -42,8 +57,8 @@ export async function lockProjectLanes(tx: Tx, projectId: string, agentIds: read
   await tx.sql`
     select pg_advisory_xact_lock(key) from (
       select 0 as place, hashtextextended(${projectId}, 1) as key from projects p where p.id = ${projectId} and (
-        coalesce((p.settings #>> '{limits,running}')::int, ${defaults.projectRunning}::int) is not null
-        or coalesce((p.settings #>> '{limits,pending}')::int, ${defaults.projectPending}::int) is not null)
+        ${projectLimit(tx.sql, 'running', defaults)} is not null
+        or ${projectLimit(tx.sql, 'pending', defaults)} is not null)
       union all
       select distinct 1, hashtextextended(${projectId} || '/' || agent_id, 0) from unnest(${agentIds as string[]}::text[]) as agent_id
       order by place, key
@@ -83,8 +98,8 @@ export async function findUnderusedLanes(tx: Tx, projectId: string, defaults: La
       ) as following
     )
     select w.agent_id from waiting w left join projects p on p.id = ${projectId}
-    where (select count(*) from subtasks s where s.project_id = ${projectId} and s.agent_id = w.agent_id and s.slot) < coalesce(
-      (p.settings #>> array['limits', 'agents', w.agent_id, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running})`
+    where (select count(*) from subtasks s where s.project_id = ${projectId} and s.agent_id = w.agent_id and s.slot)
+      < ${agentLimit(tx.sql, 'running', tx.sql`w.agent_id`, defaults)}`
   return rows.map((row) => row.agent_id)
 }
 
@@ -107,14 +122,12 @@ export async function grantPermits(
   const [row] = await tx.sql<{ granted: number; is_left: boolean }[]>`
     with moment as materialized (select muster_now() as now),
     lane as (
-      select agent_id, coalesce(
-        (p.settings #>> array['limits', 'agents', agent_id, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running}
-      ) as running_max
+      select agent_id, ${agentLimit(tx.sql, 'running', tx.sql`agent_id`, defaults)} as running_max
       from (select distinct unnest(${agentIds as string[]}::text[]) as agent_id) as a
       left join projects p on p.id = ${projectId}
     ),
     whole as materialized (
-      select coalesce((p.settings #>> '{limits,running}')::int, ${defaults.projectRunning}::int) as running_max from projects p where p.id = ${projectId}
+      select ${projectLimit(tx.sql, 'running', defaults)} as running_max from projects p where p.id = ${projectId}
     ),
     room as materialized (
       select case

@@ -1,35 +1,15 @@
-import type { Criterion, Priority, RequiredOutput, TerminalStatus, Usage } from '@muster/domain'
+import type { Criterion, TerminalStatus, Usage } from '@muster/domain'
 import type { Tx } from '../../client.ts'
+import { added, assigned, COPIED, cleared, ENDED, ENDING, HELD, names, RETURNED, read, type SubtaskRow, toRecord, types, USED } from './row.ts'
 
 // Joins also name the ids as a list: a plan that was prepared while the tables were empty would read them whole for ever after,
 // and with the list every plan goes by the primary key.
 
 /** A running attempt, locked, as its end is decided. */
-export interface EndingRow {
-  id: string
-  agentId: string
-  parentSessionId: string | null
-  task: string
-  taskId: string | null
-  /** The revision of the brief that its run was told last; null where it runs none. */
-  taskRevision: number | null
-  scheduleId: string | null
-  subagentName: string | null
-  subagentVersion: number | null
-  priority: Priority
-  runner: string
+export type EndingRow = Pick<SubtaskRow, (typeof ENDING)[number]> & {
   jobId: string
-  attempt: number
-  failures: number
-  maxAttempts: number
-  timeoutSeconds: number
-  cancelRequested: boolean
-  requiredOutputs: RequiredOutput[]
-  revisionRound: number
-  maxRevisions: number
-  updateSeq: number
   workerId: string
-  notify: boolean
+  cancelRequested: boolean
   /** Whether the reaper may take it: its lease has lapsed, or its attempt has had its time. */
   leaseLapsed: boolean
 }
@@ -43,11 +23,7 @@ export interface AttemptRef {
 export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
   const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<EndingRow[]>`
-    select s.id, agent_id as "agentId", parent_session_id as "parentSessionId", task, task_id as "taskId", task_revision as "taskRevision",
-      schedule_id as "scheduleId", subagent_name as "subagentName", subagent_version as "subagentVersion", priority, runner, job_id as "jobId",
-      s.attempt, failures, max_attempts as "maxAttempts", timeout_seconds as "timeoutSeconds", cancel_requested_at is not null as "cancelRequested",
-      required_outputs as "requiredOutputs", revision_round as "revisionRound", max_revisions as "maxRevisions", update_seq as "updateSeq", worker_id as "workerId", notify,
-      lease_expires_at < muster_now() as "leaseLapsed"
+    select ${tx.sql.unsafe(read(ENDING, 's'))}, cancel_requested_at is not null as "cancelRequested", lease_expires_at < muster_now() as "leaseLapsed"
     from subtasks s
     where s.status = 'running' and s.id = any(${ids})
     order by s.id
@@ -67,69 +43,49 @@ export async function findEnded(tx: Tx, attempts: readonly AttemptRef[]): Promis
   return rows.map((row) => row.id)
 }
 
-export interface TerminalRow {
+/** What the end of an attempt adds up. */
+interface EndedAttempt {
   id: string
   attempt: number
-  status: TerminalStatus
-  finalOutcome: string
-  result: string | null
-  resultBodyId: string | null
-  resultTruncated: boolean
-  summary: string | null
-  error: string | null
-  outputs: Record<string, unknown> | null
-  failures: number
   /** See `attempts.lost_ms`. */
   lostMs: number
   usage: Omit<Usage, 'steps'>
+}
+
+export interface TerminalRow extends EndedAttempt, Pick<SubtaskRow, (typeof ENDED)[number]> {
+  status: TerminalStatus
   /** Set when the parent session is to be told: not of a round that another one follows. */
   inboxId: string | null
+}
+
+const ADDED = ['lostMs', ...USED] as const
+
+function addedRecord({ id, attempt, lostMs, usage: { costUsdMicros: costMicros, ...usage } }: EndedAttempt) {
+  return { id, attempt, ...toRecord(ADDED, { lostMs, ...usage, costMicros }) }
 }
 
 /** Writes the ends of locked attempts: rows, attempts, inbox. */
 export async function writeTerminal(tx: Tx, projectId: string, rows: readonly TerminalRow[]): Promise<void> {
   const ids = rows.map((row) => row.id)
-  const data = rows.map((row) => ({
-    id: row.id,
-    attempt: row.attempt,
-    status: row.status,
-    final_outcome: row.finalOutcome,
-    result: row.result,
-    result_body_id: row.resultBodyId,
-    result_truncated: row.resultTruncated,
-    summary: row.summary,
-    error: row.error,
-    outputs: row.outputs,
-    failures: row.failures,
-    lost_ms: row.lostMs,
-    inbox_id: row.inboxId,
-    input_tokens: row.usage.inputTokens,
-    output_tokens: row.usage.outputTokens,
-    cost_micros: row.usage.costUsdMicros,
-    tool_calls: row.usage.toolCalls,
-  }))
-  await tx.sql`
+  const data = rows.map((row) => ({ ...addedRecord(row), ...toRecord(ENDED, row), inbox_id: row.inboxId }))
+  const { sql } = tx
+  await sql`
     with ended as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
-        id uuid, attempt int, status text, final_outcome text, result text, result_body_id uuid, result_truncated boolean, summary text, error text,
-        outputs jsonb, failures smallint, lost_ms bigint, inbox_id uuid, input_tokens bigint, output_tokens bigint, cost_micros bigint, tool_calls int)
+        id uuid, attempt int, ${sql.unsafe(types(ENDED))}, inbox_id uuid, ${sql.unsafe(types(ADDED))})
     ),
     moment as materialized (select muster_now() as now),
     written as (
       update subtasks s set
-        status = e.status, final_outcome = e.final_outcome, result = e.result, result_body_id = e.result_body_id, result_truncated = e.result_truncated,
-        summary = e.summary, error = e.error, outputs = e.outputs, failures = e.failures, lost_ms = s.lost_ms + e.lost_ms,
-        input_tokens = s.input_tokens + e.input_tokens, output_tokens = s.output_tokens + e.output_tokens,
-        cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
-        slot = false, slot_at = null, job_id = null, lease_expires_at = null, lease_renewed_at = null, lease_token_hash = null, credential_hash = null, feedback = null,
+        ${sql.unsafe(assigned(ENDED, 'e'))}, ${sql.unsafe(added(ADDED, 's', 'e'))}, slot = false, slot_at = null, job_id = null,
+        ${sql.unsafe(cleared(HELD))}, feedback = null,
         completed_at = moment.now
       from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})
       returning s.id, s.parent_session_id
     ),
     closed as (
       update attempts a set ended_at = moment.now, outcome = e.final_outcome, error = e.error, lost_ms = e.lost_ms,
-        input_tokens = a.input_tokens + e.input_tokens, output_tokens = a.output_tokens + e.output_tokens,
-        cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
+        ${sql.unsafe(added(USED, 'a', 'e'))}
       from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
     )
     insert into inbox (project_id, id, session_id, subtask_id, created_at)
@@ -139,55 +95,31 @@ export async function writeTerminal(tx: Tx, projectId: string, rows: readonly Te
     on conflict (subtask_id) do nothing`
 }
 
-export interface ReturnRow {
-  id: string
-  attempt: number
-  failures: number
-  feedback: string | null
+export interface ReturnRow extends EndedAttempt, Pick<SubtaskRow, (typeof RETURNED)[number]> {
   /** How the attempt ended, for its own row. */
   outcome: string
   error: string | null
-  /** See `attempts.lost_ms`. */
-  lostMs: number
-  jobId: string
-  usage: Omit<Usage, 'steps'>
 }
 
 /** Returns locked attempts' subtasks to pending. They keep their slots; their new jobs go in with the same transaction. */
 export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<void> {
   const ids = rows.map((row) => row.id)
-  const data = rows.map((row) => ({
-    id: row.id,
-    attempt: row.attempt,
-    failures: row.failures,
-    feedback: row.feedback,
-    outcome: row.outcome,
-    error: row.error,
-    lost_ms: row.lostMs,
-    job_id: row.jobId,
-    input_tokens: row.usage.inputTokens,
-    output_tokens: row.usage.outputTokens,
-    cost_micros: row.usage.costUsdMicros,
-    tool_calls: row.usage.toolCalls,
-  }))
-  await tx.sql`
+  const data = rows.map((row) => ({ ...addedRecord(row), ...toRecord(RETURNED, row), outcome: row.outcome, error: row.error }))
+  const { sql } = tx
+  await sql`
     with ended as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
-        id uuid, attempt int, failures smallint, feedback text, outcome text, error text, lost_ms bigint, job_id uuid,
-        input_tokens bigint, output_tokens bigint, cost_micros bigint, tool_calls int)
+        id uuid, attempt int, ${sql.unsafe(types(RETURNED))}, outcome text, error text, ${sql.unsafe(types(ADDED))})
     ),
     moment as materialized (select muster_now() as now),
     closed as (
       update attempts a set ended_at = moment.now, outcome = e.outcome, error = e.error, lost_ms = e.lost_ms,
-        input_tokens = a.input_tokens + e.input_tokens, output_tokens = a.output_tokens + e.output_tokens,
-        cost_micros = a.cost_micros + e.cost_micros, tool_calls = a.tool_calls + e.tool_calls
+        ${sql.unsafe(added(USED, 'a', 'e'))}
       from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
     )
     update subtasks s set
-      status = 'pending', failures = e.failures, feedback = e.feedback, job_id = e.job_id, slot_at = moment.now, lost_ms = s.lost_ms + e.lost_ms,
-      input_tokens = s.input_tokens + e.input_tokens, output_tokens = s.output_tokens + e.output_tokens,
-      cost_micros = s.cost_micros + e.cost_micros, tool_calls = s.tool_calls + e.tool_calls,
-      worker_id = null, lease_expires_at = null, lease_renewed_at = null, lease_token_hash = null, credential_hash = null, attempt_started_at = null
+      status = 'pending', ${sql.unsafe(assigned(RETURNED, 'e'))}, slot_at = moment.now, ${sql.unsafe(added(ADDED, 's', 'e'))},
+      ${sql.unsafe(cleared(HELD))}, worker_id = null, attempt_started_at = null
     from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})`
 }
 
@@ -222,16 +154,12 @@ export interface RevisionRound {
  * ends those rounds gives theirs on, under the locks of their lanes. However many wait in a lane, there is room for these.
  */
 export async function insertRevisionRounds(tx: Tx, revisionRounds: readonly RevisionRound[]): Promise<void> {
+  const { sql } = tx
   const before = revisionRounds.map((round) => round.revisionOf)
-  await tx.sql`
-    insert into subtasks (
-      id, project_id, agent_id, parent_session_id, task, task_id, task_revision, subagent_name, subagent_version, background, priority, runner, model,
-      timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata,
-      max_revisions, revision_of, revision_round, created_at, rank_at
-    )
-    select n.id, s.project_id, s.agent_id, s.parent_session_id, s.task, s.task_id, n.task_revision, s.subagent_name, s.subagent_version, s.background,
-      s.priority, s.runner, s.model, s.timeout_seconds, s.max_attempts, s.budget_max_steps, s.budget_max_tokens, s.budget_max_cost_micros, s.notify,
-      s.required_outputs, s.metadata, s.max_revisions, s.id, s.revision_round + 1, moment.now, moment.now + n.rank_seconds * interval '1 second'
+  await sql`
+    insert into subtasks (id, project_id, ${sql.unsafe(names(COPIED))}, task_revision, revision_of, revision_round, created_at, rank_at)
+    select n.id, s.project_id, ${sql.unsafe(names(COPIED, 's'))}, n.task_revision, s.id, s.revision_round + 1,
+      moment.now, moment.now + n.rank_seconds * interval '1 second'
     from unnest(
       ${revisionRounds.map((round) => round.id)}::uuid[], ${before}::uuid[], ${revisionRounds.map((round) => round.taskRevision)}::int[],
       ${revisionRounds.map((round) => round.rankSeconds)}::int[]

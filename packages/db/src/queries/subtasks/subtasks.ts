@@ -1,46 +1,16 @@
-import type { EvaluationRef, NewEvent, Priority, RequiredOutput, Subtask, SubtaskStatus } from '@muster/domain'
+import type { NewEvent, Subtask, SubtaskStatus } from '@muster/domain'
 import { PRIORITY_RANKS, SUBTASK_STATUSES } from '@muster/domain'
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { subtasks } from '../../schema/subtasks.ts'
 import { readBody } from '../core/bodies.ts'
 import { along, type Filter, given, planForValues } from '../core/newest-first.ts'
-import type { LaneDefaults } from './lanes.ts'
+import { agentLimit, type LaneDefaults, projectLimit } from './lanes.ts'
+import { type AsText, fromText, type NewSubtaskRow, names, REQUESTED, read, SHOWN, type ShownRow, type SubtaskRow, toRecord, toSubtask, types } from './row.ts'
 
-type Row = typeof subtasks.$inferSelect
+export { type NewSubtaskRow, toNewSubtask } from './row.ts'
 
-export interface NewSubtaskRow {
-  id: string
-  projectId: string
-  agentId: string
-  parentSessionId: string | null
-  task: string
-  taskId: string | null
-  taskRevision: number | null
-  scheduleId: string | null
-  subagentName: string | null
-  subagentVersion: number | null
-  resumeOf: string | null
-  background: boolean
-  priority: Priority
-  runner: string
-  /** Not stored: only the answer that accepts the subtask has it. */
-  runnerReason?: string
-  /** Not stored, either. */
-  warnings?: string[]
-  model: string | null
-  timeoutSeconds: number
-  maxAttempts: number
-  budgetMaxSteps: number
-  budgetMaxTokens: number | null
-  budgetMaxCostMicros: number | null
-  notify: boolean
-  requiredOutputs: RequiredOutput[]
-  metadata: Record<string, unknown>
-  maxRevisions: number
-  /** The job it gets if there is a free slot. */
-  jobId: string
-}
+const INSERTED = ['id', ...REQUESTED] as const
 
 export interface InsertedSubtask {
   slot: boolean
@@ -65,53 +35,26 @@ export async function insertSubtasks(
   ageingSeconds: number,
 ): Promise<Map<string, InsertedSubtask>> {
   const data = rows.map(({ row, created }) => ({
-    id: row.id,
-    agent_id: row.agentId,
-    parent_session_id: row.parentSessionId,
-    task: row.task,
-    task_id: row.taskId,
-    task_revision: row.taskRevision,
-    schedule_id: row.scheduleId,
-    subagent_name: row.subagentName,
-    subagent_version: row.subagentVersion,
-    resume_of: row.resumeOf,
-    background: row.background,
-    priority: row.priority,
-    runner: row.runner,
-    model: row.model,
-    timeout_seconds: row.timeoutSeconds,
-    max_attempts: row.maxAttempts,
-    budget_max_steps: row.budgetMaxSteps,
-    budget_max_tokens: row.budgetMaxTokens,
-    budget_max_cost_micros: row.budgetMaxCostMicros,
-    notify: row.notify,
-    required_outputs: row.requiredOutputs,
-    metadata: row.metadata,
-    max_revisions: row.maxRevisions,
+    ...toRecord(INSERTED, row),
     rank_seconds: PRIORITY_RANKS[row.priority] * ageingSeconds,
     job_id: row.jobId,
     event: created.data,
     actor_kind: created.actor.kind,
     actor_id: created.actor.id,
   }))
-  const inserted = await tx.sql<{ id: string; slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean; is_left: boolean }[]>`
+  const { sql } = tx
+  const inserted = await sql<{ id: string; slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean; is_left: boolean }[]>`
     with moment as materialized (select muster_now() as now),
     wanted as materialized (
       select *, row_number() over (partition by agent_id order by place) - 1 as before
       from rows from (
         jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as (
-          id uuid, agent_id text, parent_session_id text, task text, task_id uuid, task_revision int, schedule_id uuid,
-          subagent_name text, subagent_version int, resume_of uuid, background boolean, priority text, runner text, model text, timeout_seconds int, max_attempts smallint, budget_max_steps int, budget_max_tokens bigint, budget_max_cost_micros bigint, notify boolean,
-          required_outputs jsonb, metadata jsonb, max_revisions smallint, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
-      ) with ordinality as w(
-        id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority, runner,
-        model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata, max_revisions,
-        rank_seconds, job_id, event, actor_kind, actor_id, place)
+          ${sql.unsafe(types(INSERTED))}, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
+      ) with ordinality as w(${sql.unsafe(names(INSERTED))}, rank_seconds, job_id, event, actor_kind, actor_id, place)
     ),
     lane as materialized (
       select a.agent_id,
-        coalesce((p.settings #>> array['limits', 'agents', a.agent_id, 'running'])::int, (p.settings #>> '{limits,running_per_agent}')::int, ${defaults.running}) as running_max,
-        coalesce((p.settings #>> array['limits', 'agents', a.agent_id, 'pending'])::int, (p.settings #>> '{limits,pending_per_agent}')::int, ${defaults.pending}) as pending_max
+        ${agentLimit(sql, 'running', sql`a.agent_id`, defaults)} as running_max, ${agentLimit(sql, 'pending', sql`a.agent_id`, defaults)} as pending_max
       from (select distinct agent_id from wanted) as a cross join projects p where p.id = ${projectId}
     ),
     used as materialized (
@@ -126,8 +69,7 @@ export async function insertSubtasks(
       ) as held
     ),
     whole as materialized (
-      select coalesce((p.settings #>> '{limits,running}')::int, ${defaults.projectRunning}::int) as running_max,
-        coalesce((p.settings #>> '{limits,pending}')::int, ${defaults.projectPending}::int) as pending_max
+      select ${projectLimit(sql, 'running', defaults)} as running_max, ${projectLimit(sql, 'pending', defaults)} as pending_max
       from projects p where p.id = ${projectId}
     ),
     project as materialized (
@@ -154,14 +96,8 @@ export async function insertSubtasks(
       where p.pending_max is null or p.pending + l.rows_before < p.pending_max
     ),
     inserted as (
-      insert into subtasks (
-        id, project_id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority,
-        runner, model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata,
-        max_revisions, created_at, rank_at, slot, slot_at, job_id
-      )
-      select w.id, ${projectId}, w.agent_id, w.parent_session_id, w.task, w.task_id, w.task_revision, w.schedule_id,
-        w.subagent_name, w.subagent_version, w.resume_of, w.background, w.priority, w.runner, w.model, w.timeout_seconds, w.max_attempts,
-        w.budget_max_steps, w.budget_max_tokens, w.budget_max_cost_micros, w.notify, w.required_outputs, w.metadata, w.max_revisions,
+      insert into subtasks (project_id, ${sql.unsafe(names(INSERTED))}, created_at, rank_at, slot, slot_at, job_id)
+      select ${projectId}, ${sql.unsafe(names(INSERTED, 'w'))},
         moment.now, moment.now + w.rank_seconds * interval '1 second',
         w.slot, case when w.slot then moment.now end, case when w.slot then w.job_id end
       from admitted w cross join moment
@@ -195,8 +131,7 @@ export async function findPendingLimit(
 ): Promise<{ limit: number; limitedBy: 'agent' | 'project' }> {
   const [row] = await tx.sql<{ pending: number; agent_max: number; project_max: number | null }[]>`
     select (select count(*)::int from subtasks s where s.project_id = p.id and s.agent_id = ${agentId} and s.status = 'pending') as pending,
-      coalesce((p.settings #>> array['limits', 'agents', ${agentId}, 'pending'])::int, (p.settings #>> '{limits,pending_per_agent}')::int, ${defaults.pending}) as agent_max,
-      coalesce((p.settings #>> '{limits,pending}')::int, ${defaults.projectPending}::int) as project_max
+      ${agentLimit(tx.sql, 'pending', agentId, defaults)} as agent_max, ${projectLimit(tx.sql, 'pending', defaults)} as project_max
     from projects p where p.id = ${projectId}`
   if (row === undefined || row.project_max === null || row.pending >= row.agent_max) return { limit: row?.agent_max ?? defaults.pending, limitedBy: 'agent' }
   return { limit: row.project_max, limitedBy: 'project' }
@@ -261,63 +196,39 @@ async function readPage(tx: Tx, page: SQL): Promise<Subtask[]> {
   return rows.map(toSubtask)
 }
 
-const { feedback, rankAt, slot, slotAt, jobId, leaseExpiresAt, leaseSeconds, attemptStartedAt, leaseTokenHash, credentialHash, updateSeq, ...SHOWN } =
-  getTableColumns(subtasks)
-
-/** Times come as texts, everything else as drizzle would hand it out. */
-type ShownRow = { [Key in keyof typeof SHOWN]: AsRead<Row[Key]> } & { evaluation: EvaluationRef | null }
-type AsRead<Value> = Value extends Date ? string : Value
-
 const COMMA = sql`, `
 /** Put together once: drizzle took a millisecond to do that for each statement. */
-const SHOWN_COLUMNS = sql.raw(
-  Object.keys(SHOWN)
-    .map((key) => `s.${key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} as "${key}"`)
-    .join(', '),
-)
+const SHOWN_COLUMNS = sql.raw(read(SHOWN, 's'))
 
 /** Reads rows as they are shown, newest first, with what is said of their results: only what is completed has any. */
 async function readShown(tx: Tx, rows: SQL): Promise<ShownRow[]> {
-  return await tx.orm.execute<ShownRow>(sql`
+  const found = await tx.orm.execute<AsText<ShownRow>>(sql`
     select ${SHOWN_COLUMNS}, (
       select jsonb_build_object('id', e.id, 'score', e.score, 'recommendation', e.recommendation) from evaluations e
       where e.project_id = s.project_id and e.subtask_id = s.id and s.status = 'completed' order by e.is_judged desc limit 1
     ) as evaluation
     from (${rows}) as s order by s.id desc`)
+  return found.map((row) => fromText<ShownRow>(row))
 }
 
 /** What a change of a subtask needs to know of it. */
-export interface LockedSubtask {
-  id: string
-  agentId: string
-  status: SubtaskStatus
-  runner: string
-  slot: boolean
-  jobId: string | null
-  attempt: number
-  parentSessionId: string | null
-  task: string
-  cancelRequestedAt: Date | null
+export type LockedSubtask = Pick<SubtaskRow, keyof typeof LOCKED>
+const LOCKED = {
+  id: subtasks.id,
+  agentId: subtasks.agentId,
+  status: subtasks.status,
+  runner: subtasks.runner,
+  slot: subtasks.slot,
+  jobId: subtasks.jobId,
+  attempt: subtasks.attempt,
+  parentSessionId: subtasks.parentSessionId,
+  task: subtasks.task,
+  cancelRequestedAt: subtasks.cancelRequestedAt,
 }
 
 /** Locks a subtask's row until the end of the transaction. Row locks come before lane locks, always. */
 export async function lockSubtask(tx: Tx, id: string): Promise<LockedSubtask | null> {
-  const [row] = await tx.orm
-    .select({
-      id: subtasks.id,
-      agentId: subtasks.agentId,
-      status: subtasks.status,
-      runner: subtasks.runner,
-      slot: subtasks.slot,
-      jobId: subtasks.jobId,
-      attempt: subtasks.attempt,
-      parentSessionId: subtasks.parentSessionId,
-      task: subtasks.task,
-      cancelRequestedAt: subtasks.cancelRequestedAt,
-    })
-    .from(subtasks)
-    .where(eq(subtasks.id, id))
-    .for('update')
+  const [row] = await tx.orm.select(LOCKED).from(subtasks).where(eq(subtasks.id, id)).for('update')
   return row ?? null
 }
 
@@ -332,62 +243,6 @@ export async function cancelPending(tx: Tx, id: string): Promise<void> {
 /** Asks whoever runs a subtask to stop. The first request counts. */
 export async function requestCancel(tx: Tx, id: string): Promise<void> {
   await tx.sql`update subtasks set cancel_requested_at = coalesce(cancel_requested_at, muster_now()) where id = ${id}`
-}
-
-function toSubtask(row: ShownRow): Subtask {
-  return {
-    id: row.id,
-    projectId: row.projectId,
-    agentId: row.agentId,
-    parentSessionId: row.parentSessionId,
-    task: row.task,
-    taskId: row.taskId,
-    taskRevision: row.taskRevision,
-    scheduleId: row.scheduleId,
-    subagentName: row.subagentName,
-    subagentVersion: row.subagentVersion,
-    resumeOf: row.resumeOf,
-    background: row.background,
-    priority: row.priority,
-    status: row.status,
-    finalOutcome: row.finalOutcome,
-    result: row.result,
-    resultTruncated: row.resultTruncated,
-    summary: row.summary,
-    error: row.error,
-    outputs: row.outputs,
-    requiredOutputs: row.requiredOutputs,
-    workerId: row.workerId,
-    attempt: row.attempt,
-    failures: row.failures,
-    maxAttempts: row.maxAttempts,
-    timeoutSeconds: row.timeoutSeconds,
-    budget: { maxSteps: row.budgetMaxSteps, maxTokens: row.budgetMaxTokens, maxCostUsdMicros: row.budgetMaxCostMicros },
-    notify: row.notify,
-    runner: row.runner,
-    model: row.model,
-    usage: {
-      inputTokens: row.inputTokens,
-      outputTokens: row.outputTokens,
-      costUsdMicros: row.costMicros,
-      steps: row.stepSeq,
-      toolCalls: row.toolCalls,
-    },
-    revisionOf: row.revisionOf,
-    revisionRound: row.revisionRound,
-    maxRevisions: row.maxRevisions,
-    evaluation: row.evaluation,
-    createdAt: new Date(row.createdAt),
-    startedAt: toTime(row.startedAt),
-    completedAt: toTime(row.completedAt),
-    lostMs: row.lostMs,
-    cancelRequestedAt: toTime(row.cancelRequestedAt),
-    metadata: row.metadata,
-  }
-}
-
-function toTime(text: string | null): Date | null {
-  return text === null ? null : new Date(text)
 }
 
 export async function subtaskExists(tx: Tx, id: string): Promise<boolean> {
