@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant, instantNow, projectId } from './columns.ts'
 
-/** Which session holds which task, and what of it the session has been told. Written under the lock of the task. */
+/** Which session holds which task, and what of it was delivered to the session. Written under the lock of the task. */
 export const assignments = pgTable(
   'assignments',
   {
@@ -10,19 +10,19 @@ export const assignments = pgTable(
     taskId: uuid().notNull(),
     sessionId: text().notNull(),
     assignedAt: instantNow(),
-    /** Which time it is that the session has the task. Times say less: a clock may have been put back meanwhile. */
-    turn: integer().notNull().default(1),
-    /** Null until the whole brief was handed over. */
-    introducedAt: instant(),
-    /** Number of the last update that was handed over, or was part of the brief. */
+    /** Counts how often the session got the task. A time would not do: a clock may be put back. */
+    assignmentGeneration: integer('turn').notNull().default(1),
+    /** Null until the whole brief was delivered. */
+    briefDeliveredAt: instant('introduced_at'),
+    /** Number of the last update that was delivered, alone or as part of the brief. */
     deliveredSeq: integer().notNull().default(0),
-    /** Of the session of a run: number of the last update that the brief of its newest attempt contained. */
+    /** For the session of a run: number of the last update in the prompt of its newest attempt. */
     briefedSeq: integer().notNull().default(0),
-    /** The newest revision the session has been told. */
+    /** The newest revision that was delivered. */
     deliveredRevision: integer(),
-    /** Whether there is anything to hand over: what a session with nothing new is answered by, from the index alone. */
-    hasNews: boolean().notNull().default(true),
-    /** Set when the task ended or went to another session: nothing more is handed over. */
+    /** Whether anything waits for delivery. A request of a session without any is answered from the index alone. */
+    hasUndelivered: boolean('has_news').notNull().default(true),
+    /** Set when the task ended or went to another session: nothing more is delivered. */
     endedAt: instant(),
     /** SHA-256 of the holder's own credential. */
     credentialHash: bytes(),

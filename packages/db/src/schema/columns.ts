@@ -5,7 +5,7 @@ import { customType, timestamp, uuid } from 'drizzle-orm/pg-core'
 export const projectId = () => uuid().notNull()
 
 /** A point in time with milliseconds, as the API shows it. */
-export const instant = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' })
+export const instant = (name = '') => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
 
 /** Filled by the database's own clock, which tests can move. */
 export const instantNow = () => instant().notNull().default(sql`muster_now()`)

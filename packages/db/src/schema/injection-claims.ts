@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm'
 import { jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instant, instantNow, projectId } from './columns.ts'
 
-/** What an injection with manual acknowledgement has handed over and must be told about. */
-export interface HeldInjection {
+/** What an injection with manual acknowledgement has delivered, until its acknowledgement. */
+export interface StoredInjection {
   /**
-   * Per task: what was handed over goes up to update `seq`, which makes up revision `revision`, in that turn of the session with the task: before turns were
-   * counted, the first.
+   * For each task: updates up to number `seq`, which make up revision `revision`. `turn` is the generation of the assignment, and the first one where it
+   * is missing: those rows were written before generations were counted.
    */
   tasks: { taskId: string; seq: number; revision: number; turn?: number }[]
   tsgIds: string[]
@@ -21,10 +21,10 @@ export const injectionClaims = pgTable(
     projectId: projectId(),
     id: uuid().primaryKey(),
     sessionId: text().notNull(),
-    held: jsonb().$type<HeldInjection>().notNull(),
+    held: jsonb().$type<StoredInjection>().notNull(),
     leaseExpiresAt: instant().notNull(),
     acknowledgedAt: instant(),
-    /** Set when its lease had lapsed and its items were handed out again. */
+    /** Set when its lease had lapsed and its items were delivered again. */
     replacedAt: instant(),
     createdAt: instantNow(),
   },

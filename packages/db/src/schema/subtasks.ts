@@ -4,8 +4,8 @@ import { bigint, boolean, check, index, integer, jsonb, pgTable, smallint, text,
 import { bytes, instant, instantNow, oneOf, projectId } from './columns.ts'
 
 /**
- * Units of background work. The row is the truth; the pg-boss job `job_id` is the doorbell, and both move in one transaction:
- * a job waits exactly while the row is pending with a slot, and is active exactly while the row is running.
+ * Units of background work. The row is the truth; the pg-boss job `job_id` makes it claimable, and both move in one transaction:
+ * a job waits exactly while the row is pending with a permit, and is active exactly while the row is running.
  */
 export const subtasks = pgTable(
   'subtasks',
@@ -39,8 +39,8 @@ export const subtasks = pgTable(
     /** Queue order: `created_at + rank × ageing`, fixed at insert, the same order as ageing by waited time but indexable. */
     rankAt: instant().notNull(),
     /** May run, or is running. Granted only under the lane's lock, so that an agent's running limit holds at every instant. */
-    slot: boolean().notNull().default(false),
-    slotAt: instant(),
+    hasPermit: boolean('slot').notNull().default(false),
+    permitAt: instant('slot_at'),
     jobId: uuid(),
     /** Fencing number: grows at every claim, and every write of a run carries it. */
     attempt: integer().notNull().default(0),
@@ -108,6 +108,6 @@ export const subtasks = pgTable(
     index('subtasks_scheduled_live').on(table.scheduleId).where(sql`schedule_id is not null and status in ('pending', 'running')`),
     // For the reaper, which looks at all projects at once.
     index('subtasks_leases').on(table.leaseExpiresAt).where(sql`status = 'running'`),
-    index('subtasks_unclaimed').on(table.slotAt).where(sql`status = 'pending' and slot`),
+    index('subtasks_unclaimed').on(table.permitAt).where(sql`status = 'pending' and slot`),
   ],
 )

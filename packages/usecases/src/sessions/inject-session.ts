@@ -121,7 +121,7 @@ async function claimInjection(ctx: Ctx, tx: Tx, sessionId: string, undelivered: 
   const injection = compose(undelivered, notices, results, fence)
   if (injection.items.length === 0) return injection
   const held = {
-    tasks: undelivered.map(({ taskId, turn, seq, revision }) => ({ taskId, turn, seq, revision })),
+    tasks: undelivered.map(({ taskId, assignmentGeneration, seq, revision }) => ({ taskId, assignmentGeneration, seq, revision })),
     tsgIds: notices.map((notice) => notice.tsgId),
     inboxClaimId: results.items.length > 0 ? id : null,
   }

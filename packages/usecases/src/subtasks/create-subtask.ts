@@ -175,7 +175,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
       spawned.push({ error })
       continue
     }
-    hasPermits ||= accepted.slot
+    hasPermits ||= accepted.hasPermit
     if (accepted.outranksHolder) {
       const taken = await lanes.takePermitFromLater(tx, projectId, row.agentId, accepted.rankAt)
       if (taken !== null) {

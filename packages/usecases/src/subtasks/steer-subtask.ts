@@ -42,7 +42,7 @@ export async function steerSubtask(ctx: Ctx, id: string, input: NewSubtaskUpdate
     })
     await outbox.publish(tx, ctx.actor.projectId, [updateEvent('update.queued', update.updateId, id, ctx.actor)])
     // While its row was locked here, a slot that became free passed it by, and no other may ever become free in its lane.
-    if (row.status === 'pending' && !row.slot) await grantFreePermits(ctx, tx, ctx.actor.projectId, [row.agentId])
+    if (row.status === 'pending' && !row.hasPermit) await grantFreePermits(ctx, tx, ctx.actor.projectId, [row.agentId])
     tx.afterCommit(() => {
       ctx.notifier.notify('outbox')
       if (row.status === 'running') ctx.notifier.notify('cancel', id)

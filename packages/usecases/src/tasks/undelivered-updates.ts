@@ -26,7 +26,7 @@ export interface UndeliveredItem {
 /** What a session has not been told yet of one task that it holds. */
 export interface UndeliveredTask {
   taskId: string
-  turn: number
+  assignmentGeneration: number
   seq: number
   revision: number
   items: UndeliveredItem[]
@@ -66,10 +66,15 @@ export async function renderUndeliveredUpdates(
   return undelivered
 }
 
-async function readBrief(tx: Tx, projectId: string, { taskId, turn, updateSeq, revision }: injections.UndeliveredRow, fence: string): Promise<UndeliveredTask> {
+async function readBrief(
+  tx: Tx,
+  projectId: string,
+  { taskId, assignmentGeneration, updateSeq, revision }: injections.UndeliveredRow,
+  fence: string,
+): Promise<UndeliveredTask> {
   const { brief, notes } = await briefOfTask(tx, { id: taskId, projectId })
   const text = renderBriefOfTask(brief, notes, fence)
-  return { taskId, turn, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
+  return { taskId, assignmentGeneration, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
 }
 
 /** A brief with the notes that belong to it, as its holder gets it first. */
@@ -89,11 +94,11 @@ export async function briefOfTask(tx: Tx, task: Pick<LockedTask, 'id' | 'project
 }
 
 function renderUpdates(found: injections.UndeliveredRow, fence: string): UndeliveredTask {
-  const { taskId, turn, queued, updateSeq, revision, deliveredRevision } = found
+  const { taskId, assignmentGeneration, queued, updateSeq, revision, deliveredRevision } = found
   const last = queued.length === UPDATES_PER_TASK_MAX ? queued.at(-1) : undefined
   return {
     taskId,
-    turn,
+    assignmentGeneration,
     seq: last?.seq ?? updateSeq,
     revision: last?.revision ?? revision,
     items: renderTaskUpdates({ ...found, id: taskId }, queued, fence).map(({ update, text }) => ({

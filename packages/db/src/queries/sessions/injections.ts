@@ -1,9 +1,7 @@
 import { CRITERIA_FIELDS, type Criterion, type NewEvent, type TaskStatus } from '@muster/domain'
 import type { Tx } from '../../client.ts'
-import type { HeldInjection } from '../../schema/injection-claims.ts'
+import type { StoredInjection } from '../../schema/injection-claims.ts'
 import type { Update } from '../subtasks/updates.ts'
-
-export type { HeldInjection } from '../../schema/injection-claims.ts'
 
 const SESSION_LOCK_CLASS = 7302
 
@@ -22,9 +20,9 @@ export interface Waiting {
  * setting it answers, so that nothing is read before it is set.
  */
 export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessionId: string): Promise<Waiting> {
-  const [row] = await tx.sql<{ task_news: boolean; tsg_notices: boolean; results: boolean; tsg_revision: number | null }[]>`
+  const [row] = await tx.sql<{ task_updates: boolean; tsg_notices: boolean; results: boolean; tsg_revision: number | null }[]>`
     select
-      exists (select from assignments where project_id = scope.id and session_id = ${sessionId} and has_news and ended_at is null) as task_news,
+      exists (select from assignments where project_id = scope.id and session_id = ${sessionId} and has_news and ended_at is null) as task_updates,
       exists (select from tsg_notices where project_id = scope.id and session_id = ${sessionId} and delivered_at is null) as tsg_notices,
       exists (
         select from inbox where project_id = scope.id and session_id = ${sessionId} and delivered_at is null
@@ -33,7 +31,7 @@ export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessio
       (select p.tsg_revision from projects p where p.id = scope.id) as tsg_revision
     from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope`
   return {
-    taskUpdates: row?.task_news === true,
+    taskUpdates: row?.task_updates === true,
     tsgNotices: row?.tsg_notices === true,
     results: row?.results === true,
     tsgRevision: row?.tsg_revision ?? 0,
@@ -67,8 +65,8 @@ export async function lockTasksWithUndelivered(tx: Tx, projectId: string, sessio
 export interface UndeliveredRow {
   taskId: string
   title: string
-  /** Which time it is that the session has the task. */
-  turn: number
+  /** Counts how often the session got the task. */
+  assignmentGeneration: number
   status: TaskStatus
   revision: number
   /** Number of its last update. */
@@ -94,7 +92,7 @@ export async function listTasksWithUndelivered(
   limits: { tasks: number; updatesPerTask: number },
 ): Promise<UndeliveredRow[]> {
   const rows = await tx.sql<(RawUndeliveredRow & (RawQueuedUpdate | { id: null }))[]>`
-    select a.task_id, a.turn, t.title, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_introduced, a.delivered_revision,
+    select a.task_id, a.turn as generation, t.title, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_brief_delivered, a.delivered_revision,
       case when u.fields && ${CRITERIA_FIELDS as string[]}::text[] then t.criteria end as criteria, u.*
     from (
       select task_id, turn, assigned_at, introduced_at, delivered_seq, delivered_revision from assignments
@@ -108,24 +106,24 @@ export async function listTasksWithUndelivered(
       order by seq limit ${limits.updatesPerTask}
     ) as u on true
     order by a.assigned_at, a.task_id, u.seq`
-  const news = new Map<string, UndeliveredRow>()
+  const undelivered = new Map<string, UndeliveredRow>()
   for (const row of rows) {
-    const ofTask = news.get(row.task_id) ?? toUndeliveredRow(row)
-    news.set(row.task_id, ofTask)
+    const ofTask = undelivered.get(row.task_id) ?? toUndeliveredRow(row)
+    undelivered.set(row.task_id, ofTask)
     ofTask.criteria ??= row.criteria
     if (row.id !== null) ofTask.queued.push(toQueuedUpdate(row))
   }
-  return [...news.values()]
+  return [...undelivered.values()]
 }
 
 interface RawUndeliveredRow {
   task_id: string
   title: string
-  turn: number
+  generation: number
   status: TaskStatus
   task_revision: number
   update_seq: number
-  is_introduced: boolean
+  is_brief_delivered: boolean
   delivered_revision: number | null
   criteria: Criterion[] | null
 }
@@ -134,11 +132,11 @@ function toUndeliveredRow(row: RawUndeliveredRow): UndeliveredRow {
   return {
     taskId: row.task_id,
     title: row.title,
-    turn: row.turn,
+    assignmentGeneration: row.generation,
     status: row.status,
     revision: row.task_revision,
     updateSeq: row.update_seq,
-    isBriefDelivered: row.is_introduced,
+    isBriefDelivered: row.is_brief_delivered,
     deliveredRevision: row.delivered_revision,
     criteria: row.criteria,
     queued: [],
@@ -235,6 +233,11 @@ export async function writeHandover(tx: Tx, projectId: string, sessionId: string
   return row?.delivered ?? null
 }
 
+/** What an injection with manual acknowledgement has delivered, with the generation of each assignment. */
+export interface HeldInjection extends Omit<StoredInjection, 'tasks'> {
+  tasks: { taskId: string; seq: number; revision: number; assignmentGeneration: number }[]
+}
+
 export interface InjectionClaim {
   id: string
   held: HeldInjection
@@ -262,7 +265,7 @@ export async function findClaim(tx: Tx, projectId: string, sessionId: string, id
 
 interface RawClaim {
   id: string
-  held: HeldInjection
+  held: StoredInjection
   is_lapsed: boolean
   is_acknowledged: boolean
   is_replaced: boolean
@@ -271,7 +274,7 @@ interface RawClaim {
 function toClaim(row: RawClaim): InjectionClaim {
   return {
     id: row.id,
-    held: row.held,
+    held: { ...row.held, tasks: row.held.tasks.map(({ turn = 1, ...task }) => ({ ...task, assignmentGeneration: turn })) },
     isLapsed: row.is_lapsed,
     isAcknowledged: row.is_acknowledged,
     isReplaced: row.is_replaced,
@@ -284,9 +287,10 @@ export async function insertClaim(
   projectId: string,
   claim: { id: string; sessionId: string; held: HeldInjection; leaseSeconds: number },
 ): Promise<Date> {
+  const held: StoredInjection = { ...claim.held, tasks: claim.held.tasks.map(({ assignmentGeneration: turn, ...task }) => ({ ...task, turn })) }
   const [row] = await tx.sql<{ lease_expires_at: string }[]>`
     insert into injection_claims (project_id, id, session_id, held, lease_expires_at)
-    values (${projectId}, ${claim.id}, ${claim.sessionId}, ${JSON.stringify(claim.held)}::jsonb, muster_now() + ${claim.leaseSeconds} * interval '1 second')
+    values (${projectId}, ${claim.id}, ${claim.sessionId}, ${JSON.stringify(held)}::jsonb, muster_now() + ${claim.leaseSeconds} * interval '1 second')
     returning lease_expires_at`
   return new Date(row?.lease_expires_at as string)
 }
@@ -297,8 +301,8 @@ export async function insertClaim(
  */
 export async function listTasksHeldSince(tx: Tx, projectId: string, sessionId: string, held: HeldInjection['tasks']): Promise<string[]> {
   const rows = await tx.sql<{ task_id: string }[]>`
-    select a.task_id from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as h("taskId" uuid, turn int)
-    join assignments a on a.task_id = h."taskId" and a.turn = coalesce(h.turn, 1)
+    select a.task_id from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as h("taskId" uuid, "assignmentGeneration" int)
+    join assignments a on a.task_id = h."taskId" and a.turn = h."assignmentGeneration"
     where a.project_id = ${projectId} and a.session_id = ${sessionId} and a.ended_at is null`
   return rows.map((row) => row.task_id)
 }

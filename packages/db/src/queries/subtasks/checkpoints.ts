@@ -98,11 +98,11 @@ export async function lookAtRuns(
   tx: Tx,
   subtaskIds: readonly string[],
 ): Promise<{ subtaskId: string; attempt: number; isRunning: boolean; cancelRequested: boolean; updateSeq: number; taskHasUpdates: boolean }[]> {
-  const rows = await tx.sql<{ id: string; attempt: number; is_running: boolean; cancel_requested: boolean; update_seq: number; task_has_news: boolean }[]>`
+  const rows = await tx.sql<{ id: string; attempt: number; is_running: boolean; cancel_requested: boolean; update_seq: number; task_has_updates: boolean }[]>`
     select id, attempt, status = 'running' as is_running, cancel_requested_at is not null as cancel_requested, update_seq,
       task_id is not null and exists (
         select from assignments a where a.task_id = s.task_id and a.session_id = 'subtask-' || s.id and a.has_news and a.ended_at is null
-      ) as task_has_news
+      ) as task_has_updates
     from subtasks s where id = any(${subtaskIds as string[]}::uuid[])`
   return rows.map((row) => ({
     subtaskId: row.id,
@@ -110,7 +110,7 @@ export async function lookAtRuns(
     isRunning: row.is_running,
     cancelRequested: row.cancel_requested,
     updateSeq: row.update_seq,
-    taskHasUpdates: row.task_has_news,
+    taskHasUpdates: row.task_has_updates,
   }))
 }
 

@@ -82,8 +82,8 @@ export const SHOWN = [...STATE, ...REQUESTED] as const
 /** What no reader of a subtask sees, and why. */
 export const INTERNAL = {
   rankAt: 'the order of the queue',
-  slot: 'the permit, which moves between the rows of a lane',
-  slotAt: 'the age of the permit, for the repair of idle ones',
+  hasPermit: 'the permit, which moves between the rows of a lane',
+  permitAt: 'the age of the permit, for the repair of idle ones',
   jobId: 'the queue has its own name for each attempt',
   feedback: 'part of the prompt of the next attempt',
   leaseExpiresAt: 'only the holder of the lease sees it',

@@ -13,7 +13,7 @@ export { type NewSubtaskRow, toNewSubtask } from './row.ts'
 const INSERTED = ['id', ...REQUESTED] as const
 
 export interface InsertedSubtask {
-  slot: boolean
+  hasPermit: boolean
   createdAt: Date
   rankAt: Date
   /** Whether a holder of a slot that nobody has claimed yet ranks after this row. */
@@ -117,7 +117,13 @@ export async function insertSubtasks(
   return new Map(
     inserted.map((row) => [
       row.id,
-      { slot: row.slot, createdAt: new Date(row.created_at), rankAt: new Date(row.rank_at), outranksHolder: row.outranks_holder, isLeftToProject: row.is_left },
+      {
+        hasPermit: row.slot,
+        createdAt: new Date(row.created_at),
+        rankAt: new Date(row.rank_at),
+        outranksHolder: row.outranks_holder,
+        isLeftToProject: row.is_left,
+      },
     ]),
   )
 }
@@ -218,7 +224,7 @@ const LOCKED = {
   agentId: subtasks.agentId,
   status: subtasks.status,
   runner: subtasks.runner,
-  slot: subtasks.slot,
+  hasPermit: subtasks.hasPermit,
   jobId: subtasks.jobId,
   attempt: subtasks.attempt,
   parentSessionId: subtasks.parentSessionId,

@@ -4,7 +4,7 @@ export interface Assignment {
   taskId: string
   sessionId: string
   assignedAt: Date
-  introducedAt: Date | null
+  briefDeliveredAt: Date | null
   deliveredSeq: number
   deliveredRevision: number | null
 }
@@ -25,7 +25,7 @@ export async function findActiveAssignment(tx: Tx, taskId: string): Promise<Assi
     taskId,
     sessionId: row.session_id,
     assignedAt: new Date(row.assigned_at),
-    introducedAt: row.introduced_at === null ? null : new Date(row.introduced_at),
+    briefDeliveredAt: row.introduced_at === null ? null : new Date(row.introduced_at),
     deliveredSeq: row.delivered_seq,
     deliveredRevision: row.delivered_revision,
   }

@@ -7,7 +7,7 @@ const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' })
  * The words by which finished subtasks are found, and nothing else of them: what they say is read from their own rows. Apart from those, because
  * an index of words on `subtasks` would cost each end of a subtask several times what the end itself does. docs/adr/0011
  */
-export const episodeWords = pgTable(
+export const episodeSearch = pgTable(
   'episode_words',
   {
     projectId: projectId(),
