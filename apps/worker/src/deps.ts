@@ -30,42 +30,38 @@ export async function composeWorker(settings: Settings, { databaseUrl, log, envi
   const db = connect(databaseUrl, { role: 'muster_app', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker' })
   const dispatchDb = connect(databaseUrl, { role: 'muster_dispatch', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker-dispatch' })
   const presence = connect(databaseUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-worker-presence' })
-  const closeDatabases = async () => {
+  // Released in reverse order, also when the worker cannot be composed: a retry would otherwise leave a second pg-boss with its connections.
+  await using opened = new AsyncDisposableStack()
+  opened.defer(async () => {
     await Promise.all([db.close(), dispatchDb.close(), presence.close()])
-  }
-  try {
-    await requireUsableDatabase(databaseUrl)
-    const boss = createBoss(dispatchDb, {
-      supervise: true,
-      onError: (error) => log.warn({ err: error }, 'pg-boss housekeeping failed; it tries again'),
-      onWarning: (warning) => log.warn({ warning }, 'pg-boss warns'),
-    })
-    await boss.start()
-    const guard = runners === undefined ? startGuard({ log }) : null
-    const served = runners ?? createRunners(settings, { guard: guard as NonNullable<typeof guard>, log, environment })
-    await ensureRunQueues(boss, DEFAULT_PROJECT_ID, [...served.keys()])
-    return {
-      db,
-      dispatchDb,
-      presence,
-      runJobs: createRunJobs(),
-      judgeJobs: createJudgeJobs(boss),
-      notifier: createNotifier(dispatchDb, (error) => log.debug({ err: error }, 'a wake-up was lost; whoever waits looks by itself')),
-      writes: new WriteWatch(),
-      settings,
-      newId: v7,
-      log,
-      workerId: v7(),
-      runners: served,
-      judge: createJudge(settings, { environment }),
-      async close() {
-        await boss.stop({ graceful: false })
-        await guard?.close()
-        await closeDatabases()
-      },
-    }
-  } catch (error) {
-    await closeDatabases()
-    throw error
+  })
+  await requireUsableDatabase(databaseUrl)
+  const guard = runners === undefined ? startGuard({ log }) : null
+  opened.defer(() => guard?.close())
+  const boss = createBoss(dispatchDb, {
+    supervise: true,
+    onError: (error) => log.warn({ err: error }, 'pg-boss maintenance failed; it tries again'),
+    onWarning: (warning) => log.warn({ warning }, 'pg-boss reported a warning'),
+  })
+  opened.defer(() => boss.stop({ graceful: false }))
+  await boss.start()
+  const served = runners ?? createRunners(settings, { guard: guard as NonNullable<typeof guard>, log, environment })
+  await ensureRunQueues(boss, DEFAULT_PROJECT_ID, [...served.keys()])
+  const running = opened.move()
+  return {
+    db,
+    dispatchDb,
+    presence,
+    runJobs: createRunJobs(),
+    judgeJobs: createJudgeJobs(boss),
+    notifier: createNotifier(dispatchDb, (error) => log.debug({ err: error }, 'a notification was lost; its receivers poll')),
+    writes: new WriteWatch(),
+    settings,
+    newId: v7,
+    log,
+    workerId: v7(),
+    runners: served,
+    judge: createJudge(settings, { environment }),
+    close: () => running.disposeAsync(),
   }
 }

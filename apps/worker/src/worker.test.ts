@@ -39,6 +39,22 @@ function losingFirstClaim(db: Database): { db: Database; lost: () => boolean } {
   return { db: { ...db, sql }, lost: () => isLost }
 }
 
+describe('a worker that cannot be composed', () => {
+  it('leaves nothing running: its retry would have a second pg-boss beside it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    await harness.admin`revoke insert on pgboss.queue from muster_dispatch`
+    try {
+      const surroundings = { databaseUrl: harness.database.appUrl, log: pino({ level: 'silent' }), environment: {}, runners: new Map([['unseen', quick]]) }
+      await expect(composeWorker(harness.deps.settings, surroundings)).rejects.toMatchObject({ code: '42501' })
+      // What pg-boss does by its clock, it would do for ever, over new connections.
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      await harness.admin`grant insert on pgboss.queue to muster_dispatch`
+      vi.useRealTimers()
+    }
+  })
+})
+
 describe('a run of a sub-agent', () => {
   it('is ended, not run, by a worker whose runner does not follow definitions', async () => {
     const composed = await composeWorker(harness.deps.settings, {
