@@ -41,6 +41,15 @@ export interface Tx {
   withCommit(last: Promise<unknown>): void
 }
 
+/**
+ * Waits for statements of one transaction that were sent together, in the order of the list, without a round trip between them. PostgreSQL
+ * executes them in that order, and each sees the effects and the locks of those before it. If one fails, all later ones fail too and the
+ * transaction rolls back; the first error is thrown. Every entry must send its (first) statement before it awaits anything.
+ */
+export function pipeline<T extends readonly unknown[]>(statements: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  return Promise.all(statements)
+}
+
 const DIALECT = new PgDialect({ casing: 'snake_case' })
 const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => String(value), parse: (text: string) => Number(text) }
 

@@ -9,6 +9,7 @@ export {
   type DatabaseRole,
   describeOutage,
   isDatabaseUnavailable,
+  pipeline,
   type Tx,
   transaction,
   unavailable,

@@ -3,7 +3,7 @@ import { checkWrites } from '../core/write-watch.ts'
 import { renewJudgementJobs, takeLostJudgements } from '../judgements/repair-judgements.ts'
 import { rememberEpisodes } from '../memory/remember-episodes.ts'
 import { passIdlePermits, reapRuns } from '../runs/reap-runs.ts'
-import { grantMissedPermits } from '../subtasks/grant-missed-permits.ts'
+import { grantMissedPermits } from '../subtasks/grant-permits.ts'
 import { deleteExpired, makePartitions, refreshStatistics } from './retention.ts'
 
 export interface MaintenanceTask {

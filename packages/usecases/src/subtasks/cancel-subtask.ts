@@ -1,7 +1,7 @@
 import { type LockedSubtask, outbox, subtasks, type Tx, tasks, updates } from '@muster/db'
 import { DomainError, isTerminal, type NewEvent, notFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
-import { returnTaskToPending } from '../assignments/return-task.ts'
+import { returnTaskToPending } from '../assignments/unassign-task.ts'
 import type { Ctx, Deps } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { subtaskEvent, updateEvent } from '../events/event-data.ts'

@@ -15,7 +15,7 @@ import type { Ctx, Deps } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
-import { grantProjectPermitsSoon } from './grant-missed-permits.ts'
+import { grantProjectPermitsSoon } from './grant-permits.ts'
 import { laneDefaults } from './lane-defaults.ts'
 
 export interface NewSubtask {
