@@ -120,7 +120,7 @@ async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, 
   const handover: injections.Handover = { taskId: task.id, seq: task.updateSeq, revision: task.revision, isBrief: true }
   const [isHeld] = await recordDeliveries(deps, tx, run.projectId, sessionId, [handover], actor)
   if (isHeld === undefined) return null
-  await subtasks.writeTaskRevision(tx, run.id, run.attempt, task.revision)
+  await checkpoints.writeTaskRevision(tx, run.id, run.attempt, task.revision)
   const { brief, notes } = await briefOfTask(tx, task)
   return { task: brief, seq: task.updateSeq, text: renderBriefOfTask(brief, notes, fenceOf(deps.newId())) }
 }

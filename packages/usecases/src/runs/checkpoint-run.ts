@@ -1,4 +1,4 @@
-import { checkpoints, injections, outbox, subtasks, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
+import { checkpoints, injections, outbox, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
 import { cutToCodePoints, fenceOf, type NewEvent, renderTaskUpdate, type StepKind, subtaskSessionId, toStorableJson, type Usage } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { subtaskEvent, taskUpdateEvent, updateEvent } from '../events/event-data.ts'
@@ -155,7 +155,7 @@ async function deliverUndelivered(
 ): Promise<RenderedUpdate[]> {
   const held = await recordDeliveries(deps, tx, projectId, subtaskSessionId(input.subtaskId), [undelivered], actor)
   if (held.length === 0) return []
-  await subtasks.writeTaskRevision(tx, input.subtaskId, input.attempt, undelivered.revision)
+  await checkpoints.writeTaskRevision(tx, input.subtaskId, input.attempt, undelivered.revision)
   return undelivered.items.flatMap(({ update, text }) => (update === null ? [] : [{ ...update, text }]))
 }
 

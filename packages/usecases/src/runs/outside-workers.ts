@@ -1,4 +1,4 @@
-import { claims, subtasks, type Tx, tasks } from '@muster/db'
+import { claims, settle, subtasks, type Tx, tasks } from '@muster/db'
 import { type AttemptEnd, DomainError, notFound, requireScope, type StepKind, type Subtask, type Usage } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { type Ctx, Replay, reading } from '../core/ctx.ts'
@@ -177,7 +177,7 @@ async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, us
   const [prepared] = prepareEnds([{ subtaskId: id, attempt: 0, end, usage }]) as [PreparedEnd]
   return await inProject(ctx, async (tx) => {
     // Locks of tasks come before those of subtasks.
-    const [taskId = null] = await subtasks.listTaskIds(tx, [id])
+    const [taskId = null] = await settle.listTaskIds(tx, [id])
     if (taskId !== null) {
       await lockForCompletion(tx, ctx.actor.projectId)
       await tasks.lockTask(tx, taskId)

@@ -1,4 +1,4 @@
-import { bodies, type EndingRow, type LockedTask, lanes, outbox, pipeline, settle, subagents, subtasks, type Tx, tasks, transaction, updates } from '@muster/db'
+import { bodies, type EndingRow, type LockedTask, lanes, outbox, pipeline, settle, subagents, type Tx, tasks, transaction, updates } from '@muster/db'
 import { type NewEvent, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { leaveEndedRun, returnTaskToPending } from '../assignments/unassign-task.ts'
@@ -157,7 +157,7 @@ async function readTargets(tx: Tx, rows: readonly EndingRow[]): Promise<Map<stri
 /** Locks the tasks of these subtasks, ordered by id, before any row of a subtask. */
 async function lockTasksOf(tx: Tx, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, LockedTask>> {
   const unknown = ends.filter((end) => end.taskId === undefined).map((end) => end.subtaskId)
-  const taskIds = [...ends.flatMap((end) => end.taskId ?? []), ...(unknown.length > 0 ? await subtasks.listTaskIds(tx, unknown) : [])]
+  const taskIds = [...ends.flatMap((end) => end.taskId ?? []), ...(unknown.length > 0 ? await settle.listTaskIds(tx, unknown) : [])]
   if (taskIds.length === 0) return new Map()
   await lockForCompletion(tx, projectId)
   return new Map((await tasks.lockTasks(tx, [...new Set(taskIds)])).map((task) => [task.id, task]))

@@ -1,4 +1,4 @@
-import type { subtasks, Tx } from '@muster/db'
+import type { NewSubtaskRow, Tx } from '@muster/db'
 import { DomainError, type Schedule, scheduleSessionId } from '@muster/domain'
 import type { Ctx, Deps } from '../core/ctx.ts'
 import { inBackground, type Prepared, prepareSubtask } from '../subtasks/create-subtask.ts'
@@ -30,7 +30,7 @@ export function scheduledSubtask(deps: Deps, schedule: Schedule, engaged?: Engag
 }
 
 /** What its sub-agent makes of a run. */
-export type Engagement = Pick<subtasks.NewSubtaskRow, 'subagentName' | 'subagentVersion' | 'background' | 'model'>
+export type Engagement = Pick<NewSubtaskRow, 'subagentName' | 'subagentVersion' | 'background' | 'model'>
 
 /**
  * Pins the sub-agents of some locked schedules for the runs that are made now. One that cannot be run at the moment is a fault of its schedule,

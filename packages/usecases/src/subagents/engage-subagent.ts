@@ -1,4 +1,4 @@
-import { subagents, type subtasks, type Tx } from '@muster/db'
+import { type NewSubtaskRow, subagents, type Tx } from '@muster/db'
 import { decideSpawn, type RunnerChooser, requireFollowsDefinitions, type SpawnDecision, toolWarnings } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { findSubagent, isSameVersion, type Subagent } from './find-subagent.ts'
@@ -12,8 +12,8 @@ export interface SubagentChoice {
   runInBackground: boolean
 }
 
-type AssignedRunner = Pick<subtasks.NewSubtaskRow, 'runner' | 'runnerReason'>
-type Unassigned = Omit<subtasks.NewSubtaskRow, keyof AssignedRunner>
+type AssignedRunner = Pick<NewSubtaskRow, 'runner' | 'runnerReason'>
+type Unassigned = Omit<NewSubtaskRow, keyof AssignedRunner>
 
 /** Looks and locks this often: only a definition that is put at this very moment takes a second time. */
 const LOOKS_MAX = 5
@@ -25,7 +25,7 @@ const LOOKS_MAX = 5
  * @throws DomainError what `decideSpawn` refuses: `spawn_blocked`, `subagent_not_found`, `subagent_invalid`, `background_mcp_blocked`,
  *   `validation_failed` for a model that cannot be one; `runner_unavailable` for a runner that does not follow definitions
  */
-export async function engageSubagent(ctx: Ctx, tx: Tx, row: Unassigned, choice: SubagentChoice): Promise<subtasks.NewSubtaskRow> {
+export async function engageSubagent(ctx: Ctx, tx: Tx, row: Unassigned, choice: SubagentChoice): Promise<NewSubtaskRow> {
   for (let looks = 1; looks <= LOOKS_MAX; looks += 1) {
     const { found, decision, runner } = await decide(ctx, tx, choice)
     const version = await pin(tx, row.projectId, found)

@@ -1,4 +1,4 @@
-import { type LockedSubtask, outbox, subtasks, type Tx, tasks, updates } from '@muster/db'
+import { inbox, type LockedSubtask, outbox, settle, subtasks, type Tx, tasks, updates } from '@muster/db'
 import { DomainError, isTerminal, type NewEvent, notFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { returnTaskToPending } from '../assignments/unassign-task.ts'
@@ -19,7 +19,7 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
     // Locks of tasks come before those of subtasks.
-    const [taskId] = await subtasks.listTaskIds(tx, [id])
+    const [taskId] = await settle.listTaskIds(tx, [id])
     const task = taskId === undefined ? null : await tasks.lockTask(tx, taskId)
     const row = await subtasks.lockSubtask(tx, id)
     if (row === null) throw notFound('subtask')
@@ -46,7 +46,7 @@ export async function cancelLockedSubtask(deps: Deps, tx: Tx, projectId: string,
     tx.afterCommit(() => deps.notifier.notify('cancel', row.id))
   } else {
     await subtasks.cancelPending(tx, row.id)
-    await subtasks.tellParent(tx, projectId, row.id, deps.newId())
+    await inbox.insertSubtaskItem(tx, projectId, deps.newId(), row.id)
     const expired = await updates.expireUpdates(tx, projectId, [row.id])
     await outbox.publish(tx, projectId, [
       ...expired.map((update) => updateEvent('update.expired', update.updateId, row.id, actor)),

@@ -1,4 +1,4 @@
-import { lanes, subtasks, type Tx, transaction } from '@muster/db'
+import { lanes, type NewSubtaskRow, spawn, type Tx, toNewSubtask, transaction } from '@muster/db'
 import {
   DomainError,
   type Priority,
@@ -67,7 +67,7 @@ async function createRun(ctx: Ctx, input: NewSubtask, subagent: string): Promise
 }
 
 /** A subtask before its runner is chosen. */
-export type PreparedRun = Omit<subtasks.NewSubtaskRow, 'runner' | 'runnerReason'>
+export type PreparedRun = Omit<NewSubtaskRow, 'runner' | 'runnerReason'>
 
 /**
  * Gives a prepared subtask its runner, and makes it a background run of a sub-agent where one is named.
@@ -80,13 +80,13 @@ export async function inBackground(
   prepared: PreparedRun,
   runner: NewSubtask['runner'],
   subagent: string | null | undefined,
-): Promise<subtasks.NewSubtaskRow> {
+): Promise<NewSubtaskRow> {
   if (subagent == null) return { ...prepared, ...resolveRunner(runner, null) }
   return await engageSubagent(ctx, tx, prepared, { name: subagent, model: prepared.model, runner, runInBackground: true })
 }
 
 /** Checks who asks, fills in what was left out, and chooses the runner of a plain subtask. */
-export function prepareSubtask(ctx: Ctx, input: NewSubtask): subtasks.NewSubtaskRow {
+export function prepareSubtask(ctx: Ctx, input: NewSubtask): NewSubtaskRow {
   return { ...prepareRun(ctx, input), ...resolveRunner(input.runner, null) }
 }
 
@@ -127,7 +127,7 @@ export function prepareRun(ctx: Ctx, input: Omit<NewSubtask, 'runner'>, scope: S
 /** A row that is ready to be inserted, and who asks for it. */
 export interface Prepared {
   ctx: Ctx
-  row: subtasks.NewSubtaskRow
+  row: NewSubtaskRow
 }
 
 /** One subtask of a lot: accepted, or refused because its agent has as many waiting as it may. */
@@ -158,7 +158,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
       prepared.map(({ row }) => row.agentId),
       defaults,
     ),
-    subtasks.insertSubtasks(tx, projectId, wanted, defaults, deps.settings.SUBTASK_AGEING_SECONDS),
+    spawn.insertSubtasks(tx, projectId, wanted, defaults, deps.settings.SUBTASK_AGEING_SECONDS),
     deps.runJobs.insertForRows(
       tx,
       prepared.map(({ row }) => row.id),
@@ -185,7 +185,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
         hasPermits = true
       }
     }
-    spawned.push({ answer: subtasks.toNewSubtask(row, accepted.createdAt) })
+    spawned.push({ answer: toNewSubtask(row, accepted.createdAt) })
   }
   if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectPermitsSoon(deps, projectId))
   if (hasPermits) tx.afterCommit(() => deps.notifier.notify('run'))
@@ -194,7 +194,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
 }
 
 async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lanes.LaneDefaults): Promise<DomainError> {
-  const { limit, limitedBy } = await subtasks.findPendingLimit(tx, projectId, agentId, defaults)
+  const { limit, limitedBy } = await spawn.findPendingLimit(tx, projectId, agentId, defaults)
   const whose = limitedBy === 'agent' ? `Agent ${agentId}` : 'This project, over all of its agents,'
   const message = `${whose} already has ${limit} pending subtasks, which is its limit. Try again when one has started.`
   return new DomainError('pending_limit_reached', message, { retryAfterSeconds: 1, limit, limited_by: limitedBy, agent_id: agentId })

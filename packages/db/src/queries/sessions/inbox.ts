@@ -144,6 +144,14 @@ function submitted(outputs: Record<string, unknown> | null): { text: string; tru
   return outputs === null || Object.keys(outputs).length === 0 ? null : cutToBytes(completionText(null, outputs), RESULT_BYTES_MAX)
 }
 
+/** Puts an ended subtask into the inbox of its parent session, if it has one: once, however often it is called. */
+export async function insertSubtaskItem(tx: Tx, projectId: string, id: string, subtaskId: string): Promise<void> {
+  await tx.sql`
+    insert into inbox (project_id, id, session_id, subtask_id)
+    select ${projectId}, ${id}, parent_session_id, id from subtasks where id = ${subtaskId} and parent_session_id is not null
+    on conflict (subtask_id) do nothing`
+}
+
 /** Inserts an inbox item for the end or the review of a locked task. */
 export async function insertTaskItem(
   tx: Tx,

@@ -128,3 +128,8 @@ export async function lockRun(tx: Tx, ref: AttemptRef, credentialHash: Buffer): 
     where id = ${ref.subtaskId} and attempt = ${ref.attempt} and status = 'running' and credential_hash = ${credentialHash} for update`
   return row === undefined ? null : { updateSeq: row.update_seq }
 }
+
+/** Records which revision of its brief a running attempt has been told. Its row must be locked. */
+export async function writeTaskRevision(tx: Tx, id: string, attempt: number, revision: number): Promise<void> {
+  await tx.sql`update subtasks set task_revision = ${revision} where id = ${id} and attempt = ${attempt} and status = 'running' and task_revision is distinct from ${revision}`
+}

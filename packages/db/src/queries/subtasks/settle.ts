@@ -43,6 +43,13 @@ export async function findEnded(tx: Tx, attempts: readonly AttemptRef[]): Promis
   return rows.map((row) => row.id)
 }
 
+/** The tasks that some subtasks are about. */
+export async function listTaskIds(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.sql<{ task_id: string }[]>`
+    select distinct task_id from subtasks where id = any(${ids as string[]}::uuid[]) and task_id is not null`
+  return rows.map((row) => row.task_id)
+}
+
 /** What the end of an attempt adds up. */
 interface EndedAttempt {
   id: string

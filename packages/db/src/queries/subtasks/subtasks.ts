@@ -1,147 +1,10 @@
-import type { NewEvent, Subtask, SubtaskStatus } from '@muster/domain'
-import { PRIORITY_RANKS, SUBTASK_STATUSES } from '@muster/domain'
+import { SUBTASK_STATUSES, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { subtasks } from '../../schema/subtasks.ts'
 import { readBody } from '../core/bodies.ts'
 import { along, type Filter, given, planForValues } from '../core/newest-first.ts'
-import { agentLimit, type LaneDefaults, projectLimit } from './lanes.ts'
-import { type AsText, fromText, type NewSubtaskRow, names, REQUESTED, read, SHOWN, type ShownRow, type SubtaskRow, toRecord, toSubtask, types } from './row.ts'
-
-export { type NewSubtaskRow, toNewSubtask } from './row.ts'
-
-const INSERTED = ['id', ...REQUESTED] as const
-
-export interface InsertedSubtask {
-  hasPermit: boolean
-  createdAt: Date
-  rankAt: Date
-  /** Whether a holder of a slot that nobody has claimed yet ranks after this row. */
-  outranksHolder: boolean
-  /** Its lane has a free slot, but not its project: `grantProjectSlots` has to follow the commit. */
-  isLeftToProject: boolean
-}
-
-/**
- * Inserts the subtasks that their lanes and their project may still hold, in their order, with slots as far as there are free ones; those that are
- * missing in the answer found one of them full. `lockProjectLanes` must come before, as a statement of its own. Pending rows are counted up to the limit only.
- * Their events go out with them, in the same statement.
- */
-export async function insertSubtasks(
-  tx: Tx,
-  projectId: string,
-  rows: readonly { row: NewSubtaskRow; created: NewEvent }[],
-  defaults: LaneDefaults,
-  ageingSeconds: number,
-): Promise<Map<string, InsertedSubtask>> {
-  const data = rows.map(({ row, created }) => ({
-    ...toRecord(INSERTED, row),
-    rank_seconds: PRIORITY_RANKS[row.priority] * ageingSeconds,
-    job_id: row.jobId,
-    event: created.data,
-    actor_kind: created.actor.kind,
-    actor_id: created.actor.id,
-  }))
-  const { sql } = tx
-  const inserted = await sql<{ id: string; slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean; is_left: boolean }[]>`
-    with moment as materialized (select muster_now() as now),
-    wanted as materialized (
-      select *, row_number() over (partition by agent_id order by place) - 1 as before
-      from rows from (
-        jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as (
-          ${sql.unsafe(types(INSERTED))}, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
-      ) with ordinality as w(${sql.unsafe(names(INSERTED))}, rank_seconds, job_id, event, actor_kind, actor_id, place)
-    ),
-    lane as materialized (
-      select a.agent_id,
-        ${agentLimit(sql, 'running', sql`a.agent_id`, defaults)} as running_max, ${agentLimit(sql, 'pending', sql`a.agent_id`, defaults)} as pending_max
-      from (select distinct agent_id from wanted) as a cross join projects p where p.id = ${projectId}
-    ),
-    used as materialized (
-      select l.*, held.slots, held.last_rank_at, held.unclaimed + (
-          select count(*) from (
-            select from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.status = 'pending' and not s.slot limit l.pending_max
-          ) as waiting
-        ) as pending
-      from lane l cross join lateral (
-        select count(*) as slots, count(*) filter (where s.status = 'pending') as unclaimed, max(s.rank_at) filter (where s.status = 'pending') as last_rank_at
-        from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
-      ) as held
-    ),
-    whole as materialized (
-      select ${projectLimit(sql, 'running', defaults)} as running_max, ${projectLimit(sql, 'pending', defaults)} as pending_max
-      from projects p where p.id = ${projectId}
-    ),
-    project as materialized (
-      select p.running_max, p.pending_max,
-        case when p.pending_max is not null then (
-          select count(*) from (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' limit p.pending_max) as waiting
-        ) end as pending,
-        case when p.running_max is not null then (
-          select count(*) from (select from subtasks s where s.project_id = ${projectId} and s.slot limit p.running_max) as held
-        ) end as slots,
-        -- What waits already may wait for the project. It comes first: slots are given by rank then, after this commit.
-        p.running_max is not null and exists (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' and not s.slot) as has_queue
-      from whole p
-    ),
-    admitted as materialized (
-      select l.*, l.has_lane_slot and (p.running_max is null or not p.has_queue and p.slots + l.slots_before < p.running_max) as slot
-      from (
-        select w.*, u.slots + w.before < u.running_max as has_lane_slot,
-          row_number() over (order by w.place) - 1 as rows_before,
-          count(*) filter (where u.slots + w.before < u.running_max) over (order by w.place rows between unbounded preceding and 1 preceding) as slots_before
-        from wanted w join used u on u.agent_id = w.agent_id
-        where u.pending + w.before < u.pending_max
-      ) as l cross join project p
-      where p.pending_max is null or p.pending + l.rows_before < p.pending_max
-    ),
-    inserted as (
-      insert into subtasks (project_id, ${sql.unsafe(names(INSERTED))}, created_at, rank_at, slot, slot_at, job_id)
-      select ${projectId}, ${sql.unsafe(names(INSERTED, 'w'))},
-        moment.now, moment.now + w.rank_seconds * interval '1 second',
-        w.slot, case when w.slot then moment.now end, case when w.slot then w.job_id end
-      from admitted w cross join moment
-      order by w.place
-      returning id, agent_id, slot, created_at, rank_at
-    ),
-    announced as (
-      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
-      select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id, moment.now
-      from inserted i join wanted w on w.id = i.id cross join moment order by w.place
-    )
-    select i.id, i.slot, i.created_at, i.rank_at,
-      not i.slot and (u.last_rank_at > i.rank_at or exists (
-        select from inserted later where later.agent_id = i.agent_id and later.slot and later.rank_at > i.rank_at)) is true as outranks_holder,
-      a.has_lane_slot and not i.slot as is_left
-    from inserted i join used u on u.agent_id = i.agent_id join admitted a on a.id = i.id`
-  return new Map(
-    inserted.map((row) => [
-      row.id,
-      {
-        hasPermit: row.slot,
-        createdAt: new Date(row.created_at),
-        rankAt: new Date(row.rank_at),
-        outranksHolder: row.outranks_holder,
-        isLeftToProject: row.is_left,
-      },
-    ]),
-  )
-}
-
-/** The limit that a new subtask of an agent meets: the agent's own where that is reached, else the project's. */
-export async function findPendingLimit(
-  tx: Tx,
-  projectId: string,
-  agentId: string,
-  defaults: LaneDefaults,
-): Promise<{ limit: number; limitedBy: 'agent' | 'project' }> {
-  const [row] = await tx.sql<{ pending: number; agent_max: number; project_max: number | null }[]>`
-    select (select count(*)::int from subtasks s where s.project_id = p.id and s.agent_id = ${agentId} and s.status = 'pending') as pending,
-      ${agentLimit(tx.sql, 'pending', agentId, defaults)} as agent_max, ${projectLimit(tx.sql, 'pending', defaults)} as project_max
-    from projects p where p.id = ${projectId}`
-  if (row === undefined || row.project_max === null || row.pending >= row.agent_max) return { limit: row?.agent_max ?? defaults.pending, limitedBy: 'agent' }
-  return { limit: row.project_max, limitedBy: 'project' }
-}
+import { type AsText, fromText, read, SHOWN, type ShownRow, type SubtaskRow, toSubtask } from './row.ts'
 
 /** One subtask with its whole result, or null. */
 export async function findSubtask(tx: Tx, id: string): Promise<Subtask | null> {
@@ -240,38 +103,21 @@ export async function lockSubtask(tx: Tx, id: string): Promise<LockedSubtask | n
 
 /** Ends a pending subtask as cancelled. Its row must be locked, and its job deleted in the same transaction. */
 export async function cancelPending(tx: Tx, id: string): Promise<void> {
-  await tx.sql`
-    update subtasks set status = 'cancelled', final_outcome = 'cancelled', slot = false, slot_at = null, job_id = null,
-      cancel_requested_at = coalesce(cancel_requested_at, muster_now()), completed_at = muster_now()
-    where id = ${id}`
+  const ended = { status: 'cancelled', finalOutcome: 'cancelled', hasPermit: false, permitAt: null, jobId: null } as const
+  await tx.orm
+    .update(subtasks)
+    .set({ ...ended, cancelRequestedAt: CANCEL_REQUESTED_AT, completedAt: sql`muster_now()` })
+    .where(eq(subtasks.id, id))
 }
 
-/** Asks whoever runs a subtask to stop. The first request counts. */
+/** Asks the worker that runs a subtask to stop. The first request counts. */
 export async function requestCancel(tx: Tx, id: string): Promise<void> {
-  await tx.sql`update subtasks set cancel_requested_at = coalesce(cancel_requested_at, muster_now()) where id = ${id}`
+  await tx.orm.update(subtasks).set({ cancelRequestedAt: CANCEL_REQUESTED_AT }).where(eq(subtasks.id, id))
 }
+
+const CANCEL_REQUESTED_AT = sql`coalesce(${subtasks.cancelRequestedAt}, muster_now())`
 
 export async function subtaskExists(tx: Tx, id: string): Promise<boolean> {
-  const rows = await tx.sql`select from subtasks where id = ${id}`
+  const rows = await tx.orm.select({ id: subtasks.id }).from(subtasks).where(eq(subtasks.id, id))
   return rows.length > 0
-}
-
-/** Puts an ended subtask into its parent session's inbox, if it has one. At most once, however often it is called. */
-export async function tellParent(tx: Tx, projectId: string, id: string, inboxId: string): Promise<void> {
-  await tx.sql`
-    insert into inbox (project_id, id, session_id, subtask_id)
-    select ${projectId}, ${inboxId}, parent_session_id, id from subtasks where id = ${id} and parent_session_id is not null
-    on conflict (subtask_id) do nothing`
-}
-
-/** The tasks that some subtasks are about. */
-export async function listTaskIds(tx: Tx, ids: readonly string[]): Promise<string[]> {
-  const rows = await tx.sql<{ task_id: string }[]>`
-    select distinct task_id from subtasks where id = any(${ids as string[]}::uuid[]) and task_id is not null`
-  return rows.map((row) => row.task_id)
-}
-
-/** Records which revision of its brief a running attempt has been told. Its row must be locked. */
-export async function writeTaskRevision(tx: Tx, id: string, attempt: number, revision: number): Promise<void> {
-  await tx.sql`update subtasks set task_revision = ${revision} where id = ${id} and attempt = ${attempt} and status = 'running' and task_revision is distinct from ${revision}`
 }
