@@ -1,6 +1,7 @@
 import { outbox, type Tx, tsgNotices, tsgUses } from '@muster/db'
-import type { NewEvent, TsgHit } from '@muster/domain'
-import type { Deps } from '../core/ctx.ts'
+import { type NewEvent, rankTsgHits, requireScope, successRate, type TsgHit } from '@muster/domain'
+import type { Ctx, Deps } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
 import { findMatchingTsgs } from './match-tsgs.ts'
 
 /** Where guides are brought up, and on whose account. */
@@ -47,4 +48,30 @@ export async function recordSurfaced(
   )
   await outbox.publish(tx, projectId, events)
   tx.afterCommit(() => deps.notifier.notify('outbox'))
+}
+
+export interface TsgScan {
+  errorMessage: string
+  /** What happened around it. */
+  context?: string | undefined
+  /** Whose failure it is: this session is told of the guides with its next injection. A sub-agent's own credential stands for its own. */
+  sessionId?: string | undefined
+}
+
+/** A guide that a scan brought up. `successRate` is null while nobody has said whether it helps. */
+export type ScannedTsg = TsgHit & { successRate: number | null }
+
+/** The guides that know an error, best first, at most 20, and recorded as brought up. [B5] scan_for_tsg */
+export async function scanTsgs(ctx: Ctx, { errorMessage, context, sessionId }: TsgScan): Promise<ScannedTsg[]> {
+  requireScope(ctx.actor, 'tsgs:read')
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    const found = await findMatchingTsgs(ctx, tx, projectId, context === undefined ? [errorMessage] : [errorMessage, context])
+    const ids = found.map(({ tsgId }) => tsgId)
+    const usage = await tsgUses.countTsgUses(tx, projectId, ids, ['resolved', 'unresolved'])
+    const rates = new Map([...usage].map(([tsgId, counts]) => [tsgId, successRate(counts)]))
+    const hits = rankTsgHits(found, rates)
+    await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId: ctx.actor.lineage?.sessionId ?? sessionId ?? null }, hits)
+    return hits.map((hit) => ({ ...hit, successRate: rates.get(hit.tsgId) ?? null }))
+  })
 }

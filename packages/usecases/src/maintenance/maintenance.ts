@@ -1,7 +1,7 @@
 import type { Deps } from '../core/ctx.ts'
 import { checkWrites } from '../core/write-watch.ts'
 import { renewJudgementJobs, takeLostJudgements } from '../judgements/repair-judgements.ts'
-import { rememberEpisodes } from '../memory/remember-episodes.ts'
+import { rememberEpisodes } from '../memory/change-memory.ts'
 import { passIdlePermits, reapRuns } from '../runs/reap-runs.ts'
 import { grantMissedPermits } from '../subtasks/grant-permits.ts'
 import { deleteExpired, makePartitions, refreshStatistics } from './retention.ts'

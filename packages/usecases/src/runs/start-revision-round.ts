@@ -5,7 +5,7 @@ import type { Deps } from '../core/ctx.ts'
 import type { MadeEvaluation } from '../evaluations/evaluate-ends.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { EVALUATOR } from '../tasks/decide-review.ts'
-import { queueTaskUpdate } from '../tasks/queue-task-update.ts'
+import { queueTaskUpdate } from '../tasks/send-task-update.ts'
 
 /**
  * Reassigns a locked task from a run with a poor result to the next subtask of its chain, and queues an update with the points to revise.

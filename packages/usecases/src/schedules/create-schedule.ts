@@ -1,11 +1,20 @@
-import { schedules, type Tx } from '@muster/db'
-import { type MissedPolicy, type Overlap, type Phrase, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
+import { clock, projects, schedules, type Tx } from '@muster/db'
+import {
+  DomainError,
+  type MissedPolicy,
+  nextFiring,
+  type Overlap,
+  type Phrase,
+  readPhrase,
+  requireScope,
+  requireSpawnAllowed,
+  type Schedule,
+} from '@muster/domain'
+import { type Ctx, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { requireSpawnable, resolveRunner } from '../subagents/engage-subagent.ts'
 import { DEFAULT_AGENT, DEFAULT_MAX_STEPS, type NewSubtask } from '../subtasks/create-subtask.ts'
-import { announce, requireSchedulesEnabled, stateEvent } from './open-schedule.ts'
-import { readRule } from './read-rule.ts'
+import { announce, requireSchedulesEnabled, stateEvent } from './lock-schedule.ts'
 
 /** When a subtask is to be created, and how it is run then. */
 export interface NewSchedule extends Omit<NewSubtask, 'taskId' | 'requiredOutputs' | 'maxAttempts'> {
@@ -84,4 +93,48 @@ export function toBudget(budget: NewSchedule['budget']): Schedule['budget'] {
     maxTokens: budget?.maxTokens ?? null,
     maxCostUsdMicros: budget?.maxCostUsdMicros ?? null,
   }
+}
+
+/**
+ * Reads a rule as creating a schedule would, and stores nothing. Also where schedules are switched off.
+ *
+ * @param from the instant to read it at; the present one unless told otherwise
+ * @param run the sub-agent that its runs would be of, if any, and the runner they would be given to
+ * @throws DomainError `spawn_blocked`, `forbidden`, and what `readRule` and `requireSpawnable` refuse
+ */
+export async function previewSchedule(
+  ctx: Ctx,
+  phrase: Phrase,
+  timezone: string | null,
+  from: Date | undefined,
+  run: Pick<NewSchedule, 'subagent' | 'model' | 'runner'>,
+): Promise<ScheduleRule> {
+  requireSpawnAllowed(ctx.actor)
+  requireScope(ctx.actor, 'schedules:write')
+  return await reading(ctx, async (tx) => {
+    await requireSchedulable(ctx, tx, run)
+    return await readRule(ctx, tx, phrase, timezone, from)
+  })
+}
+
+/** What a phrase means: the part of a schedule that is read from it. */
+export type ScheduleRule = Pick<Schedule, 'phraseKind' | 'phrase' | 'canonical' | 'reading' | 'timezone' | 'timing' | 'warnings' | 'anchorAt' | 'nextFireAt'>
+
+/**
+ * Reads a phrase at an instant, the present one by the database's clock unless told otherwise. A zone in the phrase counts before the one
+ * that is given, and that before the project's.
+ *
+ * @throws DomainError `schedule_ambiguous` with candidates, `schedule_unparseable`, `schedule_in_past`, `validation_failed` for an unknown zone
+ */
+export async function readRule(ctx: Ctx, tx: Tx, phrase: Phrase, timezone: string | null, from?: Date): Promise<ScheduleRule> {
+  const [project, now] = await Promise.all([projects.findProject(tx, ctx.actor.projectId), from ?? clock.readClock(tx)])
+  const { timing, ...read } = readPhrase(phrase, {
+    now,
+    timezone,
+    projectTimezone: project?.settings.timezone ?? null,
+    minIntervalSeconds: ctx.settings.SCHEDULE_MIN_INTERVAL_SECONDS,
+  })
+  const nextFireAt = nextFiring(timing, read.timezone, now)
+  if (nextFireAt === null) throw new DomainError('schedule_unparseable', `“${phrase.text}” (${read.reading}) never comes.`)
+  return { phraseKind: phrase.kind, phrase: phrase.text, ...read, timing, anchorAt: now, nextFireAt }
 }

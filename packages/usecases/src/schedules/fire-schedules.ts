@@ -15,7 +15,7 @@ import type { Deps } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
 import { insertPrepared, type Spawned } from '../subtasks/create-subtask.ts'
 import { laneDefaults } from '../subtasks/lane-defaults.ts'
-import { stateEvent } from './open-schedule.ts'
+import { stateEvent } from './lock-schedule.ts'
 import { type Engagement, engageForSchedules, scheduledSubtask } from './scheduled-subtask.ts'
 import { dueOf } from './settle-slots.ts'
 

@@ -4,7 +4,7 @@ import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { slotEvent } from '../events/event-data.ts'
 import { inBackground, insertPrepared, unwrap } from '../subtasks/create-subtask.ts'
-import { announce, lockOpenSchedule, requireSchedulesEnabled } from './open-schedule.ts'
+import { announce, lockOpenSchedule, requireSchedulesEnabled } from './lock-schedule.ts'
 import { scheduledSubtask } from './scheduled-subtask.ts'
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
-import { putVersion } from './put-subagent.ts'
+import { putVersion } from './change-subagents.ts'
 import { isForeign } from './subagent-files.ts'
 
 /** A file of a collection. */

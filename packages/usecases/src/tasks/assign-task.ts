@@ -5,8 +5,7 @@ import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { newAssignmentCredential } from '../core/secrets.ts'
 import { taskEvent } from '../events/event-data.ts'
-import { cancelSubtaskOf, requireOpen } from './finish-task.ts'
-import { isHeldByRun } from './report-task.ts'
+import { cancelSubtaskOf, isHeldByRun, requireOpen } from './finish-task.ts'
 
 /**
  * Hands a task to the session of a sub-agent, with a credential for it that opens this task alone and starts no work. Assigned to

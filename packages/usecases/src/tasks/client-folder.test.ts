@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Settings } from '@muster/domain'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findClientFolder } from './client-folder.ts'
+import { findClientFolder } from './check-files.ts'
 
 let folder: string
 

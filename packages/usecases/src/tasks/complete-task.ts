@@ -16,8 +16,7 @@ import type { MadeEvaluation } from '../evaluations/evaluate-ends.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { decideLockedReview, isHeldByEndedRun } from './decide-review.ts'
 import { evaluateCompletion } from './evaluate-completion.ts'
-import { finishTask, lockForCompletion, requireOpen } from './finish-task.ts'
-import { reportTask } from './report-task.ts'
+import { finishTask, lockForCompletion, reportTask, requireOpen } from './finish-task.ts'
 
 /** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
 export type TaskCompletion =

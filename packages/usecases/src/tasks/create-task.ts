@@ -1,9 +1,11 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { outbox, type Tx, taskDependencies, taskRevisions, tasks, tsgs } from '@muster/db'
-import { type BriefFields, briefRefused, type FieldProblem, mergeAllCriteria, requireScope, requireSpawnAllowed, type Task } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
+import { type BriefFields, briefRefused, DomainError, type FieldProblem, mergeAllCriteria, requireScope, requireSpawnAllowed, type Task } from '@muster/domain'
+import type { Ctx, Deps } from '../core/ctx.ts'
+import { isDiskFailure } from '../core/disk-failure.ts'
 import { inProject } from '../core/in-project.ts'
 import { taskEvent } from '../events/event-data.ts'
-import { makeTaskWorkspace, removeTaskWorkspace, taskWorkspacePath } from './task-workspace.ts'
 import { unknownTasks, unknownTsgs, type ValidatedTask, validateBrief } from './validate-task.ts'
 
 /**
@@ -95,4 +97,26 @@ export async function findBlockers(tx: Tx, projectId: string, dependsOn: readonl
   )
   if (problems.length > 0) throw briefRefused(problems, [])
   return found.filter((each) => each.status !== 'completed').map((each) => each.taskId)
+}
+
+/** A task's own folder, which lasts as long as the task: its dispatched subtasks find there what earlier ones have left. */
+export function taskWorkspacePath({ settings }: Pick<Deps, 'settings'>, taskId: string): string {
+  return resolve(join(settings.DATA_DIR, 'tasks', taskId))
+}
+
+/**
+ * Makes it. On another machine than the one that runs the task, that one makes it anew.
+ *
+ * @throws DomainError `unavailable` while the disk is full
+ */
+async function makeTaskWorkspace(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    if (!isDiskFailure(error)) throw error
+    throw new DomainError('unavailable', 'The server cannot make the folder of the task: the disk of its DATA_DIR is full or fails. Try again shortly.')
+  })
+}
+
+/** Removes the folder of a task that did not come about. */
+async function removeTaskWorkspace(deps: Pick<Deps, 'log'>, path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch((error) => deps.log.warn({ err: error, path }, 'could not remove a workspace'))
 }

@@ -3,9 +3,8 @@ import { type Evaluation, isOutputCriterion, isTerminal, type NewEvent, outputPr
 import { leaveEndedRun } from '../assignments/unassign-task.ts'
 import type { Deps } from '../core/ctx.ts'
 import { taskEvent } from '../events/event-data.ts'
-import { finishTask, lockForCompletion } from './finish-task.ts'
-import { queueTaskUpdate } from './queue-task-update.ts'
-import { isHeldByRun } from './report-task.ts'
+import { finishTask, isHeldByRun, lockForCompletion } from './finish-task.ts'
+import { queueTaskUpdate } from './send-task-update.ts'
 
 /** Who decides where nobody does. */
 export const EVALUATOR: NewEvent['actor'] = { kind: 'system', id: 'evaluation' }

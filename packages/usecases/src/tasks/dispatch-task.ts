@@ -16,8 +16,7 @@ import { inProject } from '../core/in-project.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { inBackground, insertPrepared, type NewSubtask, prepareRun, unwrap } from '../subtasks/create-subtask.ts'
 import { requireUnblocked } from './assign-task.ts'
-import { requireOpen } from './finish-task.ts'
-import { isHeldByRun } from './report-task.ts'
+import { isHeldByRun, requireOpen } from './finish-task.ts'
 
 /** How a brief is run. What it says itself (task, outputs) is not asked for again. */
 export type TaskDispatch = Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs'>

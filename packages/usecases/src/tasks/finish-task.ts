@@ -1,9 +1,17 @@
-import { assignments, type LockedTask, outbox, subtasks, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
-import { DomainError, isTerminal, isTerminalTask, type NewEvent, type TaskStatus, type TerminalTaskStatus } from '@muster/domain'
+import { assignments, inbox, type LockedTask, outbox, subtasks, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
+import {
+  DomainError,
+  isTerminal,
+  isTerminalTask,
+  type NewEvent,
+  type ReportedTaskStatus,
+  subtaskSessionId,
+  type TaskStatus,
+  type TerminalTaskStatus,
+} from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { taskEvent, taskUpdateEvent } from '../events/event-data.ts'
 import { cancelLockedSubtask } from '../subtasks/cancel-subtask.ts'
-import { reportTask } from './report-task.ts'
 
 /** @throws DomainError `invalid_transition` when a task has ended */
 export function requireOpen(task: { status: TaskStatus }): void {
@@ -59,4 +67,18 @@ export async function cancelSubtaskOf(deps: Deps, tx: Tx, task: LockedTask, acto
   const row = await subtasks.lockSubtask(tx, task.subtaskId)
   if (row === null || isTerminal(row.status)) return
   await cancelLockedSubtask(deps, tx, task.projectId, row, actor)
+}
+
+/** Whether a locked task is held by the session of the subtask that runs it, or that ran it last. */
+export function isHeldByRun(task: Pick<LockedTask, 'subtaskId' | 'subagentSessionId'>): boolean {
+  return task.subtaskId !== null && task.subagentSessionId === subtaskSessionId(task.subtaskId)
+}
+
+/**
+ * Inserts the end or the review of a locked task into the inbox of its parent session, in the commit that changes the task. A task that a subtask runs
+ * is left out: the end of that subtask is in the inbox already.
+ */
+export async function reportTask(deps: Pick<Deps, 'newId'>, tx: Tx, task: LockedTask, status: ReportedTaskStatus): Promise<void> {
+  if (task.parentSessionId === null || isHeldByRun(task)) return
+  await inbox.insertTaskItem(tx, task.projectId, { id: deps.newId(), sessionId: task.parentSessionId, taskId: task.id, taskStatus: status })
 }

@@ -23,7 +23,7 @@ import { inProject } from '../core/in-project.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { findBlockers } from './create-task.ts'
 import { requireOpen } from './finish-task.ts'
-import { queueTaskUpdate } from './queue-task-update.ts'
+import { queueTaskUpdate } from './send-task-update.ts'
 import { type ValidatedTask, validateBrief } from './validate-task.ts'
 
 /** The fields of a brief that can be changed later. A field that is null is taken away, or back to its default. */

@@ -3,6 +3,7 @@ import {
   cutToCodePoints,
   DomainError,
   type FieldProblem,
+  notFound,
   requireScope,
   slugTsgId,
   suffixTsgId,
@@ -59,7 +60,7 @@ function idsFor(title: string, newId: string): string[] {
  *
  * @throws DomainError `validation_failed`, naming every pattern that cannot be one
  */
-export function checkTsgContent(input: TsgContent): Required<{ [Field in keyof TsgContent]: NonNullable<TsgContent[Field]> }> {
+function checkTsgContent(input: TsgContent): Required<{ [Field in keyof TsgContent]: NonNullable<TsgContent[Field]> }> {
   const { title, content, match = 'substring', severity = 'medium' } = input
   const patterns = [...new Set(input.patterns)]
   const technologies = [...new Map((input.applicability?.technologies ?? []).map((technology) => [technology.toLowerCase(), technology])).values()]
@@ -72,4 +73,65 @@ export function checkTsgContent(input: TsgContent): Required<{ [Field in keyof T
     throw new DomainError('validation_failed', `The request has a problem with its patterns: ${reasons.slice(0, 5).join('; ')}.`, { errors: problems })
   }
   return { title, content, match, severity, patterns, applicability: { technologies } }
+}
+
+/**
+ * Changes what is given of a guide and leaves the rest; the last write wins. [B5] update_tsg
+ *
+ * @throws DomainError `not_found`, `validation_failed` for a pattern that cannot be one, also where only `match` changes
+ */
+export async function updateTsg(ctx: Ctx, tsgId: string, change: { [Field in keyof TsgContent]?: TsgContent[Field] | undefined }): Promise<Tsg> {
+  requireScope(ctx.actor, 'tsgs:write')
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    await tsgs.announceTsgChange(tx, projectId)
+    const before = await tsgs.findTsg(tx, projectId, tsgId)
+    if (before === null) throw notFound('guide')
+    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+    if (Object.keys(given).length === 0) return before
+    return await tsgs.replaceTsg(tx, projectId, { tsgId, ...checkTsgContent({ ...before, ...given }) })
+  })
+}
+
+/**
+ * Puts a guide where it is said to be, new or in place of what is there: the import of what was exported.
+ *
+ * @throws DomainError `validation_failed` for a pattern that cannot be one
+ */
+export async function putTsg(ctx: Ctx, tsgId: string, input: TsgContent): Promise<{ tsg: Tsg; created: boolean }> {
+  requireScope(ctx.actor, 'tsgs:write')
+  const content = checkTsgContent(input)
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    await tsgs.announceTsgChange(tx, projectId)
+    const inserted = await tsgs.insertTsg(tx, projectId, { tsgId, ...content })
+    if (inserted !== null) return { tsg: inserted, created: true }
+    return { tsg: await tsgs.replaceTsg(tx, projectId, { tsgId, ...content }), created: false }
+  })
+}
+
+const SHOWN_TASKS_MAX = 10
+
+/**
+ * Deletes a guide. With `force` it is unlinked from the tasks that have it, without a revision of their briefs: there is nothing left
+ * that a holder could read. What became of it stays counted, should a guide of that id come again.
+ *
+ * @throws DomainError `not_found`, `tsg_in_use` while tasks have it
+ */
+export async function deleteTsg(ctx: Ctx, tsgId: string, { force }: { force: boolean }): Promise<void> {
+  requireScope(ctx.actor, 'tsgs:write')
+  const { projectId } = ctx.actor
+  await inProject(ctx, async (tx) => {
+    await tsgs.announceTsgChange(tx, projectId)
+    // Waits for whoever is linking it at this moment, and keeps others from it.
+    if ((await tsgs.lockTsg(tx, projectId, tsgId)) === null) throw notFound('guide')
+    if (force) await tsgs.unlinkTsgEverywhere(tx, projectId, tsgId)
+    const taskIds = await tsgs.listTasksOfTsg(tx, projectId, tsgId, SHOWN_TASKS_MAX)
+    if (taskIds.length > 0) {
+      throw new DomainError('tsg_in_use', 'The guide is linked to tasks. Unlink it from them, or delete it with force=true, which does that.', {
+        task_ids: taskIds,
+      })
+    }
+    await tsgs.deleteTsg(tx, projectId, tsgId)
+  })
 }

@@ -1,7 +1,9 @@
-import { assignments, type LockedTask, outbox, type Tx, taskUpdates, type Update } from '@muster/db'
-import { type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
-import type { Deps } from '../core/ctx.ts'
+import { assignments, type LockedTask, outbox, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
+import { notFound, requireController, requireScope, type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
+import type { Ctx, Deps } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
 import { taskUpdateEvent } from '../events/event-data.ts'
+import { requireOpen } from './finish-task.ts'
 
 export interface TaskUpdateInput {
   type: UpdateType
@@ -46,4 +48,20 @@ export async function queueTaskUpdate(deps: Pick<Deps, 'newId' | 'notifier'>, tx
     if (subtaskId !== null && holder === subtaskSessionId(subtaskId)) deps.notifier.notify('cancel', subtaskId)
   })
   return update
+}
+
+/**
+ * Sends a note to whoever holds a task, without changing the brief. Before anybody does, it waits for the first.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended
+ */
+export async function noteTask(ctx: Ctx, id: string, content: string): Promise<Update> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  return await inProject(ctx, async (tx) => {
+    const task = await tasks.lockTask(tx, id)
+    if (task === null) throw notFound('task')
+    requireOpen(task)
+    return await queueTaskUpdate(ctx, tx, task, { type: 'note', content, revision: task.revision, actor: ctx.actor })
+  })
 }

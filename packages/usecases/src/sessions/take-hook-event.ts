@@ -1,11 +1,26 @@
-import { type HookCall, type HookEvent, handedOffTask, hasScope, hookSessionOf, isHookEvent } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { bindHookTask } from './hook-bind-task.ts'
-import { checkHookTool } from './hook-check-tool.ts'
-import { releaseHookTasks, reserveHookTask } from './hook-reserve-task.ts'
-import { scanHookFailure } from './hook-scan-failure.ts'
-import { storeHookMessage } from './hook-store-message.ts'
+import { hooks } from '@muster/db'
+import {
+  checkTool,
+  cutToCodePoints,
+  type HookCall,
+  type HookEvent,
+  handedOffTask,
+  hasScope,
+  hookSessionOf,
+  isHookEvent,
+  requireOwnSession,
+  requireScope,
+  type SubagentDefinition,
+  type ToolAnswer,
+  toolUseOf,
+  toStorableText,
+} from '@muster/domain'
+import { type Ctx, reading } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { injectSession } from './inject-session.ts'
+import { postMessage } from './post-message.ts'
+import { bindHookTask, releaseHookTasks, reserveHookTask } from './reserve-hook-task.ts'
 
 /** What Claude Code is told. */
 export interface HookAnswer {
@@ -93,4 +108,62 @@ async function stop(ctx: Ctx, call: HookCall, sessionId: string): Promise<void> 
   if (lastAssistantMessage !== null) await storeHookMessage(ctx, sessionId, { content: lastAssistantMessage, agentType, event })
   // Whatever the turn has started has begun: what is still reserved was named in a call that was refused.
   if (event === 'Stop' && call.agentId === null && mayHandOver(ctx)) await releaseHookTasks(ctx, call.sessionId)
+}
+
+/**
+ * Whether whoever calls may use a tool, by the definition that its subtask is a run of: the version that it was started with, whatever the
+ * sub-agent is by now. Null where no definition is bound: everybody but a subtask, and a subtask that is no sub-agent's.
+ */
+async function checkHookTool(ctx: Ctx, use: HookedUse): Promise<ToolAnswer | null> {
+  const subtaskId = ctx.actor.lineage?.subtaskId ?? null
+  if (subtaskId === null) return null
+  const bound = await reading(ctx, (tx) => hooks.findDefinitionOfSubtask(tx, subtaskId))
+  return bound === null ? null : checkUse(bound.definition, use, bound.background)
+}
+
+interface HookedUse {
+  toolName: string
+  toolInput: unknown
+  /** The folder that the session is in. It may be one below its workspace. */
+  cwd?: string | null
+}
+
+function checkUse(definition: SubagentDefinition, use: HookedUse, background: boolean): ToolAnswer {
+  const answer = checkTool(definition, { toolName: toolUseOf(use), background })
+  if (!answer.allowed) return answer
+  // What is denied is denied from each folder of the workspace, so the whole path is held against those rules, too.
+  const denials = { ...definition, tools: ['*'], mcpServers: [] }
+  const whole = checkTool(denials, { toolName: toolUseOf({ ...use, cwd: null }), background })
+  return whole.allowed ? answer : whole
+}
+
+/**
+ * Leaves a session notices of the guides that know why a tool has failed. By itself, before what is new is handed over: nobody will say again what
+ * went wrong, should the handover take too long.
+ *
+ * @throws DomainError `forbidden`, `not_found` for a sub-agent's own credential in another session than its own
+ */
+async function scanHookFailure(ctx: Ctx, sessionId: string, error: string): Promise<void> {
+  requireScope(ctx.actor, 'sessions:write')
+  requireOwnSession(ctx.actor, sessionId)
+  const { actor } = ctx
+  await inProject(ctx, (tx) => surfaceTsgs(ctx, tx, { projectId: actor.projectId, actor, sessionId }, [error]))
+}
+
+/**
+ * Stores what an agent said last. Where its session holds one task, it is about that one, and its check-ins count as such.
+ *
+ * @throws DomainError as `postMessage`
+ */
+async function storeHookMessage(ctx: Ctx, sessionId: string, said: { content: string; agentType: string | null; event: string }): Promise<void> {
+  const content = toStorableText(said.content)
+  if (!/\S/.test(content)) return
+  const taskId = await reading(ctx, (tx) => hooks.findOnlyTaskOfSession(tx, ctx.actor.projectId, sessionId))
+  await postMessage(ctx, sessionId, {
+    role: 'assistant',
+    content,
+    taskId: taskId ?? undefined,
+    agentName: said.agentType === null ? undefined : cutToCodePoints(toStorableText(said.agentType), 128),
+    metadata: { source: 'claude-code', hook_event_name: said.event },
+  })
 }

@@ -1,0 +1,68 @@
+import { schedules } from '@muster/db'
+import { DomainError, nextFiring, notFound, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
+import type { Ctx } from '../core/ctx.ts'
+import { inProject } from '../core/in-project.ts'
+import { announce, giveUpWaitingSlot, lockOpenSchedule, requireSchedulesEnabled, stateEvent } from './lock-schedule.ts'
+import { settleSlots } from './settle-slots.ts'
+
+/**
+ * Lets the slots of a schedule pass from now on, the one that waits for room included; where none is to come after that one, the schedule
+ * is finished. Pausing what is paused changes nothing.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended
+ */
+export async function pauseSchedule(ctx: Ctx, id: string): Promise<Schedule> {
+  requireScope(ctx.actor, 'schedules:write')
+  return await inProject(ctx, async (tx) => {
+    const schedule = await lockOpenSchedule(tx, id)
+    if (schedule.state === 'paused') return schedule
+    const { slot, events: skipped } = await giveUpWaitingSlot(tx, schedule, ctx.actor)
+    // One that waits counts towards `max_fires` until it is given up: then those after it count again, also those that have passed.
+    const nextFireAt = schedule.nextFireAt ?? (slot === null ? null : nextFiring(schedule.timing, schedule.timezone, slot))
+    const paused = await schedules.changeSchedule(tx, id, { state: nextFireAt === null ? 'finished' : 'paused', nextFireAt })
+    await announce(ctx, tx, paused, [...skipped, stateEvent(nextFireAt === null ? 'schedule.finished' : 'schedule.paused', paused, ctx.actor)])
+    return paused
+  })
+}
+
+/**
+ * Lets a paused schedule fire again, from its next slot on: those that have come while it was paused have passed, whoever has looked at them.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` unless it is paused and has a slot to come, `schedules_disabled`, `spawn_blocked`
+ */
+export async function resumeSchedule(ctx: Ctx, id: string): Promise<Schedule> {
+  requireSpawnAllowed(ctx.actor)
+  requireScope(ctx.actor, 'schedules:write')
+  requireSchedulesEnabled(ctx)
+  return await inProject(ctx, async (tx) => {
+    const schedule = await lockOpenSchedule(tx, id)
+    if (schedule.state !== 'paused') throw new DomainError('invalid_transition', 'This schedule is not paused.', { status_now: schedule.state })
+    const { nextFireAt, events } = await settleSlots(ctx, tx, schedule, ctx.actor)
+    if (nextFireAt === null) {
+      throw new DomainError('invalid_transition', 'The last slot of this schedule has passed while it was paused. Make another one.', { status_now: 'paused' })
+    }
+    tx.afterCommit(() => ctx.notifier.notify('schedule'))
+    const resumed = await schedules.changeSchedule(tx, id, { state: 'active', nextFireAt })
+    await announce(ctx, tx, resumed, events)
+    return resumed
+  })
+}
+
+/**
+ * Ends a schedule for good; its row and its runs stay, and runs that have begun go on. What has ended already stays as it is. [011]
+ *
+ * @throws DomainError `not_found`
+ */
+export async function deactivateSchedule(ctx: Ctx, id: string): Promise<Schedule> {
+  requireScope(ctx.actor, 'schedules:write')
+  return await inProject(ctx, async (tx) => {
+    const schedule = await schedules.lockSchedule(tx, id)
+    if (schedule === null) throw notFound('schedule')
+    if (schedule.state === 'finished' || schedule.state === 'deactivated') return schedule
+    const { events } = await settleSlots(ctx, tx, { ...schedule, state: 'paused' }, ctx.actor)
+    const givenUp = await giveUpWaitingSlot(tx, schedule, ctx.actor)
+    const ended = await schedules.changeSchedule(tx, id, { state: 'deactivated', nextFireAt: null })
+    await announce(ctx, tx, ended, [...givenUp.events, ...events, stateEvent('schedule.deactivated', ended, ctx.actor)])
+    return ended
+  })
+}
