@@ -1,18 +1,5 @@
-import { and, desc, eq, isNull, lt } from 'drizzle-orm'
+// SQL: functions of the database find a credential before its project is known, for every request.
 import type { Tx } from '../client.ts'
-import { apiKeys } from '../schema/api-keys.ts'
-
-export interface ApiKey {
-  id: string
-  projectId: string
-  name: string
-  keyPrefix: string
-  scopes: string[]
-  agentId: string | null
-  createdAt: Date
-  expiresAt: Date | null
-  revokedAt: Date | null
-}
 
 export interface FoundKey {
   id: string
@@ -24,7 +11,7 @@ export interface FoundKey {
   isExpired: boolean
 }
 
-/** Looks a key up by its hash, in any project: the one question that comes before the project is known. */
+/** Finds a key by its hash, in any project. */
 export async function findApiKey(tx: Pick<Tx, 'sql'>, keyHash: Buffer): Promise<FoundKey | null> {
   const [row] = await tx.sql<
     { id: string; project_id: string; key_hash: Buffer; scopes: string[]; agent_id: string | null; is_revoked: boolean; is_expired: boolean }[]
@@ -52,7 +39,7 @@ export async function findSubtaskCredential(
   return { projectId: row.project_id, agentId: row.agent_id, attempt: row.attempt, credentialHash: row.credential_hash }
 }
 
-/** The credential of the session that holds a task, in any project; null when nobody does. */
+/** The credential of the session that holds a task, in any project; null when no session does. */
 export async function findAssignmentCredential(
   tx: Pick<Tx, 'sql'>,
   taskId: string,
@@ -63,7 +50,7 @@ export async function findAssignmentCredential(
 }
 
 /**
- * Which of these credentials still open something, in any project.
+ * Which of these credentials are still valid, in any project.
  *
  * @param wanted hashes of keys in hexadecimal; ids of the subtasks and tasks that other credentials belong to
  * @returns hashes in hexadecimal: of live keys, of the current attempts of those subtasks, of the current assignments of those tasks
@@ -78,57 +65,4 @@ export async function listLiveHashes(tx: Pick<Tx, 'sql'>, wanted: { keyHashes: s
     union all
     select encode(a.credential_hash, 'hex') from unnest(${wanted.taskIds}::uuid[]) as w (id), muster_find_assignment_credential(w.id) as a`
   return new Set(rows.map(({ hash }) => hash))
-}
-
-export interface NewApiKeyRow {
-  id: string
-  projectId: string
-  name: string
-  keyHash: Buffer
-  keyPrefix: string
-  scopes: string[]
-  agentId: string | null
-  expiresAt: Date | null
-}
-
-const COLUMNS = {
-  id: apiKeys.id,
-  projectId: apiKeys.projectId,
-  name: apiKeys.name,
-  keyPrefix: apiKeys.keyPrefix,
-  scopes: apiKeys.scopes,
-  agentId: apiKeys.agentId,
-  createdAt: apiKeys.createdAt,
-  expiresAt: apiKeys.expiresAt,
-  revokedAt: apiKeys.revokedAt,
-}
-
-export async function insertApiKey(tx: Tx, row: NewApiKeyRow): Promise<ApiKey> {
-  const [inserted] = await tx.orm.insert(apiKeys).values(row).returning(COLUMNS)
-  return inserted as ApiKey
-}
-
-/** Newest first. */
-export async function listApiKeys(tx: Tx, projectId: string, beforeId: string | undefined, limit: number): Promise<ApiKey[]> {
-  return await tx.orm
-    .select(COLUMNS)
-    .from(apiKeys)
-    .where(and(eq(apiKeys.projectId, projectId), beforeId === undefined ? undefined : lt(apiKeys.id, beforeId)))
-    .orderBy(desc(apiKeys.id))
-    .limit(limit)
-}
-
-/** Revokes a key; null when the project has no such key. Revoking twice keeps the first time. */
-export async function revokeApiKey(tx: Tx, projectId: string, id: string): Promise<ApiKey | null> {
-  await tx.sql`update api_keys set revoked_at = muster_now() where project_id = ${projectId} and id = ${id} and revoked_at is null`
-  const [row] = await tx.orm
-    .select(COLUMNS)
-    .from(apiKeys)
-    .where(and(eq(apiKeys.projectId, projectId), eq(apiKeys.id, id)))
-  return row ?? null
-}
-
-/** Keys of a project that still open it. */
-export async function countLiveApiKeys(tx: Tx, projectId: string): Promise<number> {
-  return await tx.orm.$count(apiKeys, and(eq(apiKeys.projectId, projectId), isNull(apiKeys.revokedAt)))
 }

@@ -1,4 +1,4 @@
-import { type ApiKey, clock, credentials } from '@muster/db'
+import { type ApiKey, apiKeys, clock } from '@muster/db'
 import { DomainError, isUuid, notFound, requireScope, SCOPES, type Scope } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
@@ -29,7 +29,7 @@ export async function createApiKey(ctx: Ctx, input: NewApiKey): Promise<{ apiKey
   const secret = newApiKeySecret()
   return await inProject(ctx, async (tx) => {
     if (input.expiresAt !== undefined) requireFuture(input.expiresAt, await clock.readClock(tx))
-    const apiKey = await credentials.insertApiKey(tx, {
+    const apiKey = await apiKeys.insertApiKey(tx, {
       id: ctx.newId(),
       projectId: ctx.actor.projectId,
       name: input.name,
@@ -55,14 +55,14 @@ function requireFuture(expiresAt: Date, now: Date): void {
 export async function listApiKeys(ctx: Ctx, query: { limit: number; cursor?: string | undefined }): Promise<Page<ApiKey>> {
   requireScope(ctx.actor, 'admin')
   if (query.cursor !== undefined && !isUuid(query.cursor)) throw cursorInvalid()
-  const items = await reading(ctx, (tx) => credentials.listApiKeys(tx, ctx.actor.projectId, query.cursor, query.limit + 1))
+  const items = await reading(ctx, (tx) => apiKeys.listApiKeys(tx, ctx.actor.projectId, query.cursor, query.limit + 1))
   return page(items, query.limit, (last) => last.id)
 }
 
 /** Ends a key at once. Repeating it changes nothing. @throws DomainError `not_found` */
 export async function revokeApiKey(ctx: Ctx, id: string): Promise<ApiKey> {
   requireScope(ctx.actor, 'admin')
-  const apiKey = await inProject(ctx, (tx) => credentials.revokeApiKey(tx, ctx.actor.projectId, id))
+  const apiKey = await inProject(ctx, (tx) => apiKeys.revokeApiKey(tx, ctx.actor.projectId, id))
   if (apiKey === null) throw notFound('API key')
   return apiKey
 }

@@ -1,4 +1,4 @@
-import { checkIns, type EndingRow, evaluations, type NewEvaluationRow, projects, settle, type Tx } from '@muster/db'
+import { checkIns, type EndingRow, evaluations, type NewEvaluationRow, settle, type Tx } from '@muster/db'
 import {
   type Evaluation,
   type EvaluationRules,
@@ -36,7 +36,7 @@ export interface MadeEvaluation {
 }
 
 export async function readProjectRules(tx: Tx, projectId: string): Promise<ProjectRules> {
-  const settings = (await projects.findEvaluationSettings(tx, projectId)) ?? {}
+  const settings = (await evaluations.findEvaluationSettings(tx, projectId)) ?? {}
   return { rules: evaluationRules(settings), judge: judgeOf(settings) }
 }
 

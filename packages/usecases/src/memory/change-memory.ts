@@ -1,4 +1,4 @@
-import { memory, transaction } from '@muster/db'
+import { facts, memory, transaction } from '@muster/db'
 import { DomainError, type Fact, notFound, requireController, requireScope } from '@muster/domain'
 import type { Ctx, Deps } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
@@ -20,9 +20,9 @@ export async function learnFact(ctx: Ctx, { content, tags = [], sourceSubtaskId 
   const { actor } = ctx
   const source = actor.lineage?.subtaskId ?? sourceSubtaskId ?? null
   return await inProject(ctx, async (tx) => {
-    const agentOfSource = source === null ? null : await memory.findSourceAgent(tx, actor.projectId, source)
+    const agentOfSource = source === null ? null : await facts.findSourceAgent(tx, actor.projectId, source)
     if (source !== null && agentOfSource === null) throw unknownSource(source)
-    return await memory.insertFact(tx, actor.projectId, {
+    return await facts.insertFact(tx, actor.projectId, {
       id: ctx.newId(),
       content,
       tags: [...new Set(tags)],
@@ -42,7 +42,7 @@ function unknownSource(value: string): DomainError {
 export async function deleteFact(ctx: Ctx, id: string): Promise<void> {
   requireScope(ctx.actor, 'memory:write')
   requireController(ctx.actor)
-  await inProject(ctx, (tx) => memory.deleteFact(tx, ctx.actor.projectId, id))
+  await inProject(ctx, (tx) => facts.deleteFact(tx, ctx.actor.projectId, id))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { memory, subtasks } from '@muster/db'
+import { facts, memory, subtasks } from '@muster/db'
 import {
   codePointLength,
   cutToCodePoints,
@@ -33,11 +33,11 @@ export async function searchMemory(ctx: Ctx, { q, kind, agentId, limit }: Memory
   return await reading(ctx, async (tx) => {
     const found = await memory.searchMemory(tx, filter)
     const idsOf = (wanted: MemoryKind) => found.filter((each) => each.kind === wanted).map(({ id }) => id)
-    const [facts, episodes] = await Promise.all([
-      memory.listFacts(tx, actor.projectId, idsOf('fact')),
+    const [foundFacts, episodes] = await Promise.all([
+      facts.listFacts(tx, actor.projectId, idsOf('fact')),
       memory.listEpisodes(tx, actor.projectId, idsOf('episode')),
     ])
-    const shown = new Map([...facts.map(showFact), ...episodes.map(showEpisode)].map((each) => [idOf(each), each]))
+    const shown = new Map([...foundFacts.map(showFact), ...episodes.map(showEpisode)].map((each) => [idOf(each), each]))
     // What has been forgotten since its words were found is left out.
     return found.flatMap(({ id, score }) => {
       const each = shown.get(id)
@@ -71,7 +71,7 @@ function cut<Text extends string | null>(text: Text, pointsMax: number): [Text, 
 /** @throws DomainError `not_found` */
 export async function getFact(ctx: Ctx, id: string): Promise<Fact> {
   requireScope(ctx.actor, 'memory:read')
-  const fact = await reading(ctx, (tx) => memory.findFact(tx, ctx.actor.projectId, id))
+  const fact = await reading(ctx, (tx) => facts.findFact(tx, ctx.actor.projectId, id))
   if (fact === null) throw notFound('fact')
   return fact
 }

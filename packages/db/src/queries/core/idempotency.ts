@@ -1,6 +1,5 @@
-import { and, eq } from 'drizzle-orm'
+// SQL: every request with an Idempotency-Key takes these steps before and after its own.
 import type { Tx } from '../../client.ts'
-import { idempotencyKeys } from '../../schema/idempotency-keys.ts'
 
 export interface IdempotencyRow {
   requestHash: Buffer
@@ -9,7 +8,7 @@ export interface IdempotencyRow {
   body: unknown
 }
 
-/** Takes a key for this transaction; false when another transaction holds it. The first statement of whatever it guards. */
+/** Takes a key for this transaction; false while another transaction has it. Comes before everything that the key protects. */
 export async function lockIdempotencyKey(tx: Tx, projectId: string, actorId: string, key: string): Promise<boolean> {
   const [row] = await tx.sql<{ held: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${projectId} || '/idempotency/' || ${actorId} || '/' || ${key}, 1)) as held`
@@ -17,18 +16,20 @@ export async function lockIdempotencyKey(tx: Tx, projectId: string, actorId: str
 }
 
 export async function findIdempotencyKey(tx: Tx, projectId: string, actorId: string, key: string): Promise<IdempotencyRow | null> {
-  const [row] = await tx.orm
-    .select({ requestHash: idempotencyKeys.requestHash, status: idempotencyKeys.status, headers: idempotencyKeys.headers, body: idempotencyKeys.body })
-    .from(idempotencyKeys)
-    .where(and(eq(idempotencyKeys.projectId, projectId), eq(idempotencyKeys.actorId, actorId), eq(idempotencyKeys.key, key)))
+  const [row] = await tx.sql<IdempotencyRow[]>`
+    select request_hash as "requestHash", status, headers, body from idempotency_keys
+    where project_id = ${projectId} and actor_id = ${actorId} and key = ${key}`
   return row ?? null
 }
 
 export async function insertIdempotencyKey(tx: Tx, projectId: string, actorId: string, key: string, row: IdempotencyRow): Promise<void> {
-  await tx.orm.insert(idempotencyKeys).values({ projectId, actorId, key, ...row })
+  const body = row.body === null ? null : JSON.stringify(row.body)
+  await tx.sql`
+    insert into idempotency_keys (project_id, actor_id, key, request_hash, status, headers, body)
+    values (${projectId}, ${actorId}, ${key}, ${row.requestHash}, ${row.status}, ${JSON.stringify(row.headers)}::jsonb, ${body}::jsonb)`
 }
 
-/** Forgets the answers of a project that are older than a day. Answers how many. */
+/** Deletes answers that are older than a day. Returns how many. */
 export async function deleteOldIdempotencyKeys(tx: Tx, limit: number): Promise<number> {
   const rows = await tx.sql`
     delete from idempotency_keys where ctid in (

@@ -26,5 +26,5 @@ export function along(columns: readonly Filter[], id: PgColumn, beforeId: string
 
 /** Lets the statements that follow in this transaction be planned for the values that they come with: what is rare is not read like what is common. */
 export async function planForValues(tx: Tx): Promise<void> {
-  await tx.sql`set local plan_cache_mode = force_custom_plan`
+  await tx.orm.execute(sql`set local plan_cache_mode = force_custom_plan`)
 }

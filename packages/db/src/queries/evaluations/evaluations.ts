@@ -1,4 +1,5 @@
-import type { EvaluationRecord } from '@muster/domain'
+// SQL: the end of every subtask is evaluated, and a batch of ends is one statement.
+import type { EvaluationRecord, EvaluationSettings } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 
 /** An evaluation before it is stored, with the output where nothing else keeps it. */
@@ -56,4 +57,10 @@ export async function findSubmitted(tx: Tx, projectId: string, taskId: string, s
         (select max(created_at) from updates where project_id = ${projectId} and task_id = ${taskId} and update_type = 'revision_request'), '-infinity')
     order by origin = 'completion' desc, id desc limit 1`
   return row?.id ?? null
+}
+
+/** The evaluation rules of a project, if it has its own. */
+export async function findEvaluationSettings(tx: Tx, id: string): Promise<EvaluationSettings | null> {
+  const [row] = await tx.sql<{ evaluation: EvaluationSettings | null }[]>`select settings -> 'evaluation' as evaluation from projects where id = ${id}`
+  return row?.evaluation ?? null
 }

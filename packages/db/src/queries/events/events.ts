@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '@muster/domain'
-import { and, asc, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { events } from '../../schema/events.ts'
 import { subjectKey } from './subjects.ts'
@@ -41,7 +41,7 @@ export async function readEvents(tx: Tx, filter: EventFilter): Promise<LoggedEve
 
 /** The lowest and highest places of the log that are kept; both 0 while it is empty. */
 export async function logBounds(tx: Tx): Promise<{ oldestSeq: number; latestSeq: number }> {
-  const [row] = await tx.sql<{ oldest: number; latest: number }[]>`
-    select coalesce((select seq from events order by seq limit 1), 0) as oldest, coalesce((select seq from events order by seq desc limit 1), 0) as latest`
+  const [row] = await tx.orm.execute<{ oldest: number; latest: number }>(sql`
+    select coalesce((select seq from events order by seq limit 1), 0) as oldest, coalesce((select seq from events order by seq desc limit 1), 0) as latest`)
   return { oldestSeq: row?.oldest ?? 0, latestSeq: row?.latest ?? 0 }
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { isUuid } from '@muster/domain'
 
 /**
- * What the log's index knows a subject by: its id, or, where it has a name instead, as a guide has, an id made from that name. Names are
- * kept beside it: this one cannot be read back.
+ * The key of a subject in the index of the log: its id, or an id made from its name if it has no id, as guides do. The name cannot be read back
+ * from it, so it is stored as well.
  */
 export function subjectKey(idOrName: string): string {
   if (isUuid(idOrName)) return idOrName
