@@ -1,15 +1,4 @@
-import {
-  type Advance,
-  type DueFacts,
-  type DueRef,
-  isDatabaseUnavailable,
-  type NewSlotRow,
-  outbox,
-  scheduleSlots,
-  schedules,
-  type Tx,
-  transaction,
-} from '@muster/db'
+import { type Advance, type DueFacts, type DueRef, dueSlots, isDatabaseUnavailable, type NewSlotRow, outbox, schedules, type Tx, transaction } from '@muster/db'
 import { DomainError, type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
@@ -55,7 +44,7 @@ export interface FiringPass {
 export async function fireSchedules(deps: Deps, { except, signal }: FiringRequest): Promise<FiringPass> {
   const pass: FiringPass = { fired: 0, againInMs: null, hasWaiting: false, failed: [] }
   if (!deps.settings.SCHEDULE_ENABLED || !deps.settings.SUBTASK_ENABLED) return pass
-  const look = await scheduleSlots.findDue(deps.dispatchDb, except, DUE_MAX)
+  const look = await dueSlots.findDue(deps.dispatchDb, except, DUE_MAX)
   let moved = 0
   const note = (done: Done) => {
     moved += done.moved
@@ -71,7 +60,7 @@ export async function fireSchedules(deps: Deps, { except, signal }: FiringReques
   }
   await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, fireBatches))
   if (look.hasWaiting) {
-    for (const projectId of await scheduleSlots.findWaitingProjects(deps.dispatchDb)) {
+    for (const projectId of await dueSlots.findWaitingProjects(deps.dispatchDb)) {
       if (signal.aborted) break
       pass.hasWaiting = true
       note(await fireWhatHasRoom(deps, projectId, [...except, ...pass.failed]))
@@ -179,10 +168,10 @@ interface Plan {
 }
 
 const fireDue: Work = async (deps, tx, projectId, ids) => {
-  const locked = await scheduleSlots.lockDue(tx, ids)
+  const locked = await schedules.lockDueSchedules(tx, ids)
   const outcome: Outcome = { moved: 0, fired: 0, hasWaiting: false, faults: [] }
   if (locked.length === 0) return outcome
-  const { now, facts } = await scheduleSlots.readDueFacts(tx, locked)
+  const { now, facts } = await dueSlots.readDueFacts(tx, locked)
   const planned: Plan[] = []
   let slotCount = 0
   // Those that are late by one slot come before those that are late by thousands, which would hold them up pass by pass.
@@ -218,7 +207,7 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
     outcome.fired += written.advance.fired
     outcome.hasWaiting ||= written.rows.some((row) => row.outcome === 'waiting')
   }
-  await Promise.all([scheduleSlots.insertSlots(tx, projectId, rows), scheduleSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
+  await Promise.all([dueSlots.insertSlots(tx, projectId, rows), dueSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
   await forgetRefusals(
     tx,
     plans.map(({ schedule }) => schedule),
@@ -284,7 +273,7 @@ interface Written {
 
 /** Fires slots of a project that have waited for room, as far as there is some by now. */
 async function fireWhatHasRoom(deps: Deps, projectId: string, except: readonly string[]): Promise<Done> {
-  const ids = await transaction(deps.db, projectId, (tx) => scheduleSlots.findRoomForWaiting(tx, projectId, except, laneDefaults(deps), BATCH_MAX))
+  const ids = await transaction(deps.db, projectId, (tx) => dueSlots.findRoomForWaiting(tx, projectId, except, laneDefaults(deps), BATCH_MAX))
   if (ids.length === 0) return { moved: 0, fired: 0, hasWaiting: true, failed: [] }
   return await together(deps, projectId, ids, fireWaiting)
 }
@@ -295,7 +284,7 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
   const { engaged, faults } = await engageForSchedules(deps, tx, [...locked.values()])
   for (const { scheduleId } of faults) locked.delete(scheduleId)
   outcome.faults.push(...faults)
-  const waiting = locked.size === 0 ? [] : await scheduleSlots.listWaitingSlots(tx, [...locked.keys()])
+  const waiting = locked.size === 0 ? [] : await dueSlots.listWaitingSlots(tx, [...locked.keys()])
   if (waiting.length === 0) return outcome
   const spawned = await insertPrepared(
     deps,
@@ -319,7 +308,7 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
     events.push(slotEvent(schedule, slot, { subtaskId, manual: false }, actor))
     if (isFinished) events.push(stateEvent('schedule.finished', { ...schedule, state: 'finished' }, actor))
   }
-  await Promise.all([scheduleSlots.writeFired(tx, fired), scheduleSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
+  await Promise.all([dueSlots.writeFired(tx, fired), dueSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
   await forgetRefusals(
     tx,
     advances.map(({ scheduleId }) => locked.get(scheduleId) as Schedule),

@@ -1,4 +1,4 @@
-import { scheduleSlots, type Tx } from '@muster/db'
+import { dueSlots, type Tx } from '@muster/db'
 import { type DueSchedule, decideDue, type NewEvent, nextFiring, type Schedule } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
@@ -7,7 +7,7 @@ import { slotEvent } from '../events/event-data.ts'
 const PASSES_MAX = 10
 
 /** What is to be known of a locked schedule to decide about its slots. */
-export function dueOf(schedule: Schedule, facts: scheduleSlots.DueFacts): DueSchedule {
+export function dueOf(schedule: Schedule, facts: dueSlots.DueFacts): DueSchedule {
   return { ...schedule, state: schedule.state === 'paused' ? 'paused' : 'active', ...facts }
 }
 
@@ -26,9 +26,9 @@ export interface Settled {
  */
 export async function settleSlots(deps: Pick<Deps, 'newId'>, tx: Tx, schedule: Schedule, actor: NewEvent['actor']): Promise<Settled> {
   const { id: scheduleId, agentId, timing, timezone } = schedule
-  const { now, facts } = await scheduleSlots.readDueFacts(tx, [schedule])
-  const due = dueOf(schedule, facts.get(scheduleId) as scheduleSlots.DueFacts)
-  const rows: scheduleSlots.NewSlotRow[] = []
+  const { now, facts } = await dueSlots.readDueFacts(tx, [schedule])
+  const due = dueOf(schedule, facts.get(scheduleId) as dueSlots.DueFacts)
+  const rows: dueSlots.NewSlotRow[] = []
   const events: NewEvent[] = []
   for (let pass = 0; pass < PASSES_MAX && due.nextFireAt !== null && due.nextFireAt <= now; pass += 1) {
     const { slots, nextFireAt } = decideDue({ ...due, room: 0 }, now)
@@ -40,7 +40,7 @@ export async function settleSlots(deps: Pick<Deps, 'newId'>, tx: Tx, schedule: S
     }
     due.nextFireAt = nextFireAt
   }
-  await scheduleSlots.insertSlots(tx, schedule.projectId, rows)
+  await dueSlots.insertSlots(tx, schedule.projectId, rows)
   const isBehind = due.nextFireAt !== null && due.nextFireAt <= now
   return { now, nextFireAt: isBehind ? nextFiring(timing, timezone, now) : due.nextFireAt, hasWaitingSlot: due.hasWaitingSlot, events }
 }

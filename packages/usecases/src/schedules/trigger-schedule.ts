@@ -1,4 +1,4 @@
-import { clock, scheduleSlots } from '@muster/db'
+import { clock, dueSlots } from '@muster/db'
 import { requireScope, requireSpawnAllowed, type Schedule, type Subtask } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
@@ -27,7 +27,7 @@ export async function triggerSchedule(ctx: Ctx, id: string, check: (schedule: Sc
     const { row: prepared } = scheduledSubtask(ctx, schedule)
     const row = await inBackground(ctx, tx, prepared, schedule.runner, schedule.subagent)
     const { agentId } = schedule
-    await scheduleSlots.insertSlots(tx, projectId, [
+    await dueSlots.insertSlots(tx, projectId, [
       { id: ctx.newId(), scheduleId: id, agentId, slot: now, manual: true, outcome: 'fired', firedAt: now, subtaskId: row.id },
     ])
     await announce(ctx, tx, schedule, [slotEvent(schedule, now, { subtaskId: row.id, manual: true }, ctx.actor)])

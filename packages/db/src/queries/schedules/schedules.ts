@@ -2,14 +2,15 @@ import { SCHEDULE_STATES, type Schedule, type ScheduleState } from '@muster/doma
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { schedules } from '../../schema/schedules.ts'
+import { anyOf } from '../core/any-of.ts'
 import { along, given, planForValues } from '../core/newest-first.ts'
 
 type Row = typeof schedules.$inferSelect
 
-/** What is said of a schedule when it is made; the rest comes with time. */
+/** Fields set at creation. */
 export type NewScheduleRow = Omit<Schedule, 'state' | 'fireCount' | 'lastFiredAt' | 'createdAt' | 'updatedAt'>
 
-/** What may change of a schedule. */
+/** Fields that may change. */
 export type ScheduleChange = Partial<Omit<Schedule, 'id' | 'projectId' | 'createdBySession' | 'createdAt' | 'updatedAt'>>
 
 export async function insertSchedule(tx: Tx, row: NewScheduleRow): Promise<Schedule> {
@@ -31,7 +32,7 @@ export async function lockSchedule(tx: Tx, id: string): Promise<Schedule | null>
   return row === undefined ? null : toSchedule(row)
 }
 
-/** Locks several, in the order of their ids; with `skipLocked`, without waiting, those that nobody else has locked. Unknown ids are left out. */
+/** Locks several, in the order of their ids; with `skipLocked` only those that no other transaction has locked. Ignores unknown ids. */
 export async function lockSchedules(tx: Tx, ids: readonly string[], { skipLocked = false } = {}): Promise<Schedule[]> {
   if (ids.length === 0) return []
   const rows = await tx.orm
@@ -43,7 +44,21 @@ export async function lockSchedules(tx: Tx, ids: readonly string[], { skipLocked
   return rows.map(toSchedule)
 }
 
-/** Changes what is given of a schedule, which must be locked, and leaves the rest. */
+/**
+ * Locks those of some schedules that are still due, without waiting: several workers that see the same ones due each fire others. In the order of
+ * their ids.
+ */
+export async function lockDueSchedules(tx: Tx, ids: readonly string[]): Promise<Schedule[]> {
+  const rows = await tx.orm
+    .select()
+    .from(schedules)
+    .where(and(anyOf(schedules.id, ids), sql`${schedules.nextFireAt} <= (select muster_now())`))
+    .orderBy(schedules.id)
+    .for('update', { skipLocked: true })
+  return rows.map(toSchedule)
+}
+
+/** Changes the given fields of a schedule, which must be locked. */
 export async function changeSchedule(tx: Tx, id: string, change: ScheduleChange): Promise<Schedule> {
   const [changed] = await tx.orm
     .update(schedules)
@@ -63,7 +78,7 @@ export interface ScheduleFilter {
 /** Newest first. */
 export async function listSchedules(tx: Tx, projectId: string, filter: ScheduleFilter): Promise<Schedule[]> {
   const lane = given([[schedules.agentId, filter.agentId]])
-  // The newest of every state are read, one packet for all, and the newest of those are the page.
+  // The newest of each state are read in one pipeline, and the newest of those are the page.
   const pages = (filter.states ?? SCHEDULE_STATES).map((state) => {
     const { where, orderBy } = along([...lane, [schedules.state, state]], schedules.id, filter.beforeId)
     return tx.orm
@@ -86,6 +101,6 @@ function toColumns({ budget, ...columns }: ScheduleChange): Partial<typeof sched
   return { ...columns, budgetMaxSteps: budget.maxSteps, budgetMaxTokens: budget.maxTokens, budgetMaxCostMicros: budget.maxCostUsdMicros }
 }
 
-export function toSchedule({ budgetMaxSteps, budgetMaxTokens, budgetMaxCostMicros, ...columns }: Row): Schedule {
+function toSchedule({ budgetMaxSteps, budgetMaxTokens, budgetMaxCostMicros, ...columns }: Row): Schedule {
   return { ...columns, budget: { maxSteps: budgetMaxSteps, maxTokens: budgetMaxTokens, maxCostUsdMicros: budgetMaxCostMicros } }
 }

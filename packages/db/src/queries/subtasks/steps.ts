@@ -1,5 +1,5 @@
 import type { StepKind } from '@muster/domain'
-import { and, asc, desc, eq, gt } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { steps } from '../../schema/steps.ts'
 
@@ -33,11 +33,11 @@ export async function listLastSteps(tx: Tx, projectId: string, subtaskId: string
 }
 
 /**
- * How many answers of a model a transcript shows. What is said and asked for in a row is one answer: between two of them stand results of tools,
- * updates, or why the model was asked again.
+ * How many answers of a model a transcript shows. Messages and calls in a row are one answer: results of tools, updates or errors stand between two
+ * answers.
  */
 export async function countAnswers(tx: Tx, projectId: string, subtaskId: string): Promise<number> {
-  const [row] = await tx.sql<{ answers: number }[]>`
+  const [row] = await tx.orm.execute<{ answers: number }>(sql`
     select count(*) filter (where is_said and (was_said is not true or attempt is distinct from attempt_before))::int as answers
     from (
       select attempt, is_said, lag(is_said) over w as was_said, lag(attempt) over w as attempt_before
@@ -45,6 +45,6 @@ export async function countAnswers(tx: Tx, projectId: string, subtaskId: string)
         select seq, attempt, kind in ('message', 'tool_call') as is_said from steps where project_id = ${projectId} and subtask_id = ${subtaskId}
       ) said
       window w as (order by seq)
-    ) entries`
+    ) entries`)
   return row?.answers ?? 0
 }

@@ -1,7 +1,9 @@
 import type { Sender } from '@muster/domain'
-import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
+import { subtasks } from '../../schema/subtasks.ts'
 import { updates } from '../../schema/updates.ts'
+import { anyOf } from '../core/any-of.ts'
 
 export interface Update {
   updateId: string
@@ -31,99 +33,89 @@ export interface NewNote {
   delivery: 'next_step' | 'interrupt'
 }
 
-/** Queues a note for a subtask. Its row must be locked: the note's place among its updates is assigned under that lock. */
+/** Queues a note for a subtask. Its row must be locked: the note gets its number among the updates under that lock. */
 export async function insertNote(tx: Tx, note: NewNote): Promise<Update> {
-  const [place] = await tx.sql<{ seq: number }[]>`update subtasks set update_seq = update_seq + 1 where id = ${note.subtaskId} returning update_seq as seq`
-  const [row] = await tx.orm
+  const [next] = await tx.orm
+    .update(subtasks)
+    .set({ updateSeq: sql`${subtasks.updateSeq} + 1` })
+    .where(eq(subtasks.id, note.subtaskId))
+    .returning({ seq: subtasks.updateSeq })
+  return await insertUpdate(tx, { ...note, seq: next?.seq as number, updateType: 'note' })
+}
+
+/** Writes an update with its number. */
+export async function insertUpdate(
+  tx: Tx,
+  { sender, ...row }: Omit<typeof updates.$inferInsert, 'senderKind' | 'senderId'> & { sender: Sender },
+): Promise<Update> {
+  const { kind, id, name = null } = sender
+  // An update that was sent with a key has the name of the key.
+  const senderName = kind === 'key' ? sql<string | null>`(select name from api_keys where project_id = ${row.projectId} and id::text = ${id})` : name
+  const [inserted] = await tx.orm
     .insert(updates)
-    .values({
-      projectId: note.projectId,
-      id: note.id,
-      subtaskId: note.subtaskId,
-      seq: place?.seq as number,
-      updateType: 'note',
-      content: note.content,
-      senderKind: note.sender.kind,
-      senderId: note.sender.id,
-      senderName: senderName(note.projectId, note.sender),
-      delivery: note.delivery,
-    })
+    .values({ ...row, senderKind: kind, senderId: id, senderName })
     .returning()
-  return toUpdate(row as typeof updates.$inferSelect)
+  return toUpdate(inserted as typeof updates.$inferSelect)
 }
 
-/** Updates of a subtask in their order. */
+/** The updates for which some conditions hold, by number. */
+export async function selectUpdates(tx: Tx, conditions: readonly SQL[], limit?: number): Promise<Update[]> {
+  const query = tx.orm
+    .select()
+    .from(updates)
+    .where(and(...conditions))
+    .orderBy(asc(updates.seq))
+  return (await (limit === undefined ? query : query.limit(limit))).map(toUpdate)
+}
+
+const ofSubtask = (projectId: string, subtaskId: string) => [eq(updates.projectId, projectId), eq(updates.subtaskId, subtaskId)]
+
+/** Updates of a subtask by number. */
 export async function listUpdates(tx: Tx, projectId: string, subtaskId: string, afterSeq: number, limit: number): Promise<Update[]> {
-  const rows = await tx.orm
-    .select()
-    .from(updates)
-    .where(and(eq(updates.projectId, projectId), eq(updates.subtaskId, subtaskId), gt(updates.seq, afterSeq)))
-    .orderBy(asc(updates.seq))
-    .limit(limit)
-  return rows.map(toUpdate)
+  return await selectUpdates(tx, [...ofSubtask(projectId, subtaskId), gt(updates.seq, afterSeq)], limit)
 }
 
-/** Hands over what is queued for a subtask, in order. The subtask's row must be locked. */
+/** Marks the queued updates of a subtask as delivered, and returns them by number. The subtask's row must be locked. */
 export async function takeQueuedUpdates(tx: Tx, projectId: string, subtaskId: string, deliveredTo: string): Promise<Update[]> {
-  const rows = await tx.sql<{ id: string }[]>`
-    update updates set status = 'delivered', delivered_at = (select muster_now()), delivered_to = ${deliveredTo}
-    where project_id = ${projectId} and subtask_id = ${subtaskId} and status = 'queued'
-    returning id`
-  return rows.length === 0
-    ? []
-    : (
-        await tx.orm
-          .select()
-          .from(updates)
-          .where(
-            inArray(
-              updates.id,
-              rows.map((row) => row.id),
-            ),
-          )
-          .orderBy(asc(updates.seq))
-      ).map(toUpdate)
-}
-
-/** Updates that were handed over to this holder and not acknowledged yet, in order. */
-export async function listUnacknowledged(tx: Tx, projectId: string, subtaskId: string, deliveredTo: string): Promise<Update[]> {
   const rows = await tx.orm
-    .select()
-    .from(updates)
-    .where(and(eq(updates.projectId, projectId), eq(updates.subtaskId, subtaskId), eq(updates.status, 'delivered'), eq(updates.deliveredTo, deliveredTo)))
-    .orderBy(asc(updates.seq))
-  return rows.map(toUpdate)
+    .update(updates)
+    .set({ status: 'delivered', deliveredAt: sql`(select muster_now())`, deliveredTo })
+    .where(and(...ofSubtask(projectId, subtaskId), eq(updates.status, 'queued')))
+    .returning()
+  return rows.map(toUpdate).sort((one, other) => one.seq - other.seq)
 }
 
-/** Records that updates were taken in. Unknown ids, and updates that were never handed over, are left alone. Answers which changed. */
+/** Updates that were delivered to this session and not acknowledged yet, by number. */
+export async function listUnacknowledged(tx: Tx, projectId: string, subtaskId: string, deliveredTo: string): Promise<Update[]> {
+  return await selectUpdates(tx, [...ofSubtask(projectId, subtaskId), eq(updates.status, 'delivered'), eq(updates.deliveredTo, deliveredTo)])
+}
+
+/** Acknowledges updates. Ignores unknown ids, and updates that were not delivered. Returns the ids that changed. */
 export async function acknowledgeUpdates(tx: Tx, projectId: string, subtaskId: string, updateIds: readonly string[]): Promise<string[]> {
-  const rows = await tx.sql<{ id: string }[]>`
-    update updates set status = 'acknowledged', acknowledged_at = muster_now()
-    where project_id = ${projectId} and subtask_id = ${subtaskId} and id = any(${updateIds as string[]}::uuid[]) and status = 'delivered'
-    returning id`
+  const rows = await tx.orm
+    .update(updates)
+    .set({ status: 'acknowledged', acknowledgedAt: sql`muster_now()` })
+    .where(and(...ofSubtask(projectId, subtaskId), anyOf(updates.id, updateIds), eq(updates.status, 'delivered')))
+    .returning({ id: updates.id })
   return rows.map((row) => row.id)
 }
 
-/** Marks what was never handed over as expired, when its subtask has ended. */
+/** Expires the updates of ended subtasks that were not delivered. */
 export async function expireUpdates(tx: Tx, projectId: string, subtaskIds: readonly string[]): Promise<{ updateId: string; subtaskId: string }[]> {
-  const rows = await tx.sql<{ id: string; subtask_id: string }[]>`
-    update updates set status = 'expired'
-    where project_id = ${projectId} and subtask_id = any(${subtaskIds as string[]}::uuid[]) and status = 'queued'
-    returning id, subtask_id`
-  return rows.map((row) => ({ updateId: row.id, subtaskId: row.subtask_id }))
-}
-
-/** The notes of a subtask up to a place, oldest first: what its next brief has to contain. */
-export async function listNotesForBrief(tx: Tx, projectId: string, subtaskId: string, upToSeq: number): Promise<Update[]> {
   const rows = await tx.orm
-    .select()
-    .from(updates)
-    .where(and(eq(updates.projectId, projectId), eq(updates.subtaskId, subtaskId), lte(updates.seq, upToSeq)))
-    .orderBy(asc(updates.seq))
-  return rows.map(toUpdate)
+    .update(updates)
+    .set({ status: 'expired' })
+    .where(and(eq(updates.projectId, projectId), anyOf(updates.subtaskId, subtaskIds), eq(updates.status, 'queued')))
+    .returning({ updateId: updates.id, subtaskId: updates.subtaskId })
+  return rows as { updateId: string; subtaskId: string }[]
 }
 
-export function toUpdate(row: typeof updates.$inferSelect): Update {
+/** The notes of a subtask up to a number, oldest first: part of its next prompt. */
+export async function listNotesForBrief(tx: Tx, projectId: string, subtaskId: string, upToSeq: number): Promise<Update[]> {
+  return await selectUpdates(tx, [...ofSubtask(projectId, subtaskId), lte(updates.seq, upToSeq)])
+}
+
+function toUpdate(row: typeof updates.$inferSelect): Update {
   return {
     updateId: row.id,
     subtaskId: row.subtaskId,
@@ -142,9 +134,4 @@ export function toUpdate(row: typeof updates.$inferSelect): Update {
     deliveredAt: row.deliveredAt,
     acknowledgedAt: row.acknowledgedAt,
   }
-}
-
-/** The name to store with an update: that of the key it was sent with, else what the sender gave. */
-export function senderName(projectId: string, { kind, id, name = null }: Sender): SQL<string | null> | string | null {
-  return kind === 'key' ? sql<string | null>`(select name from api_keys where project_id = ${projectId} and id::text = ${id})` : name
 }

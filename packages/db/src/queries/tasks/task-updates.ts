@@ -1,8 +1,10 @@
 import type { Sender, UpdateType } from '@muster/domain'
-import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, lte, notInArray, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
+import { tasks } from '../../schema/tasks.ts'
 import { updates } from '../../schema/updates.ts'
-import { senderName, toUpdate, type Update } from '../subtasks/updates.ts'
+import { anyOf } from '../core/any-of.ts'
+import { insertUpdate, selectUpdates, type Update } from '../subtasks/updates.ts'
 
 export interface NewTaskUpdate {
   id: string
@@ -18,105 +20,80 @@ export interface NewTaskUpdate {
   status: 'queued' | 'superseded'
 }
 
-/** Writes an update of a task. Its row must be locked: the update's place among the others is assigned under that lock. */
+/** Writes an update of a task. Its row must be locked: the update gets its number under that lock. */
 export async function insertTaskUpdate(tx: Tx, update: NewTaskUpdate): Promise<Update> {
-  const [place] = await tx.sql<{ seq: number }[]>`update tasks set update_seq = update_seq + 1 where id = ${update.taskId} returning update_seq as seq`
-  const { sender, ...columns } = update
-  const [row] = await tx.orm
-    .insert(updates)
-    .values({ ...columns, seq: place?.seq as number, senderKind: sender.kind, senderId: sender.id, senderName: senderName(update.projectId, sender) })
-    .returning()
-  return toUpdate(row as typeof updates.$inferSelect)
+  const [next] = await tx.orm
+    .update(tasks)
+    .set({ updateSeq: sql`${tasks.updateSeq} + 1` })
+    .where(eq(tasks.id, update.taskId))
+    .returning({ seq: tasks.updateSeq })
+  return await insertUpdate(tx, { ...update, seq: next?.seq as number })
 }
 
-/** Updates of a task in their order. */
+const ofTask = (projectId: string, taskId: string) => [eq(updates.projectId, projectId), eq(updates.taskId, taskId)]
+
+/** Updates of a task by number. */
 export async function listTaskUpdates(tx: Tx, projectId: string, taskId: string, afterSeq: number, limit: number): Promise<Update[]> {
-  const rows = await tx.orm
-    .select()
-    .from(updates)
-    .where(and(eq(updates.projectId, projectId), eq(updates.taskId, taskId), gt(updates.seq, afterSeq)))
-    .orderBy(asc(updates.seq))
-    .limit(limit)
-  return rows.map(toUpdate)
+  return await selectUpdates(tx, [...ofTask(projectId, taskId), gt(updates.seq, afterSeq)], limit)
 }
 
-/** Notes and requests for revision that whoever holds a task has been sent, in order: what a brief that is handed over anew has to contain. */
+/** Those that are no part of the brief: a new assignee receives them after it. */
+const BESIDE_BRIEF = ['note', 'revision_request'] as const
+
+/** Notes and requests for revision that assignees of a task were sent, by number: a brief that is delivered again includes them. */
 export async function listNotesForTaskBrief(tx: Tx, projectId: string, taskId: string): Promise<Update[]> {
-  const rows = await tx.orm
-    .select()
-    .from(updates)
-    .where(
-      and(
-        eq(updates.projectId, projectId),
-        eq(updates.taskId, taskId),
-        inArray(updates.updateType, ['note', 'revision_request']),
-        inArray(updates.status, ['queued', 'delivered', 'acknowledged']),
-      ),
-    )
-    .orderBy(asc(updates.seq))
-  return rows.map(toUpdate)
+  const conditions = [inArray(updates.updateType, [...BESIDE_BRIEF]), inArray(updates.status, ['queued', 'delivered', 'acknowledged'])]
+  return await selectUpdates(tx, [...ofTask(projectId, taskId), ...conditions])
 }
 
 /** One update, of a task or of a subtask. */
 export async function findUpdate(tx: Tx, id: string): Promise<Update | null> {
-  const [row] = await tx.orm.select().from(updates).where(eq(updates.id, id))
-  return row === undefined ? null : toUpdate(row)
+  const [update] = await selectUpdates(tx, [eq(updates.id, id)])
+  return update ?? null
 }
 
-/** Marks what was never handed over as expired, when its task has ended. The task must be locked. */
+/** Expires the updates of an ended task that were not delivered. The task must be locked. */
 export async function expireTaskUpdates(tx: Tx, projectId: string, taskId: string): Promise<string[]> {
-  const rows = await tx.sql<{ id: string }[]>`
-    update updates set status = 'expired' where project_id = ${projectId} and task_id = ${taskId} and status = 'queued' returning id`
-  return rows.map((row) => row.id)
+  return await changeStatus(tx, { status: 'expired' }, [...ofTask(projectId, taskId), eq(updates.status, 'queued')])
 }
 
 /**
- * Marks changes of the brief that were never handed over as superseded, when the task goes to another holder, who gets the brief as it
- * is then. Notes and requests for revision are no part of the brief: they stay queued for that holder. The task must be locked.
+ * Supersedes changes of the brief that were not delivered when the task goes to another assignee, which receives the brief as it is then. Notes and
+ * requests for revision stay queued for that assignee. The task must be locked.
  */
 export async function supersedeTaskUpdates(tx: Tx, projectId: string, taskId: string): Promise<string[]> {
-  const rows = await tx.sql<{ id: string }[]>`
-    update updates set status = 'superseded'
-    where project_id = ${projectId} and task_id = ${taskId} and status = 'queued' and update_type not in ('note', 'revision_request')
-    returning id`
-  return rows.map((row) => row.id)
+  const conditions = [eq(updates.status, 'queued'), notInArray(updates.updateType, [...BESIDE_BRIEF])]
+  return await changeStatus(tx, { status: 'superseded' }, [...ofTask(projectId, taskId), ...conditions])
 }
 
 /**
- * Updates of a task that were handed over to the current attempt of the subtask that runs it and not acknowledged yet, in order. What an
- * earlier attempt was told is left out: it is part of the brief of this one, and newer changes may have come since. None of a task that is run no more.
+ * Updates of a task that were delivered to the current attempt of the subtask that runs it and not acknowledged yet, by number. Updates that went to an
+ * earlier attempt are part of the prompt of this one. None once the task has ended its run.
  */
 export async function listUnacknowledgedTaskUpdates(tx: Tx, projectId: string, taskId: string, sessionId: string): Promise<Update[]> {
-  const rows = await tx.orm
-    .select()
-    .from(updates)
-    .where(
-      and(
-        eq(updates.projectId, projectId),
-        eq(updates.taskId, taskId),
-        eq(updates.status, 'delivered'),
-        eq(updates.deliveredTo, sessionId),
-        sql`${updates.seq} > (select briefed_seq from assignments where task_id = ${taskId} and session_id = ${sessionId} and ended_at is null)`,
-      ),
-    )
-    .orderBy(asc(updates.seq))
-  return rows.map(toUpdate)
+  const briefed = sql`(select briefed_seq from assignments where task_id = ${taskId} and session_id = ${sessionId} and ended_at is null)`
+  const conditions = [eq(updates.status, 'delivered'), eq(updates.deliveredTo, sessionId), gt(updates.seq, briefed)]
+  return await selectUpdates(tx, [...ofTask(projectId, taskId), ...conditions])
 }
 
-/** Records that updates of a task were taken in by their holder. Others are left alone. Answers which changed. */
+const ACKNOWLEDGED = { status: 'acknowledged', acknowledgedAt: sql`muster_now()` } as const
+
+/** Acknowledges updates of a task that were delivered to a session, and ignores others. Returns the ids that changed. */
 export async function acknowledgeTaskUpdatesById(tx: Tx, projectId: string, taskId: string, deliveredTo: string, ids: readonly string[]): Promise<string[]> {
-  const rows = await tx.sql<{ id: string }[]>`
-    update updates set status = 'acknowledged', acknowledged_at = muster_now()
-    where project_id = ${projectId} and task_id = ${taskId} and delivered_to = ${deliveredTo} and id = any(${ids as string[]}::uuid[]) and status = 'delivered'
-    returning id`
-  return rows.map((row) => row.id)
+  const conditions = [eq(updates.deliveredTo, deliveredTo), anyOf(updates.id, ids), eq(updates.status, 'delivered')]
+  return await changeStatus(tx, ACKNOWLEDGED, [...ofTask(projectId, taskId), ...conditions])
 }
 
-/** Records that a session has taken in what it was handed of a task up to a revision. Answers which changed, in their order. */
+/** Acknowledges what was delivered of a task up to a revision. Returns the ids that changed, by number. */
 export async function acknowledgeTaskUpdates(tx: Tx, projectId: string, taskId: string, upToRevision: number): Promise<string[]> {
-  const rows = await tx.sql<{ id: string; seq: number }[]>`
-    update updates set status = 'acknowledged', acknowledged_at = muster_now()
-    where project_id = ${projectId} and task_id = ${taskId} and status = 'delivered' and revision <= ${upToRevision}
-    returning id, seq`
+  return await changeStatus(tx, ACKNOWLEDGED, [...ofTask(projectId, taskId), eq(updates.status, 'delivered'), lte(updates.revision, upToRevision)])
+}
+
+async function changeStatus(tx: Tx, change: typeof ACKNOWLEDGED | { status: 'expired' | 'superseded' }, conditions: readonly SQL[]): Promise<string[]> {
+  const rows = await tx.orm
+    .update(updates)
+    .set(change)
+    .where(and(...conditions))
+    .returning({ id: updates.id, seq: updates.seq })
   return rows.toSorted((one, other) => one.seq - other.seq).map((row) => row.id)
 }
