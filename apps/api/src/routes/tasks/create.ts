@@ -1,7 +1,7 @@
 import { createTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
 import { unknownFields } from '../../http/validation.ts'
-import { newTaskSchema } from './new-task-schema.ts'
+import { newTaskSchema } from './brief-schema.ts'
 import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 
 export const createTaskEndpoint = endpoint({

@@ -2,8 +2,7 @@ import { reviseTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
 import { idParams } from '../../http/fields-schemas.ts'
 import { entityTag, expectedRevision } from '../../http/if-match.ts'
-import { taskPatchSchema } from './new-task-schema.ts'
-import { presentRevisedTask, revisedTaskSchema } from './task-changes-schema.ts'
+import { presentRevisedTask, revisedTaskSchema, taskPatchSchema } from './brief-schema.ts'
 import { TASK_HEADERS } from './task-schema.ts'
 
 export const reviseTaskEndpoint = endpoint({

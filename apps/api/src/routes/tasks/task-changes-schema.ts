@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type DiffPart, TASK_STATUSES, type TaskStatus } from '@muster/domain'
-import type { CheckedIn, RevisedTask, TaskRevision, TaskStats, Update } from '@muster/usecases'
+import type { CheckedIn, TaskRevision, TaskStats, Update } from '@muster/usecases'
 import { z } from 'zod'
 import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
 import { printableId, storable, text, time, toTime } from '../../http/fields-schemas.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 import { presentSender, senderSchema } from '../subtasks/update-schema.ts'
-import { criterionSchema, criterionStateSchema, presentTask, taskSchema } from './task-schema.ts'
-
-const diffPartSchema = component('DiffPart', z.object({ op: z.enum(['keep', 'add', 'remove']), text: z.string() }))
-
-const briefDiffSchema = component(
-  'BriefDiff',
-  z.record(z.string(), z.array(diffPartSchema)).describe('For each changed field, its sentences, lines or items in order.'),
-)
+import { briefDiffSchema } from './brief-schema.ts'
+import { criterionSchema, criterionStateSchema, taskSchema } from './task-schema.ts'
 
 export const authorSchema = component('Author', z.object({ kind: z.string(), id: z.string() }).describe('The owner of the credential that made the request.'))
 
@@ -59,23 +53,6 @@ export function presentTaskRevision(revision: TaskRevision): z.output<typeof tas
     author: { kind: revision.author.kind, id: revision.author.id },
     created_at: toTime(revision.createdAt),
   }
-}
-
-export const revisedTaskSchema = component(
-  'RevisedTask',
-  z.object({
-    task: taskSchema,
-    update_id: z
-      .uuid()
-      .nullable()
-      .describe('The update for the assignee. Null if no visible part of the brief changed: priority, metadata and dependencies are not shown in it.'),
-    revision: z.int(),
-    diff: briefDiffSchema,
-  }),
-)
-
-export function presentRevisedTask({ task, update, diff }: RevisedTask): z.output<typeof revisedTaskSchema> {
-  return { task: presentTask(task), update_id: update?.updateId ?? null, revision: task.revision, diff }
 }
 
 export const newNoteSchema = requestComponent(

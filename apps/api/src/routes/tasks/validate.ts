@@ -1,7 +1,7 @@
 import { validateTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
 import { unknownFields } from '../../http/validation.ts'
-import { newTaskSchema, presentValidatedBrief, validatedBriefSchema } from './new-task-schema.ts'
+import { newTaskSchema, presentValidatedBrief, validatedBriefSchema } from './brief-schema.ts'
 
 export const validateTaskEndpoint = endpoint({
   operationId: 'validateTask',

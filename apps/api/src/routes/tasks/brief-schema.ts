@@ -1,10 +1,10 @@
 import { BRIEF_LIMITS, type CleanBrief, REVIEW_MODES } from '@muster/domain'
-import type { ValidatedTask } from '@muster/usecases'
+import type { RevisedTask, ValidatedTask } from '@muster/usecases'
 import { z } from 'zod'
 import { component, requestComponent } from '../../http/components-schemas.ts'
 import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
-import { briefWarningSchema, enforcementLevelSchema, reviewModeSchema, taskPrioritySchema, taskSchema } from './task-schema.ts'
+import { briefWarningSchema, enforcementLevelSchema, presentTask, reviewModeSchema, taskPrioritySchema, taskSchema } from './task-schema.ts'
 
 // Only shapes: the domain validates a brief as a whole, so that one answer lists every problem.
 
@@ -139,4 +139,28 @@ function presentCleaned(cleaned: CleanBrief): z.output<typeof validatedBriefSche
     task_context: cleaned.context,
     metadata: cleaned.metadata,
   }
+}
+
+const diffPartSchema = component('DiffPart', z.object({ op: z.enum(['keep', 'add', 'remove']), text: z.string() }))
+
+export const briefDiffSchema = component(
+  'BriefDiff',
+  z.record(z.string(), z.array(diffPartSchema)).describe('For each changed field, its sentences, lines or items in order.'),
+)
+
+export const revisedTaskSchema = component(
+  'RevisedTask',
+  z.object({
+    task: taskSchema,
+    update_id: z
+      .uuid()
+      .nullable()
+      .describe('The update for the assignee. Null if no visible part of the brief changed: priority, metadata and dependencies are not shown in it.'),
+    revision: z.int(),
+    diff: briefDiffSchema,
+  }),
+)
+
+export function presentRevisedTask({ task, update, diff }: RevisedTask): z.output<typeof revisedTaskSchema> {
+  return { task: presentTask(task), update_id: update?.updateId ?? null, revision: task.revision, diff }
 }
