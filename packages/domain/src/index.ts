@@ -275,6 +275,7 @@ export {
   REVIEW_MODES,
   type ReportedTaskStatus,
   type ReviewMode,
+  requireOpenTask,
   TASK_PRIORITIES,
   TASK_STATUSES,
   type Task,

@@ -1,3 +1,4 @@
+import { DomainError } from '../core/errors.ts'
 import type { RequiredOutput } from './output-schema.ts'
 
 export const TASK_STATUSES = ['blocked', 'pending', 'assigned', 'in_progress', 'in_review', 'revision_requested', 'completed', 'failed', 'cancelled'] as const
@@ -20,6 +21,12 @@ export type TerminalTaskStatus = 'completed' | 'failed' | 'cancelled'
 
 export function isTerminalTask(status: TaskStatus): status is TerminalTaskStatus {
   return NEXT_TASK_STATUSES[status].length === 0
+}
+
+/** @throws DomainError `invalid_transition` when a task has ended */
+export function requireOpenTask({ status }: { status: TaskStatus }): void {
+  if (!isTerminalTask(status)) return
+  throw new DomainError('invalid_transition', `This task has already ended as ${status} and can no longer be changed.`, { status_now: status })
 }
 
 /** What a task reports to the inbox of its parent session: its end, or that it waits for a review. */

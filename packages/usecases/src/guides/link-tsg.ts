@@ -1,8 +1,7 @@
 import { type Tx, tasks, tsgs } from '@muster/db'
-import { diffBrief, notFound, requireController, requireScope, type Task } from '@muster/domain'
+import { diffBrief, notFound, requireController, requireOpenTask, requireScope, type Task } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
-import { requireOpen } from '../tasks/finish-task.ts'
 import { recordRevision } from '../tasks/revise-task.ts'
 
 /**
@@ -33,7 +32,7 @@ async function changeLink(ctx: Ctx, taskId: string, change: (tx: Tx) => Promise<
   return await inProject(ctx, async (tx) => {
     const locked = await tasks.lockTask(tx, taskId)
     if (locked === null) throw notFound('task')
-    requireOpen(locked)
+    requireOpenTask(locked)
     const before = (await tasks.findTask(tx, taskId)) as Task
     if (!(await change(tx))) return before
     const revision = await tasks.writeRevisedTask(tx, taskId, {})

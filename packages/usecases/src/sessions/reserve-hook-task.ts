@@ -1,9 +1,8 @@
 import { hooks, tasks } from '@muster/db'
-import { isTerminalTask, notFound, requireController, requireScope } from '@muster/domain'
+import { isTerminalTask, notFound, requireController, requireOpenTask, requireScope } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { assignLockedTask } from '../tasks/assign-task.ts'
-import { requireOpen } from '../tasks/finish-task.ts'
 
 /**
  * Keeps a task for the sub-agent that a session of Claude Code is about to start: its Agent tool was called with a prompt that names the task.
@@ -18,7 +17,7 @@ export async function reserveHookTask(ctx: Ctx, reservation: { sessionId: string
   await inProject(ctx, async (tx) => {
     const task = await tasks.findTask(tx, reservation.taskId)
     if (task === null) throw notFound('task')
-    requireOpen(task)
+    requireOpenTask(task)
     await hooks.insertReservation(tx, projectId, { id: ctx.newId(), ...reservation })
   })
 }

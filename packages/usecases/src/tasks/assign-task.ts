@@ -1,11 +1,11 @@
 import { assignments, type LockedTask, outbox, type Tx, taskDependencies, tasks } from '@muster/db'
-import { DomainError, notFound, requireController, requireScope, type Task } from '@muster/domain'
+import { DomainError, notFound, requireController, requireOpenTask, requireScope, type Task } from '@muster/domain'
 import { supersedeQueued, unassign } from '../assignments/unassign-task.ts'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { newAssignmentCredential } from '../core/secrets.ts'
 import { taskEvent } from '../events/event-data.ts'
-import { cancelSubtaskOf, isHeldByRun, requireOpen } from './finish-task.ts'
+import { cancelSubtaskOf, isHeldByRun } from './finish-task.ts'
 
 /**
  * Hands a task to the session of a sub-agent, with a credential for it that opens this task alone and starts no work. Assigned to
@@ -21,7 +21,7 @@ export async function assignTask(ctx: Ctx, id: string, sessionId: string, { rese
   return await inProject(ctx, async (tx) => {
     const task = await tasks.lockTask(tx, id)
     if (task === null) throw notFound('task')
-    requireOpen(task)
+    requireOpenTask(task)
     await requireUnblocked(tx, task)
     if (resend && task.subagentSessionId === sessionId) await resendBrief(ctx, tx, task, secret.hash)
     else await assignLockedTask(ctx, tx, task, sessionId, secret.hash)

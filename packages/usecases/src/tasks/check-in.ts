@@ -10,13 +10,13 @@ import {
   notFound,
   parseCheckIns,
   readCheckIn,
+  requireOpenTask,
   requireOwnTask,
   requireScope,
 } from '@muster/domain'
 import type { Ctx, Deps } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { taskUpdateEvent } from '../events/event-data.ts'
-import { requireOpen } from './finish-task.ts'
 
 export interface CheckedIn {
   checkInId: string
@@ -45,7 +45,7 @@ export async function checkIn(
     const task = await tasks.lockTask(tx, taskId)
     if (task === null) throw notFound('task')
     requireOwnTask(ctx.actor, task)
-    requireOpen(task)
+    requireOpenTask(task)
     if (blocks.length === 0) throw withoutCheckIn(taskId)
     return await takeCheckIn(ctx, tx, task, blocks, {
       content: input.content,

@@ -5,6 +5,7 @@ import {
   notFound,
   type OutputProblem,
   outputProblems,
+  requireOpenTask,
   requireOwnTask,
   requireScope,
   type Task,
@@ -16,7 +17,7 @@ import type { MadeEvaluation } from '../evaluations/evaluate-ends.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { decideLockedReview, isHeldByEndedRun } from './decide-review.ts'
 import { evaluateCompletion } from './evaluate-completion.ts'
-import { finishTask, lockForCompletion, reportTask, requireOpen } from './finish-task.ts'
+import { finishTask, lockForCompletion, reportTask } from './finish-task.ts'
 
 /** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
 export type TaskCompletion =
@@ -114,7 +115,7 @@ export function outputsMissing(problems: readonly OutputProblem[]): DomainError 
 }
 
 function cannotBeCompleted(status: TaskStatus): DomainError {
-  requireOpen({ status })
+  requireOpenTask({ status })
   const why = status === 'blocked' ? 'This task waits for others; it can be completed once they are.' : 'This task has been handed in and waits for its review.'
   return new DomainError('invalid_transition', why, { status_now: status })
 }

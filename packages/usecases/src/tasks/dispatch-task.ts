@@ -3,6 +3,7 @@ import {
   DomainError,
   notFound,
   requireController,
+  requireOpenTask,
   requireScope,
   type Subtask,
   subtaskSessionId,
@@ -16,7 +17,7 @@ import { inProject } from '../core/in-project.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { inBackground, insertPrepared, type NewSubtask, prepareRun, unwrap } from '../subtasks/create-subtask.ts'
 import { requireUnblocked } from './assign-task.ts'
-import { isHeldByRun, requireOpen } from './finish-task.ts'
+import { isHeldByRun } from './finish-task.ts'
 
 /** How a brief is run. What it says itself (task, outputs) is not asked for again. */
 export type TaskDispatch = Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs'>
@@ -39,7 +40,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
   return await inProject(ctx, async (tx) => {
     const task = await tasks.lockTask(tx, id)
     if (task === null) throw notFound('task')
-    requireOpen(task)
+    requireOpenTask(task)
     await requireUnblocked(tx, task)
     requireIdle(task)
     const input = choose()

@@ -1,9 +1,9 @@
 import { tasks } from '@muster/db'
-import { notFound, requireController, requireScope, type Task } from '@muster/domain'
+import { notFound, requireController, requireOpenTask, requireScope, type Task } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { isHeldByEndedRun } from './decide-review.ts'
-import { cancelSubtaskOf, finishTask, requireOpen } from './finish-task.ts'
+import { cancelSubtaskOf, finishTask } from './finish-task.ts'
 
 /**
  * Gives a task up as failed, from every state that is not terminal.
@@ -29,7 +29,7 @@ async function endTask(ctx: Ctx, id: string, status: 'failed' | 'cancelled', rea
   return await inProject(ctx, async (tx) => {
     const task = await tasks.lockTask(tx, id)
     if (task === null) throw notFound('task')
-    requireOpen(task)
+    requireOpenTask(task)
     // The end of the run was reported as completed. That its task then failed or was cancelled is another report.
     const held = (await isHeldByEndedRun(tx, task)) ? { ...task, subtaskId: null } : task
     await finishTask(ctx, tx, held, { status, lastError: reason }, ctx.actor)

@@ -1,23 +1,8 @@
 import { assignments, inbox, type LockedTask, outbox, subtasks, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
-import {
-  DomainError,
-  isTerminal,
-  isTerminalTask,
-  type NewEvent,
-  type ReportedTaskStatus,
-  subtaskSessionId,
-  type TaskStatus,
-  type TerminalTaskStatus,
-} from '@muster/domain'
+import { isTerminal, type NewEvent, type ReportedTaskStatus, subtaskSessionId, type TerminalTaskStatus } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { taskEvent, taskUpdateEvent } from '../events/event-data.ts'
 import { cancelLockedSubtask } from '../subtasks/cancel-subtask.ts'
-
-/** @throws DomainError `invalid_transition` when a task has ended */
-export function requireOpen(task: { status: TaskStatus }): void {
-  if (!isTerminalTask(task.status)) return
-  throw new DomainError('invalid_transition', `This task has already ended as ${task.status}; nothing about it changes any more.`, { status_now: task.status })
-}
 
 /** Keeps dependencies from being edited while tasks are completed. Before the locks of tasks, whose completion may release others. */
 export async function lockForCompletion(tx: Tx, projectId: string): Promise<void> {

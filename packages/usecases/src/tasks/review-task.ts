@@ -1,10 +1,10 @@
 import { tasks } from '@muster/db'
-import { DomainError, notFound, outputProblems, requireController, requireScope, type Task } from '@muster/domain'
+import { DomainError, notFound, outputProblems, requireController, requireOpenTask, requireScope, type Task } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { outputsMissing } from './complete-task.ts'
 import { isHeldByEndedRun, requestRevision } from './decide-review.ts'
-import { finishTask, lockForCompletion, requireOpen } from './finish-task.ts'
+import { finishTask, lockForCompletion } from './finish-task.ts'
 
 export interface Review {
   decision: 'approve' | 'request_revision'
@@ -27,7 +27,7 @@ export async function reviewTask(ctx: Ctx, id: string, { decision, note }: Revie
     if (decision === 'approve') await lockForCompletion(tx, projectId)
     const task = await tasks.lockTask(tx, id)
     if (task === null) throw notFound('task')
-    requireOpen(task)
+    requireOpenTask(task)
     if (task.status !== 'in_review') {
       throw new DomainError('invalid_transition', `This task is ${task.status}; there is nothing to review before it is handed in.`, {
         status_now: task.status,

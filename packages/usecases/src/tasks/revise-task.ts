@@ -2,7 +2,6 @@ import { type LockedTask, outbox, type Tx, taskDependencies, taskRevisions, task
 import {
   type BriefDiff,
   type BriefFields,
-  type CleanBrief,
   changedFields,
   DomainError,
   diffBrief,
@@ -11,6 +10,7 @@ import {
   notFound,
   renderUpdateContent,
   requireController,
+  requireOpenTask,
   requireScope,
   type Sender,
   shownDiff,
@@ -22,28 +22,11 @@ import { type Ctx, type Deps, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { findBlockers } from './create-task.ts'
-import { requireOpen } from './finish-task.ts'
 import { queueTaskUpdate } from './send-task-update.ts'
 import { type ValidatedTask, validateBrief } from './validate-task.ts'
 
 /** The fields of a brief that can be changed later. A field that is null is taken away, or back to its default. */
-export type BriefPatch = Pick<
-  BriefFields,
-  | 'title'
-  | 'instructions'
-  | 'acceptance_criteria'
-  | 'required_outputs'
-  | 'priority'
-  | 'metadata'
-  | 'depends_on'
-  | 'background_context'
-  | 'expected_deliverables'
-  | 'success_criteria'
-  | 'constraints'
-  | 'relevant_files'
-  | 'related_documentation'
-  | 'client_cwd'
->
+export type BriefPatch = Omit<BriefFields, 'description' | 'tsgs' | 'parent_session_id' | 'review'>
 
 const CONTEXT_FIELDS = [
   'background_context',
@@ -79,9 +62,9 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
   for (;;) {
     const read = await reading(ctx, (tx) => tasks.findTask(tx, id))
     if (read === null) throw notFound('task')
-    requireOpen(read)
+    requireOpenTask(read)
     requireRevision(expected, read.revision)
-    const validated = await validateBrief(ctx, { ...toBriefFields(asCleanBrief(read)), ...patch })
+    const validated = await validateBrief(ctx, { ...toBriefFields(read), ...patch })
     const revised = await inProject(
       ctx,
       async (tx) => {
@@ -89,11 +72,11 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
         const blockers = patch.depends_on === undefined ? null : await findBlockers(tx, ctx.actor.projectId, validated.cleaned.dependsOn)
         const task = await tasks.lockTask(tx, id)
         if (task === null) throw notFound('task')
-        requireOpen(task)
+        requireOpenTask(task)
         requireRevision(expected, task.revision)
-        // Somebody was faster, and the caller does not mind: the change is validated anew, beside what it is then.
+        // Another revision came in between, and the caller accepts any: the change is validated again with that one.
         if (task.revision !== read.revision) return null
-        return await writeRevision(ctx, tx, task, patch, validated, blockers)
+        return await writeRevision(ctx, tx, read, task, patch, validated, blockers)
         // Nothing was done, so nothing is to be repeated by key.
       },
       (result) => result !== null,
@@ -113,20 +96,15 @@ function requireRevision(expected: ExpectedRevision, revision: number): void {
   }
 }
 
-/** Judged as a whole, since one field may say what another means. Its guides and what it waits for are not part of the judgement unless they change. */
-function asCleanBrief(task: Task): Omit<CleanBrief, 'tsgIds'> {
-  return { ...task, context: task.context }
-}
-
 async function writeRevision(
   ctx: Ctx,
   tx: Tx,
+  before: Task,
   locked: LockedTask,
   patch: BriefPatch,
   { cleaned, warnings }: ValidatedTask,
   blockers: string[] | null,
 ): Promise<RevisedTask> {
-  const before = (await tasks.findTask(tx, locked.id)) as Task
   // A context that was not touched keeps the time and the warnings of its validation.
   const hasNewContext = CONTEXT_FIELDS.some((field) => patch[field] !== undefined)
   const fields = {
@@ -141,7 +119,7 @@ async function writeRevision(
     metadata: cleaned.metadata,
   }
   const diff = diffBrief(before, { ...before, ...fields, dependsOn: blockers === null ? before.dependsOn : cleaned.dependsOn.toSorted() })
-  if (changedFields(diff).length === 0) return { task: before, update: null, diff }
+  if (changedFields(diff).length === 0) return { task: (await tasks.findTask(tx, locked.id)) as Task, update: null, diff }
   if (blockers !== null) await moveDependencies(ctx, tx, locked, cleaned.dependsOn, blockers)
   const revision = await tasks.writeRevisedTask(tx, locked.id, fields)
   const { task, update } = await recordRevision(ctx, tx, { ...locked, ...fields, revision }, diff, ctx.actor)

@@ -1,9 +1,8 @@
 import { assignments, type LockedTask, outbox, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
-import { notFound, requireController, requireScope, type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
+import { notFound, requireController, requireOpenTask, requireScope, type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
 import type { Ctx, Deps } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { taskUpdateEvent } from '../events/event-data.ts'
-import { requireOpen } from './finish-task.ts'
 
 export interface TaskUpdateInput {
   type: UpdateType
@@ -61,7 +60,7 @@ export async function noteTask(ctx: Ctx, id: string, content: string): Promise<U
   return await inProject(ctx, async (tx) => {
     const task = await tasks.lockTask(tx, id)
     if (task === null) throw notFound('task')
-    requireOpen(task)
+    requireOpenTask(task)
     return await queueTaskUpdate(ctx, tx, task, { type: 'note', content, revision: task.revision, actor: ctx.actor })
   })
 }
