@@ -24,7 +24,7 @@ it('gives the task back of a run whose end cannot be stored, also where nobody t
     status: 'pending',
     lastError: 'The result could not be stored. The log of the worker has the cause.',
   })
-  expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['a result could not be stored'])
+  expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['failed to store a result'])
 })
 
 const settlerOf = (harness: Harness) => new Settler(harness.deps as unknown as WorkerDeps, new AbortController().signal)
@@ -92,5 +92,5 @@ it('keeps the others of a batch apart from one that cannot be stored, and an out
     status: 'failed',
     error: 'The result could not be stored. The log of the worker has the cause.',
   })
-  expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['a result could not be stored'])
+  expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['failed to store a result'])
 })

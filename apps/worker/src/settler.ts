@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { isDatabaseUnavailable, type RunEnd, type Settlement, settleRuns } from '@muster/usecases'
+import { isolating, type RunEnd, type Settlement, settleRuns } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
 const BATCH_MAX = 200
-/** Batches of one project that are stored at once: while one waits for the disk, another is being worked on. */
+/** Batches of one project at the same time: while one waits for the disk, another works. */
 const BATCHES_AT_ONCE = 2
-/** Ends that are worth another batch at once: a batch costs as much as a dozen of its ends, so fewer wait for the one that is under way. */
+/** With this many ends another batch starts at once. A batch costs as much as a dozen of its ends, so fewer wait for the running one. */
 const WORTH_A_BATCH = 12
-/** But no longer than this: it may be waiting for somebody's lock. */
+/** But no longer than this, because the running batch may be waiting for a lock. */
 const PATIENCE_MS = 20
 /** Results are kept in memory until they are stored; a batch of them is one parameter of one statement. */
 const BATCH_BYTES_MAX = 8_388_608
@@ -16,13 +16,13 @@ const RETRY_MS_MAX = 2_000
 interface Waiting {
   end: RunEnd
   done: (settlement: Settlement) => void
-  /** Its own end could not be stored; `end` says so instead. */
+  /** The original end could not be stored; `end` is the failure that replaces it. */
   isReplaced?: boolean
 }
 
 /**
- * Collects the ends of runs and settles those of a project together: one commit for up to 200. While batches commit, the next fills up.
- * Ends outlive an outage of the database, such as a full disk: they are tried again until they are stored or `giveUp` is aborted.
+ * Collects the ends of runs and settles those of a project in batches of up to 200, one commit each. While batches commit, the next one fills.
+ * During an outage of the database, such as a full disk, it keeps the ends and tries again until they are stored or `giveUp` is aborted.
  */
 export class Settler {
   readonly #deps: WorkerDeps
@@ -35,13 +35,13 @@ export class Settler {
     this.#giveUp = giveUp
   }
 
-  /** Resolves when the end is durable, or is known to be too late. */
+  /** Resolves when the end is durable, or known to be fenced. */
   settle(projectId: string, end: RunEnd): Promise<Settlement> {
     return new Promise((resolve) => {
       const queue = this.#waiting.get(projectId) ?? []
       queue.push({ end, done: resolve })
       this.#waiting.set(projectId, queue)
-      // Whoever begins takes all that ends in the same moment, and what comes later is for another one.
+      // The first batch takes all ends of this moment; later ones wait for another.
       const isFirst = queue.length === 1
       if (!this.#busy.has(projectId) || queue.length === WORTH_A_BATCH) this.#begin(projectId)
       else if (isFirst) setTimeout(() => this.#begin(projectId), PATIENCE_MS)
@@ -56,7 +56,7 @@ export class Settler {
   }
 
   async #drain(projectId: string): Promise<void> {
-    // After everything that ends in this moment. What comes later collects by itself, while batches are under way.
+    // After all ends of this moment. Later ones collect while batches run.
     await nextTurn()
     for (let batch = this.#takeBatch(projectId); batch.length > 0; batch = this.#takeBatch(projectId)) await this.#store(projectId, batch)
     const busy = (this.#busy.get(projectId) ?? 1) - 1
@@ -78,22 +78,22 @@ export class Settler {
     return batch
   }
 
-  async #store(projectId: string, batch: Waiting[]): Promise<void> {
+  async #store(projectId: string, batch: readonly Waiting[]): Promise<void> {
     for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)) {
       try {
-        const settlements = await settleRuns(
-          this.#deps,
-          projectId,
-          batch.map(({ end }) => end),
-        )
-        for (const { end, done } of batch) done(settlements.get(end.subtaskId) ?? 'fenced')
+        const settleAll = (waiting: readonly Waiting[]) =>
+          settleRuns(
+            this.#deps,
+            projectId,
+            waiting.map(({ end }) => end),
+          )
+        for (const part of await isolating(batch, settleAll)) {
+          if ('error' in part) await this.#replace(projectId, part.items[0] as Waiting, part.error)
+          else for (const { end, done } of part.items) done(part.answer.get(end.subtaskId) ?? 'fenced')
+        }
         return
       } catch (error) {
-        if (!isDatabaseUnavailable(error)) {
-          await this.#isolate(projectId, batch, error)
-          return
-        }
-        this.#deps.log.warn({ err: error, project_id: projectId, ends: batch.length }, 'could not store results; trying again')
+        this.#deps.log.warn({ err: error, project_id: projectId, ends: batch.length }, 'failed to store results; trying again')
         if (!(await this.#pause(delayMs))) {
           for (const { done } of batch) done('fenced')
           return
@@ -102,23 +102,17 @@ export class Settler {
     }
   }
 
-  /** One end that cannot be stored must not keep the others from it: each is settled alone, and fails alone. */
-  async #isolate(projectId: string, batch: Waiting[], error: unknown): Promise<void> {
-    if (batch.length > 1) {
-      for (const waiting of batch) await this.#store(projectId, [waiting])
-      return
-    }
-    const [waiting] = batch
-    if (waiting === undefined) return
+  /** Stores a failure instead of an end that cannot be stored. */
+  async #replace(projectId: string, waiting: Waiting, error: unknown): Promise<void> {
     const { usage: _, ...ref } = waiting.end
     if (waiting.isReplaced) {
-      // Its lease will lapse, and another attempt is made of it.
-      this.#deps.log.error({ err: error, subtask_id: ref.subtaskId }, 'the failure of a result could not be stored either')
+      // Its lease expires, and another attempt follows.
+      this.#deps.log.error({ err: error, subtask_id: ref.subtaskId }, 'failed to store the failure of a result as well')
       waiting.done('fenced')
       return
     }
-    this.#deps.log.error({ err: error, subtask_id: ref.subtaskId }, 'a result could not be stored')
-    // What the database said names its files, tables and values: that is for the log alone.
+    this.#deps.log.error({ err: error, subtask_id: ref.subtaskId }, 'failed to store a result')
+    // The text of the database names its files, tables and values: only the log gets it.
     const message = 'The result could not be stored. The log of the worker has the cause.'
     waiting.isReplaced = true
     waiting.end = { ...ref, end: { kind: 'errored', error: message, retryable: false, partialResult: null } }

@@ -23,6 +23,7 @@ export {
 export { createApiKey, listApiKeys, type NewApiKey, revokeApiKey } from './api-keys/api-keys.ts'
 export { authenticate, findEndedTokens, openActor } from './api-keys/authenticate.ts'
 export { returnTaskToPending } from './assignments/unassign-task.ts'
+export { isolating } from './core/batch-executor.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAnswer } from './core/ctx.ts'
 export { isDiskFailure } from './core/disk-failure.ts'
 export { cursorInvalid, type Page } from './core/page.ts'

@@ -4,7 +4,7 @@ import { BatchExecutor } from './batch-executor.ts'
 /** Work whose every lot waits to be let go on; items that say so make their lot fail. */
 function gated(batchesAtOnce: number, batchSizeMax = 100) {
   const batches: { items: string[]; go: () => void }[] = []
-  const createBatchExecutor = new BatchExecutor<string, string>(
+  const executor = new BatchExecutor<string, string>(
     async (items) => {
       const gate = Promise.withResolvers<void>()
       batches.push({ items: [...items], go: gate.resolve })
@@ -18,13 +18,13 @@ function gated(batchesAtOnce: number, batchSizeMax = 100) {
     await expect.poll(() => batches.length).toBeGreaterThan(place)
     return batches[place] as (typeof batches)[number]
   }
-  return { createBatchExecutor, batches, batch }
+  return { executor, batches, batch }
 }
 
 describe('what is gathered', () => {
   it('is done together when it comes together, and answered one by one', async () => {
-    const { createBatchExecutor, batch } = gated(1)
-    const asked = ['a', 'refused', 'c'].map((item) => createBatchExecutor.add(item))
+    const { executor, batch } = gated(1)
+    const asked = ['a', 'refused', 'c'].map((item) => executor.add(item))
     const settled = Promise.allSettled(asked)
     const first = await batch(0)
     expect(first.items).toEqual(['a', 'refused', 'c'])
@@ -33,12 +33,12 @@ describe('what is gathered', () => {
   })
 
   it('waits while as many lots as may be are under way, and then goes in the order it came', async () => {
-    const { createBatchExecutor, batches, batch } = gated(2, 2)
-    const asked = [createBatchExecutor.add('a')]
+    const { executor, batches, batch } = gated(2, 2)
+    const asked = [executor.add('a')]
     await batch(0)
-    asked.push(createBatchExecutor.add('b'))
+    asked.push(executor.add('b'))
     await batch(1)
-    asked.push(...['c', 'd', 'e'].map((item) => createBatchExecutor.add(item)))
+    asked.push(...['c', 'd', 'e'].map((item) => executor.add(item)))
     await new Promise((resolve) => setImmediate(resolve))
     expect(batches.map(({ items }) => items)).toEqual([['a'], ['b']])
     for (const place of [0, 1, 2, 3]) (await batch(place)).go()
@@ -47,8 +47,8 @@ describe('what is gathered', () => {
   })
 
   it('that is too much for one lot goes in several at once', async () => {
-    const { createBatchExecutor, batches, batch } = gated(2, 2)
-    const asked = ['a', 'b', 'c', 'd', 'e'].map((item) => createBatchExecutor.add(item))
+    const { executor, batches, batch } = gated(2, 2)
+    const asked = ['a', 'b', 'c', 'd', 'e'].map((item) => executor.add(item))
     await batch(1)
     expect(batches.map(({ items }) => items)).toEqual([
       ['a', 'b'],
@@ -59,22 +59,22 @@ describe('what is gathered', () => {
   })
 
   it('is done one by one where the lot fails, so that only the bad one does', async () => {
-    const { createBatchExecutor, batch } = gated(1)
-    const settled = Promise.allSettled(['a', 'poison', 'c'].map((item) => createBatchExecutor.add(item)))
+    const { executor, batch } = gated(1)
+    const settled = Promise.allSettled(['a', 'poison', 'c'].map((item) => executor.add(item)))
     for (const place of [0, 1, 2, 3]) (await batch(place)).go()
     expect(await settled).toMatchObject([{ value: 'A' }, { reason: { message: 'poisoned' } }, { value: 'C' }])
   })
 
   it('is refused at once, all of it, while the database is away', async () => {
     let batches = 0
-    const createBatchExecutor = new BatchExecutor<string, string>(
+    const executor = new BatchExecutor<string, string>(
       () => {
         batches += 1
         return Promise.reject(Object.assign(new Error('gone'), { code: 'CONNECTION_CLOSED' }))
       },
       { batchesAtOnce: 1, batchSizeMax: 10 },
     )
-    const settled = await Promise.allSettled(['a', 'b'].map((item) => createBatchExecutor.add(item)))
+    const settled = await Promise.allSettled(['a', 'b'].map((item) => executor.add(item)))
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(batches).toBe(1)
   })

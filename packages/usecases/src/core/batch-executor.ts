@@ -1,12 +1,33 @@
 import { isDatabaseUnavailable } from '@muster/db'
 
+export type Outcome<Answer> = { answer: Answer } | { error: unknown }
+
+/** The outcome of work for some items of a batch: for all of them, or for one. */
+export type Part<Item, Answer> = { items: readonly Item[] } & Outcome<Answer>
+
+/**
+ * Does the work of a batch at once. If it fails, does the work of each item alone, so that a bad item fails alone and stops no other. One
+ * part for the whole batch, or one part per item.
+ *
+ * @throws the error of an outage: while the database is unavailable, trying each item alone would only take longer to fail
+ */
+export async function isolating<Item, Answer>(items: readonly Item[], work: (items: readonly Item[]) => Promise<Answer>): Promise<Part<Item, Answer>[]> {
+  try {
+    return [{ items, answer: await work(items) }]
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error
+    if (items.length === 1) return [{ items, error }]
+  }
+  const parts: Part<Item, Answer>[] = []
+  for (const item of items) parts.push(...(await isolating([item], work)))
+  return parts
+}
+
 export interface BatchExecutorOptions {
-  /** Lots that are under way at once. What comes while they are waits for the next, and goes with it. */
+  /** Batches that run at the same time. Items that come in the meantime wait for the next batch. */
   batchesAtOnce: number
   batchSizeMax: number
 }
-
-type Outcome<Answer> = { answer: Answer } | { error: unknown }
 
 interface Waiting<Item, Answer> {
   item: Item
@@ -15,14 +36,14 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Does together what many ask for at once, so that they share packets and commits. With little to do, everything is done at once and
- * alone; what comes while others are at it is collected. Where a lot fails, each of its items is done alone, and fails alone.
+ * Collects concurrent calls into batches, which share round trips and commits. A lone call runs at once and alone. If a batch fails, each
+ * of its items is tried alone.
  */
 export class BatchExecutor<Item, Answer> {
   readonly #work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>
   readonly #options: BatchExecutorOptions
   readonly #waiting: Waiting<Item, Answer>[] = []
-  #underWay = 0
+  #running = 0
 
   constructor(work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>, options: BatchExecutorOptions) {
     this.#work = work
@@ -37,37 +58,34 @@ export class BatchExecutor<Item, Answer> {
   }
 
   #begin(): void {
-    if (this.#underWay === this.#options.batchesAtOnce) return
-    this.#underWay += 1
-    // After everything that has arrived by now has been read.
+    if (this.#running === this.#options.batchesAtOnce) return
+    this.#running += 1
+    // After all input that has arrived has been read.
     setImmediate(() => void this.#drain())
   }
 
   async #drain(): Promise<void> {
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
-      // What is too much for one lot need not wait for it.
+      // The rest need not wait for this batch.
       if (this.#waiting.length > 0) this.#begin()
-      await this.#do(batch)
+      await this.#run(batch)
     }
-    this.#underWay -= 1
+    this.#running -= 1
   }
 
   #take(): Waiting<Item, Answer>[] {
     return this.#waiting.splice(0, this.#options.batchSizeMax)
   }
 
-  async #do(batch: Waiting<Item, Answer>[]): Promise<void> {
-    try {
-      const outcomes = await this.#work(batch.map((waiting) => waiting.item))
-      for (const [place, waiting] of batch.entries()) {
-        const outcome = outcomes[place] as Outcome<Answer>
+  async #run(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
+    const work = (waiting: readonly Waiting<Item, Answer>[]) => this.#work(waiting.map(({ item }) => item))
+    const parts = await isolating(batch, work).catch((error: unknown) => [{ items: batch, error }])
+    for (const part of parts) {
+      for (const [place, waiting] of part.items.entries()) {
+        const outcome = 'error' in part ? part : (part.answer[place] as Outcome<Answer>)
         if ('error' in outcome) waiting.reject(outcome.error)
         else waiting.resolve(outcome.answer)
       }
-    } catch (error) {
-      // While the database is away, asking again for each would only take longer to say so.
-      if (batch.length > 1 && !isDatabaseUnavailable(error)) for (const waiting of batch) await this.#do([waiting])
-      else for (const waiting of batch) waiting.reject(error)
     }
   }
 }

@@ -1,5 +1,6 @@
-import { type Advance, type DueFacts, type DueRef, dueSlots, isDatabaseUnavailable, type NewSlotRow, outbox, schedules, type Tx, transaction } from '@muster/db'
+import { type Advance, type DueFacts, type DueRef, dueSlots, type NewSlotRow, outbox, schedules, type Tx, transaction } from '@muster/db'
 import { DomainError, type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
+import { isolating } from '../core/batch-executor.ts'
 import type { Deps } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
 import { insertPrepared, type Spawned } from '../subtasks/create-subtask.ts'
@@ -55,7 +56,7 @@ export async function fireSchedules(deps: Deps, { except, signal }: FiringReques
   const batches = inBatches(look.due)
   const fireBatches = async () => {
     for (let batch = batches.shift(); batch !== undefined && !signal.aborted; batch = batches.shift()) {
-      note(await together(deps, batch.projectId, batch.ids, fireDue))
+      note(await doTogether(deps, batch.projectId, batch.ids, fireDue))
     }
   }
   await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, fireBatches))
@@ -101,29 +102,16 @@ interface Outcome extends Omit<Done, 'failed'> {
 
 type Work = (deps: Deps, tx: Tx, projectId: string, ids: readonly string[]) => Promise<Outcome>
 
-/** Does something with several schedules in one transaction. Where that fails, each is tried alone, so that one that cannot be fired holds up no other. */
-async function together(deps: Deps, projectId: string, ids: readonly string[], work: Work): Promise<Done> {
+/** Does the work of several schedules in one transaction. A schedule that cannot be fired delays no other. */
+async function doTogether(deps: Deps, projectId: string, ids: readonly string[], work: Work): Promise<Done> {
   const done: Done = { moved: 0, fired: 0, hasWaiting: false, failed: [] }
-  let outcomes: Outcome[]
-  try {
-    outcomes = [await transaction(deps.db, projectId, (tx) => work(deps, tx, projectId, ids))]
-  } catch (error) {
-    // While the database is away, asking again for each would only take longer to say so.
-    if (isDatabaseUnavailable(error)) throw error
-    outcomes = []
-    if (ids.length === 1) outcomes.push({ moved: 0, fired: 0, hasWaiting: false, faults: [{ scheduleId: ids[0] as string, error }] })
-    else {
-      for (const id of ids) {
-        const alone = await together(deps, projectId, [id], work)
-        outcomes.push({ ...alone, faults: [] })
-        done.failed.push(...alone.failed)
-      }
+  for (const part of await isolating(ids, (some) => transaction(deps.db, projectId, (tx) => work(deps, tx, projectId, some)))) {
+    if ('answer' in part) {
+      done.moved += part.answer.moved
+      done.fired += part.answer.fired
+      done.hasWaiting ||= part.answer.hasWaiting
     }
-  }
-  for (const { moved, fired, hasWaiting, faults } of outcomes) {
-    done.moved += moved
-    done.fired += fired
-    done.hasWaiting ||= hasWaiting
+    const faults = 'answer' in part ? part.answer.faults : part.items.map((scheduleId) => ({ scheduleId, error: part.error }))
     for (const { scheduleId, error } of faults) {
       done.failed.push(scheduleId)
       deps.log.error({ err: error, project_id: projectId, schedule_id: scheduleId }, 'a schedule could not be fired; it is left as it is')
@@ -275,7 +263,7 @@ interface Written {
 async function fireWhatHasRoom(deps: Deps, projectId: string, except: readonly string[]): Promise<Done> {
   const ids = await transaction(deps.db, projectId, (tx) => dueSlots.findRoomForWaiting(tx, projectId, except, laneDefaults(deps), BATCH_MAX))
   if (ids.length === 0) return { moved: 0, fired: 0, hasWaiting: true, failed: [] }
-  return await together(deps, projectId, ids, fireWaiting)
+  return await doTogether(deps, projectId, ids, fireWaiting)
 }
 
 const fireWaiting: Work = async (deps, tx, projectId, ids) => {

@@ -1,4 +1,4 @@
-import { lanes, type NewSubtaskRow, spawn, type Tx, toNewSubtask, transaction } from '@muster/db'
+import { lanes, type NewSubtaskRow, pipeline, spawn, type Tx, toNewSubtask, transaction } from '@muster/db'
 import {
   DomainError,
   type Priority,
@@ -26,17 +26,17 @@ export interface NewSubtask {
   notify?: boolean | undefined
   parentSessionId?: string | undefined
   taskId?: string | undefined
-  /** A runner by its name, or the choice of one, which is made only where there is something to run. */
+  /** The name of a runner, or a function that chooses one, called only when the subtask is accepted. */
   runner: string | RunnerChooser
-  /** In place of that of the sub-agent, where there is one. */
+  /** Overrides the model of the sub-agent. */
   model?: string | undefined
-  /** The sub-agent that it is a run of, in the background. */
+  /** The sub-agent to run, in the background. */
   subagent?: string | undefined
   requiredOutputs?: RequiredOutput[] | undefined
   maxAttempts?: number | undefined
   budget?: { maxSteps?: number | undefined; maxTokens?: number | undefined; maxCostUsdMicros?: number | undefined } | undefined
   metadata?: Record<string, unknown> | undefined
-  /** How often a poor result is sent back. Only of a dispatched brief: what has no criteria has nothing to be sent back for. */
+  /** The number of revision rounds after a poor result. Only for dispatched tasks, because results without criteria are never poor. */
   maxRevisions?: number | undefined
 }
 
@@ -45,7 +45,7 @@ const DEFAULT_MAX_ATTEMPTS = 2
 export const DEFAULT_MAX_STEPS = 50
 
 /**
- * Accepts a subtask: row, event and, where its agent has a free slot, the job, in one commit. [011] spawn_task
+ * Accepts a subtask: row, event and, if its lane has a free permit, the job, in one commit. [011] spawn_task
  *
  * @throws DomainError `subtasks_disabled`, `spawn_blocked`, `forbidden`, `pending_limit_reached`, and what `engageSubagent` refuses
  */
@@ -85,12 +85,12 @@ export async function inBackground(
   return await engageSubagent(ctx, tx, prepared, { name: subagent, model: prepared.model, runner, runInBackground: true })
 }
 
-/** Checks who asks, fills in what was left out, and chooses the runner of a plain subtask. */
+/** Checks the caller, fills in defaults, and chooses the runner of a subtask without a sub-agent. */
 export function prepareSubtask(ctx: Ctx, input: NewSubtask): NewSubtaskRow {
   return { ...prepareRun(ctx, input), ...resolveRunner(input.runner, null) }
 }
 
-/** The same but for the runner, which of a sub-agent is chosen once its definition is known. */
+/** The same without the runner, which for a sub-agent is chosen once its definition is known. */
 export function prepareRun(ctx: Ctx, input: Omit<NewSubtask, 'runner'>, scope: Scope = 'subtasks:write'): PreparedRun {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, scope)
@@ -124,13 +124,13 @@ export function prepareRun(ctx: Ctx, input: Omit<NewSubtask, 'runner'>, scope: S
   }
 }
 
-/** A row that is ready to be inserted, and who asks for it. */
+/** A row that is ready to be inserted, with the context of its caller. */
 export interface Prepared {
   ctx: Ctx
   row: NewSubtaskRow
 }
 
-/** One subtask of a lot: accepted, or refused because its agent has as many waiting as it may. */
+/** The outcome for one subtask of a batch: accepted, or refused because of the limit of pending subtasks. */
 export type Spawned = { answer: Subtask } | { error: DomainError }
 
 export function unwrap(spawned: Spawned | undefined): Subtask {
@@ -139,30 +139,16 @@ export function unwrap(spawned: Spawned | undefined): Subtask {
   return spawned.answer
 }
 
-/** Inserts prepared subtasks of one project, in their order, in a caller's transaction. Takes lane locks: row locks come before. */
+/** Inserts prepared subtasks of one project, in their order, in a caller's transaction. Takes the locks of lanes; locks of rows come before. */
 export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<Spawned[]> {
   const defaults = laneDefaults(deps)
-  const wanted = prepared.map(({ ctx, row }) => ({
-    row,
-    created: subtaskEvent('subtask.created', row, ctx.actor, {
-      priority: row.priority,
-      runner: row.runner,
-      ...(row.subagentName === null ? {} : { subagent: { name: row.subagentName, version: row.subagentVersion } }),
-    }),
-  }))
-  // Statements in one packet: they run one after the other, and each sees what the one before it has waited for, or done.
-  const [, inserted] = await Promise.all([
-    lanes.lockProjectLanes(
-      tx,
-      projectId,
-      prepared.map(({ row }) => row.agentId),
-      defaults,
-    ),
-    spawn.insertSubtasks(tx, projectId, wanted, defaults, deps.settings.SUBTASK_AGEING_SECONDS),
-    deps.runJobs.insertForRows(
-      tx,
-      prepared.map(({ row }) => row.id),
-    ),
+  const agentIds = prepared.map(({ row }) => row.agentId)
+  const ids = prepared.map(({ row }) => row.id)
+  // Each statement sees what the one before it has waited for or written.
+  const [, inserted] = await pipeline([
+    lanes.lockProjectLanes(tx, projectId, agentIds, defaults),
+    spawn.insertSubtasks(tx, projectId, prepared.map(withCreatedEvent), defaults, deps.settings.SUBTASK_AGEING_SECONDS),
+    deps.runJobs.insertForRows(tx, ids),
   ])
   let hasPermits = false
   const spawned: Spawned[] = []
@@ -175,22 +161,29 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
       spawned.push({ error })
       continue
     }
-    hasPermits ||= accepted.hasPermit
-    if (accepted.outranksHolder) {
-      const taken = await lanes.takePermitFromLater(tx, projectId, row.agentId, accepted.rankAt)
-      if (taken !== null) {
-        await deps.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
-        await lanes.givePermit(tx, row.id, row.jobId)
-        await deps.runJobs.insertForRows(tx, [row.id])
-        hasPermits = true
-      }
-    }
+    const hasTaken = accepted.outranksHolder && (await takePermit(deps, tx, projectId, row, accepted.rankAt))
+    hasPermits ||= accepted.hasPermit || hasTaken
     spawned.push({ answer: toNewSubtask(row, accepted.createdAt) })
   }
   if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectPermitsSoon(deps, projectId))
   if (hasPermits) tx.afterCommit(() => deps.notifier.notify('run'))
   if (inserted.size > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   return spawned
+}
+
+function withCreatedEvent({ ctx, row }: Prepared) {
+  const { priority, runner, subagentName: name, subagentVersion: version } = row
+  return { row, created: subtaskEvent('subtask.created', row, ctx.actor, { priority, runner, ...(name === null ? {} : { subagent: { name, version } }) }) }
+}
+
+/** Gives a subtask the permit of a waiting one of its lane that ranks later. Returns false if a worker has claimed that one meanwhile. */
+async function takePermit(deps: Deps, tx: Tx, projectId: string, row: NewSubtaskRow, rankAt: Date): Promise<boolean> {
+  const taken = await lanes.takePermitFromLater(tx, projectId, row.agentId, rankAt)
+  if (taken === null) return false
+  await deps.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
+  await lanes.givePermit(tx, row.id, row.jobId)
+  await deps.runJobs.insertForRows(tx, [row.id])
+  return true
 }
 
 async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lanes.LaneDefaults): Promise<DomainError> {
@@ -200,21 +193,21 @@ async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lane
   return new DomainError('pending_limit_reached', message, { retryAfterSeconds: 1, limit, limited_by: limitedBy, agent_id: agentId })
 }
 
-/** Enough that they do not wait for one another's disk writes, few enough that under load many go together. */
+/** Enough that batches do not wait for the disk writes of others, few enough that under load each has many items. */
 const BATCHES = { batchesAtOnce: 4, batchSizeMax: 50 }
 const batches = new WeakMap<RunJobs, Map<string, BatchExecutor<Prepared, Subtask>>>()
 
-/** What is spawned without an `Idempotency-Key` at the same time, in the same project, is accepted together. */
+/** Concurrent spawns of a project without an `Idempotency-Key` share a transaction. */
 function batchExecutorsOf(ctx: Ctx): BatchExecutor<Prepared, Subtask> {
   const ofProcess = batches.get(ctx.runJobs) ?? new Map<string, BatchExecutor<Prepared, Subtask>>()
   batches.set(ctx.runJobs, ofProcess)
   const { projectId } = ctx.actor
   const known = ofProcess.get(projectId)
   if (known !== undefined) return known
-  const createBatchExecutor = new BatchExecutor<Prepared, Subtask>(
+  const executor = new BatchExecutor<Prepared, Subtask>(
     (prepared) => transaction(ctx.db, projectId, (tx) => insertPrepared((prepared[0] as Prepared).ctx, tx, projectId, prepared)),
     BATCHES,
   )
-  ofProcess.set(projectId, createBatchExecutor)
-  return createBatchExecutor
+  ofProcess.set(projectId, executor)
+  return executor
 }
