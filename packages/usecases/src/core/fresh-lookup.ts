@@ -1,6 +1,6 @@
 /**
- * Shares the answers of a question that many ask at once, and never one that is older than its asking: whoever asks while an answer is
- * on its way waits for the next one, together with all others who do.
+ * Shares one lookup among concurrent callers, and never returns an answer that began before the call: a caller that comes while a lookup
+ * runs waits for the next one, together with all others.
  */
 export class FreshLookup<Answer> {
   readonly #look: (key: string) => Promise<Answer>

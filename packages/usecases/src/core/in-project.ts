@@ -3,7 +3,7 @@ import { DomainError } from '@muster/domain'
 import { type Ctx, Replay } from './ctx.ts'
 
 /**
- * The one way in which a use-case changes anything: one transaction in the actor's project. With an `Idempotency-Key` the answer
+ * The only way in which a use-case writes: one transaction in the actor's project. With an `Idempotency-Key` the answer
  * is stored in the same commit as the effect, so that a crash leaves both or neither, and a repetition gets the stored answer.
  *
  * @param isAnswer whether a result is worth repeating; one that is not commits without using the key up

@@ -32,7 +32,7 @@ export function subtaskToken(subtaskId: string, secret: Buffer): string {
   return ownToken(SUBTASK_PREFIX, subtaskId, secret)
 }
 
-/** The credential of whoever holds a task. It carries the task's id, for the same reason. */
+/** The credential of an assignee. It contains the id of the task, for the same reason. */
 export function newAssignmentCredential(taskId: string): Secret {
   return newOwnCredential(ASSIGNMENT_PREFIX, taskId)
 }

@@ -26,8 +26,8 @@ export class WriteWatch {
 }
 
 /**
- * Writes to the database as requests do, and notes whether it could. It says more than the requests of the process: a disk may be full for
- * those that need new room, and not for others.
+ * Writes to the database as requests do, and records whether that worked. Requests alone do not tell: on a full disk, only writes that
+ * need new space fail.
  *
  * @throws what the database answers
  */

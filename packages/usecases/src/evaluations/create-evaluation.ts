@@ -25,7 +25,7 @@ export interface CreatedEvaluation {
 }
 
 /**
- * Judges any text, and keeps both. A sub-agent's own credential may not: whatever it hands in here would stand for the work on its task. [D2]
+ * Evaluates any text and stores both. A sub-agent's own credential may not call this: its text would count as work on its task. [D2]
  *
  * @throws DomainError `not_found` for a task that there is not, `validation_failed` for a threshold above the score from which results are approved
  */
@@ -38,7 +38,7 @@ export async function createEvaluation(ctx: Ctx, input: NewEvaluation): Promise<
   const rules = evaluationRules(settings, input.threshold)
   const judge = judgeOf(input.judge === undefined ? settings : { judge: input.judge })
   const subject = { projectId, origin: 'request' as const, taskId, subtaskId: null, messageId: null, sessionId, subagentName: null }
-  // Before the transaction: it may take a second, and nothing that it depends on changes any more.
+  // Before the transaction: it may take a second, and its inputs do not change.
   const { row } = evaluateOutput(ctx.newId(), subject, { output, criteria, criteriaRevision, taskId, settings: rules })
   const outputBodyId = bodies.needsBody(output) ? ctx.newId() : null
   return await inProject(ctx, async (tx) => {

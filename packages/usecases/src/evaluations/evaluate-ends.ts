@@ -1,4 +1,4 @@
-import { checkIns, type EndingRow, evaluations, type NewEvaluationRow, settle, type Tx } from '@muster/db'
+import { checkIns, type EndingRow, evaluations, type NewEvaluationRow, pipeline, settle, type Tx } from '@muster/db'
 import {
   type Evaluation,
   type EvaluationRules,
@@ -15,20 +15,20 @@ import type { Deps } from '../core/ctx.ts'
 import { evaluateOutput } from './evaluate-output.ts'
 import { requestJudgement } from './request-judgement.ts'
 
-/** By what a project's outputs are judged. */
+/** The evaluation rules of a project. */
 export interface ProjectRules {
   rules: EvaluationRules
-  /** Null where no model is asked; its model is null where it is the server's. */
+  /** Null if no judge is used; `model` is null for the judge of the server. */
   judge: { model: string | null } | null
 }
 
-/** The same for a batch of results, and what is known of the runs of briefs among them, by their subtasks. */
+/** The same for a batch of results, with the delivered tasks and the check-ins of their runs, by subtask. */
 export interface RulesOfEnds extends ProjectRules {
   delivered: ReadonlyMap<string, settle.DeliveredTask>
   said: ReadonlyMap<string, checkIns.StoredCheckIn[]>
 }
 
-/** An evaluation that is yet to be stored, and whether a judge is asked as well, whose verdicts then decide. */
+/** An evaluation before it is stored. With a `judge`, its verdicts decide later. */
 export interface MadeEvaluation {
   evaluation: Evaluation
   row: NewEvaluationRow
@@ -41,8 +41,7 @@ export async function readProjectRules(tx: Tx, projectId: string): Promise<Proje
 }
 
 /**
- * By what the results of these subtasks are judged. Without tasks it is one statement; it may travel in the packet that locks the rows,
- * behind the lock.
+ * The rules that evaluate the results of these subtasks. Without tasks it is one statement, so it may follow the locks of the rows in their pipeline.
  */
 export async function readRulesOfEnds(tx: Tx, projectId: string, subtaskIds: readonly string[], taskIds: readonly string[]): Promise<RulesOfEnds> {
   const hasTasks = taskIds.length > 0
@@ -58,14 +57,14 @@ export async function readRulesOfEnds(tx: Tx, projectId: string, subtaskIds: rea
   }
 }
 
-/** What is judged of an end: the result, and the outputs that were asked for and have been accepted. */
+/** The evaluated part of an end: the result, and the accepted required outputs. */
 export interface DeliveredResult {
   result: string
   blocks: readonly NplBlock[]
   accepted: readonly RequiredOutput[]
 }
 
-/** Judges the result of a run, by the criteria that it was told, and by what it has said of them before. */
+/** Evaluates the result of a run by the criteria that were delivered to it, and by its earlier check-ins. */
 export function evaluateEnd(deps: Pick<Deps, 'newId'>, projectId: string, rulesOfEnds: RulesOfEnds, row: EndingRow, end: DeliveredResult): MadeEvaluation {
   const sessionId = subtaskSessionId(row.id)
   const delivered = rulesOfEnds.delivered.get(row.id)
@@ -97,14 +96,14 @@ export function evaluateEnd(deps: Pick<Deps, 'newId'>, projectId: string, rulesO
   return { ...made, judge: judgeFor(rulesOfEnds, made.evaluation) }
 }
 
-/** A judge is asked about criteria: where a validator has decided them all, or there are none, there is nothing to ask. */
+/** The judge of an evaluation; null if a validator has decided all criteria, or there are none. */
 export function judgeFor({ judge }: ProjectRules, { criteria }: Pick<Evaluation, 'criteria'>): ProjectRules['judge'] {
   return criteria.every(isOutputCriterion) ? null : judge
 }
 
-/** Stores evaluations with the requests to their judges. They are announced by whoever made them. */
+/** Stores evaluations with the requests to their judges. The caller publishes their events. */
 export async function storeEvaluations(deps: Deps, tx: Tx, projectId: string, made: readonly MadeEvaluation[]): Promise<void> {
-  await Promise.all([
+  await pipeline([
     evaluations.insertEvaluations(
       tx,
       projectId,

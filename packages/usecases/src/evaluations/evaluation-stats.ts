@@ -24,7 +24,7 @@ export interface StatsQuery {
 export async function getEvaluationStats(ctx: Ctx, query: StatsQuery): Promise<EvaluationStats & { from: Date; to: Date }> {
   requireScope(ctx.actor, 'evaluations:read')
   return await reading(ctx, async (tx) => {
-    // Times are stored rounded to milliseconds: one that was stored just now may lie a little ahead.
+    // Times are rounded to milliseconds: a recent one may be slightly in the future.
     const to = query.to ?? new Date((await clock.readClock(tx)).getTime() + 2)
     const from = query.from ?? new Date(to.getTime() - DAYS_DEFAULT * DAY_MS)
     if (!(from < to)) throw refused('from', `must be before to, which is ${to.toISOString()}`, from)

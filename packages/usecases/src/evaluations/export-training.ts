@@ -22,8 +22,8 @@ export interface TrainingQuery {
 const FLAGS_AT_ONCE = 100
 
 /**
- * What was flagged, as examples to train a model with: one a line. Whoever reads them sets the pace: nothing is asked of the database before the
- * line before it was taken, and no transaction stays open in between, so that what is flagged meanwhile may be among them.
+ * Flagged items as training examples, one per line. The reader sets the pace: the database is queried only after the previous line was
+ * read, and no transaction stays open in between. So items that are flagged during the export may be included.
  *
  * @throws DomainError `forbidden`
  */
@@ -34,7 +34,7 @@ export async function* exportTraining(ctx: Ctx, { format, quality, tags }: Train
   for (;;) {
     const flags = await reading(ctx, (tx) => training.listFlagged(tx, projectId, { quality, tags, after, limit: FLAGS_AT_ONCE }))
     for (const flag of flags) {
-      // One by one: each may be of megabytes.
+      // One by one: each may have megabytes.
       const example = await reading(ctx, (tx) => exampleOf(tx, projectId, flag))
       const record = example === null ? null : trainingRecord(format, example)
       if (record !== null) yield `${record}\n`
@@ -80,7 +80,7 @@ async function saidOfTask(tx: Tx, projectId: string, id: string, evaluationId: s
   if (task === null) return null
   const said = await training.listTaskMessages(tx, projectId, id)
   if (said.some(({ role }) => role === 'assistant')) {
-    // Hooks tell what the agent says, and not what it was asked: that is what the brief says.
+    // Hooks report only the agent's messages. The brief stands for the request.
     return said.some(({ role }) => role === 'user') ? said : [{ role: 'user', content: taskOfBrief(task) }, ...said]
   }
   const output = evaluationId === null ? null : ((await evaluationReads.findOutput(tx, projectId, evaluationId))?.output ?? null)

@@ -4,8 +4,8 @@ import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 
 /**
- * Says of what quality a task or a subtask is, in place of what was said before; of a task, also of everything that the assistant said about
- * it. excellent and good make it an example to learn from, bad takes that back. Nobody flags their own work: a sub-agent's credential may not.
+ * Flags the quality of a task or a subtask and replaces the previous flag; for a task, also the assistant's messages about it. excellent and
+ * good make it a training example, bad removes it. A sub-agent's credential may not flag, because it would flag its own work.
  *
  * @throws DomainError `not_found`
  */
@@ -27,7 +27,7 @@ export async function flagQuality(
       evaluationId: await evaluationReads.findLatestEvaluation(tx, projectId, own.kind === 'task' ? { taskId: own.id } : { subtaskId: own.id }),
       author: { kind, id },
     }
-    // First, because of two at once the one waits here for the other.
+    // First, because one of two concurrent calls waits here for the other.
     const stored = await qualityFlags.putFlag(tx, projectId, flag)
     if (own.kind === 'task') await qualityFlags.flagMessages(tx, projectId, flag)
     return stored

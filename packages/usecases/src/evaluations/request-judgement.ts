@@ -10,8 +10,8 @@ export interface JudgementRequest {
 }
 
 /**
- * Asks for a model's verdicts on an evaluation: the row and its job commit with it, and workers hear of it then. Asking again for the same
- * evaluation changes nothing. See `judgeEvaluation` for what becomes of it.
+ * Requests the verdicts of a judge on an evaluation. The row and its job commit with the evaluation; workers are notified then. A repeated
+ * request changes nothing. `judgeEvaluation` does the work.
  */
 export async function requestJudgement(deps: Pick<Deps, 'judgeJobs' | 'notifier'>, tx: Tx, request: JudgementRequest): Promise<void> {
   if (!(await judgements.insertJudgement(tx, request))) return

@@ -21,7 +21,7 @@ export function subtaskEvent(
   return { type, subject: { kind: 'subtask', id: subtask.id }, data, actor }
 }
 
-/** What happened to an update. Its subject is the subtask, so that whoever follows a subtask sees its receipts too. */
+/** The event of an update. Its subject is the subtask, so that followers of a subtask see its receipts too. */
 export function updateEvent(
   type: NewEvent['type'],
   updateId: string,
@@ -55,7 +55,7 @@ export function taskEvent(
   }
 }
 
-/** What happened to an update of a task. Its subject is the task, so that whoever follows it sees its receipts too. */
+/** The event of a task update. Its subject is the task, so that followers of a task see its receipts too. */
 export function taskUpdateEvent(
   type: NewEvent['type'],
   updateId: string,

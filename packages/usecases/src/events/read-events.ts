@@ -10,7 +10,7 @@ export interface EventQuery {
 }
 
 /**
- * Events of the actor's project in the order of the log. A sub-agent's own credential sees those about its own work alone.
+ * Events of the actor's project in the order of the log. A sub-agent's own credential sees only events about its own work.
  *
  * @throws DomainError `cursor_pruned` when events after the cursor have been dropped
  */
@@ -20,7 +20,7 @@ export async function readEvents(ctx: Ctx, query: EventQuery): Promise<LoggedEve
   if (own !== undefined && query.subjectId !== undefined && query.subjectId !== own) throw notFound('subtask')
   const subjectId = own ?? query.subjectId
   if (query.afterSeq > 0) {
-    // The log is pruned as a whole: its beginning, not that of the project, says what is no longer kept.
+    // The log is pruned as a whole: its first event, not that of the project, tells what is gone.
     const { oldestSeq } = await transaction(ctx.dispatchDb, null, (tx) => events.logBounds(tx))
     if (query.afterSeq < oldestSeq - 1) {
       throw new DomainError('cursor_pruned', `Events up to ${oldestSeq - 1} are no longer kept. Start again with after=0, the oldest that is kept.`, {

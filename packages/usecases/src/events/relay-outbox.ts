@@ -4,8 +4,8 @@ import type { Deps } from '../core/ctx.ts'
 const BATCH = 1_000
 
 /**
- * Moves waiting events into the log. Answers whether there may be more: also when another process is at it, which may have begun before
- * the events of this one were there.
+ * Moves waiting events into the log. Returns whether there may be more, also while another process relays, because that may have begun
+ * before the events of this process existed.
  */
 export async function relayOutbox(deps: Deps): Promise<boolean> {
   const moved = await outbox.moveOutbox(deps.dispatchDb.sql, BATCH)

@@ -9,15 +9,15 @@ import { decideReview } from '../tasks/decide-review.ts'
 const JUDGE: NewEvent['actor'] = { kind: 'system', id: 'judge' }
 const RETRY_STORING_MS = 500
 
-/** `nothing`: it was over already. `later`: the model could not be asked, and will be again. `given_back`: it was told to stop before the answer. */
+/** `nothing`: it had already ended. `later`: the model was not available; another try follows. `given_back`: the worker stopped before the answer. */
 export type JudgementEnd = 'judged' | 'failed' | 'later' | 'given_back' | 'nothing'
 
 /**
- * Works off one job of the judge: asks for verdicts, outside of every transaction, and adds them in one commit as an evaluation of their own,
- * with the decision over a task that waited for them. However often it runs, and wherever it is broken off, there is one such evaluation at
- * the most, because whoever comes second finds the judgement over; and one in the end, because the job stays until the commit.
+ * Does one job of the judge: asks for verdicts outside of every transaction, and stores them in one commit as a separate evaluation, with the
+ * decision about a task that waited for them. It is stored at most once, because a second run finds the judgement finished, and at least
+ * once, because the job stays until the commit.
  *
- * Once there is an answer it is stored as soon as the database can be reached again: it has been paid for.
+ * An answer costs money, so during an outage it is kept until it can be stored.
  *
  * @param signal to break the question off, and give the job back
  */
@@ -118,7 +118,7 @@ async function stored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<
       return await store()
     } catch (error) {
       if (!isDatabaseUnavailable(error) || signal.aborted) throw error
-      // Whether it wakes in time or by the signal, it looks once more.
+      // After the time or the signal, it looks once more.
       await sleep(RETRY_STORING_MS, undefined, { signal }).catch(() => undefined)
     }
   }

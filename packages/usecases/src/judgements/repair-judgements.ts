@@ -4,8 +4,7 @@ import type { Deps } from '../core/ctx.ts'
 const BATCH = 100
 
 /**
- * Judgements of workers that are gone go to others. With one that no worker has come to an end with, however often it was tried, there
- * is something the matter: it has failed.
+ * Gives the judgements of lost workers to others. A judgement that no worker could finish in all its tries has failed.
  */
 export async function takeLostJudgements(deps: Deps): Promise<void> {
   if ((await deps.judgeJobs.takeFromLost()) > 0) deps.notifier.notify('judge')
@@ -17,7 +16,7 @@ export async function takeLostJudgements(deps: Deps): Promise<void> {
   }
 }
 
-/** Gives judgements without a job a new one: somebody has removed it, or a backup has brought back the rows alone. */
+/** Gives judgements without a job a new one: the job was removed, or a backup restored only the rows. */
 export async function renewJudgementJobs(deps: Deps): Promise<number> {
   let count = 0
   for (const projectId of await deps.judgeJobs.findProjects()) {

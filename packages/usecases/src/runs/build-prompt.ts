@@ -31,7 +31,7 @@ import { briefOfTask, recordDeliveries, renderBriefOfTask, subjectOfRun, toUpdat
 import { holderOf } from './checkpoint-run.ts'
 import type { ClaimedRun } from './claim-runs.ts'
 
-/** What a run is told before it starts. */
+/** The prompt of a run, with everything it is made of. */
 export interface RunPrompt {
   text: string
   task: string
@@ -42,7 +42,7 @@ export interface RunPrompt {
   sessionId: string
   /** The sub-agent that it is a run of, without what the background takes from it. */
   subagent: SubagentDefinition | null
-  /** Whether it is the run of a dispatched brief, whose changes it is told. */
+  /** Whether the run holds the task, and so receives its updates. */
   runsTask: boolean
   /** Of the brief that it runs: where its author has the files; null for every other run. */
   clientCwd: string | null
@@ -61,8 +61,8 @@ export async function buildPromptInTransaction(deps: Deps, tx: Tx, run: ClaimedR
   if (isAllThereIs(run)) return compose(deps, run, NO_ROLE, [], 0, null, await takeGuides(tx, run))
   const role = await roleOf(tx, run)
   const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
-  // The row's lock keeps a note that arrives just now out of the brief and in the queue, or in the brief and out of the queue. An outside worker that
-  // has claimed again meanwhile, for want of an answer, has a brief already: nobody reads this one, so nothing is recorded as told by it.
+  // The lock of the row puts a note that arrives now either into the prompt or into the queue, never both. An outside worker that lost the
+  // answer and has claimed again already has a prompt: this one is never read, so it records no deliveries.
   const held = await checkpoints.lockRun(tx, { subtaskId: run.id, attempt: run.attempt }, hashToken(run.credential))
   if (held === null) return compose(deps, run, role, [], 0, null, [])
   const fresh = await updates.takeQueuedUpdates(tx, run.projectId, run.id, holderOf(run.id, run.attempt))
@@ -74,7 +74,7 @@ export async function buildPromptInTransaction(deps: Deps, tx: Tx, run: ClaimedR
   await outbox.publish(tx, run.projectId, events)
   if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   const guides = await takeGuides(tx, run)
-  return compose(deps, run, role, notes, held.updateSeq, task === null ? null : await introduce(deps, tx, run, task, actor), guides)
+  return compose(deps, run, role, notes, held.updateSeq, task === null ? null : await deliverBrief(deps, tx, run, task, actor), guides)
 }
 
 /** Of guides that know why the attempt before this one failed. */
@@ -96,7 +96,7 @@ const NO_ROLE: Role = { subagent: null, earlier: null }
 const EARLIER_STEPS_MAX = 50
 
 async function roleOf(tx: Tx, run: ClaimedRun): Promise<Role> {
-  // Of a result that was poor, so that what was right of it is kept; or of what its sub-agent is to go on from.
+  // The poor result, so that the next round keeps its good parts, or the subtask that this one continues.
   const earlierId = run.revisionOf ?? run.resumeOf
   const earlier = earlierId === null ? null : await earlierWork(tx, run.projectId, earlierId)
   if (run.subagentName === null) return { subagent: null, earlier }
@@ -114,8 +114,8 @@ async function earlierWork(tx: Tx, projectId: string, subtaskId: string): Promis
   return { subtaskId, task, status, finalOutcome, result, error, steps: await steps.listLastSteps(tx, projectId, subtaskId, EARLIER_STEPS_MAX) }
 }
 
-/** What a brief that is run says now, and the record that its run has been told; null where the subtask only mentions the task. */
-async function introduce(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
+/** The current brief of the task that a run holds, recorded as delivered; null if the subtask only mentions the task. */
+async function deliverBrief(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
   const sessionId = subtaskSessionId(run.id)
   const handover: injections.Handover = { taskId: task.id, seq: task.updateSeq, revision: task.revision, isBrief: true }
   const [isHeld] = await recordDeliveries(deps, tx, run.projectId, sessionId, [handover], actor)
@@ -131,7 +131,7 @@ function compose(
   { subagent, earlier }: Role,
   notes: readonly Update[],
   noteSeq: number,
-  dispatched: Awaited<ReturnType<typeof introduce>>,
+  dispatched: Awaited<ReturnType<typeof deliverBrief>>,
   guides: readonly tsgNotices.TsgNotice[],
 ): RunPrompt {
   const requiredOutputs = dispatched?.task.requiredOutputs ?? run.requiredOutputs
@@ -153,7 +153,7 @@ function compose(
       ),
       ...guides.map(({ tsgId, title, matchedPattern }) => renderTsgNotice({ tsgId, title, pattern: matchedPattern })),
     ].join('\n\n'),
-    // Not as it was dispatched: an earlier attempt may have been told of changes since.
+    // Not the dispatched revision: an earlier attempt may have received changes.
     task: dispatched === null ? run.task : taskOfBrief(dispatched.task),
     criteria: dispatched?.task.criteria.map(({ id, text }) => ({ id, text })) ?? [],
     requiredOutputs,

@@ -1,4 +1,4 @@
-import { checkpoints, injections, outbox, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
+import { checkpoints, injections, outbox, pipeline, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
 import { cutToCodePoints, fenceOf, type NewEvent, renderTaskUpdate, type StepKind, subtaskSessionId, toStorableJson, type Usage } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { subtaskEvent, taskUpdateEvent, updateEvent } from '../events/event-data.ts'
@@ -18,28 +18,28 @@ export interface RunCheckpoint {
   attempt: number
   agentId: string
   task: string
-  /** The brief that it is about, whose changes it is told if it runs it. */
+  /** The task of the subtask. If the run holds it, it receives its updates. */
   taskId: string | null
   parentSessionId: string | null
   workerId: string
   steps: readonly { kind: StepKind; content: unknown }[]
   usage: Partial<Omit<Usage, 'steps'>>
-  /** Updates that the work has taken in. */
+  /** Updates that the agent has acknowledged. */
   acknowledgedIds: readonly string[]
-  /** Whether the run takes updates; if so, those queued are handed over now. */
+  /** Whether the run accepts updates. If so, queued ones are delivered now. */
   takesUpdates: boolean
-  /** Place of the last step that is known to be stored; null where the caller keeps no count, and repeats nothing. */
+  /** Number of the last step that is known to be stored; null if the caller does not count and never repeats. */
   afterStepSeq: number | null
-  /** Renews the lease; false where a worker renews all of its own at once. */
+  /** Renews the lease; false if the worker renews all its leases in one statement. */
   renewsLease: boolean
-  /** Hand over again what was handed over before but not acknowledged: for outside workers, whose answer may have been lost. */
+  /** Repeat delivered but unacknowledged updates: for outside workers, whose answer may have been lost. */
   repeatUnacknowledged: boolean
 }
 
 export interface CheckpointAnswer {
   cancelRequested: boolean
   leaseExpiresAt: Date
-  /** Place of the last step stored so far. */
+  /** Number of the last stored step. */
   stepSeq: number
   updates: RenderedUpdate[]
 }
@@ -47,14 +47,14 @@ export interface CheckpointAnswer {
 /** An update with its text for the agent. */
 export type RenderedUpdate = Update & { text: string }
 
-/** Between two steps of a run: stores what it did, hands over what is new. Null when the attempt is no longer the current one. */
+/** Between two steps of a run: stores its steps and delivers updates. Null if the attempt is no longer the current one. */
 export async function checkpointRun(deps: Deps, projectId: string, input: RunCheckpoint): Promise<CheckpointAnswer | null> {
   return await transaction(deps.db, projectId, (tx) => checkpointInTransaction(deps, tx, projectId, input))
 }
 
 /**
- * What has changed of the brief that a run is at. Locks the task, and so comes before the lock of the run's row; null where there is
- * nothing new, which one look tells.
+ * The undelivered updates of the task that a run holds; null if there are none, which one query tells. Locks the task, so it comes before
+ * the lock of the run's row.
  */
 export async function deliverTaskUpdates(
   deps: Pick<Deps, 'newId'>,
@@ -65,12 +65,12 @@ export async function deliverTaskUpdates(
 ): Promise<UndeliveredTask | null> {
   const sessionId = subtaskSessionId(subtaskId)
   if (taskId === null || !(await injections.taskHasUpdates(tx, taskId, sessionId))) return null
-  const [, found] = await Promise.all([injections.lockSession(tx, projectId, sessionId), findUndeliveredUpdates(tx, projectId, sessionId)])
+  const [, found] = await pipeline([injections.lockSession(tx, projectId, sessionId), findUndeliveredUpdates(tx, projectId, sessionId)])
   const undelivered = await renderUndeliveredUpdates(tx, projectId, found, fenceOf(deps.newId()))
   return undelivered.find((each) => each.taskId === taskId) ?? null
 }
 
-/** The same in a caller's transaction. `news` is what `takeBriefNews` answered, for a caller that has locked the run's row since. */
+/** The same in a caller's transaction. `taken` is the answer of `deliverTaskUpdates`, for a caller that has locked the run's row since. */
 export async function checkpointInTransaction(
   deps: Deps,
   tx: Tx,
@@ -137,14 +137,14 @@ function renderNotes(deps: Pick<Deps, 'newId'>, { subtaskId, task }: RunCheckpoi
   return notes.map((note) => ({ ...note, text: renderTaskUpdate(toUpdateText(note, subject), fence) }))
 }
 
-/** Updates of the task that were handed over and not acknowledged, in a new block: the first delivery may have been lost. */
+/** Delivered but unacknowledged updates of the task, in a new block: the first delivery may have been lost. */
 async function repeatUnacknowledged(deps: Pick<Deps, 'newId'>, tx: Tx, projectId: string, taskId: string, sessionId: string): Promise<RenderedUpdate[]> {
   const repeated = await taskUpdates.listUnacknowledgedTaskUpdates(tx, projectId, taskId, sessionId)
   const task = repeated.length === 0 ? null : await tasks.findTask(tx, taskId)
   return task === null ? [] : renderTaskUpdates(task, repeated, fenceOf(deps.newId())).map(({ update, text }) => ({ ...update, text }))
 }
 
-/** Hands changes of its brief over to the run that is at it, and records which revision it has been told. */
+/** Delivers changes of its brief to a run, and records the delivered revision. */
 async function deliverUndelivered(
   deps: Deps,
   tx: Tx,

@@ -62,7 +62,7 @@ describe('claiming', () => {
     expect(events[1]).toMatchObject({ actor: { kind: 'worker', id: 'worker-7' }, data: { subtask_id: made.id, attempt: 1, runner: 'own' } })
   })
 
-  it('fills the free places of a worker over all its queues, the first queue first', async () => {
+  it('fills the free capacity of a worker over all its queues, the first queue first', async () => {
     const own = await spawnMany(harness.ctx, 2, { agentId: 'both' })
     const other = await spawnMany(harness.ctx, 3, { agentId: 'both-other', runner: 'other' })
     const runs = await claimAll(harness.ctx, { runners: ['own', 'other'], limit: 4 })

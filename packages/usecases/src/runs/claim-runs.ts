@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type ClaimedRow, claims, type Tx } from '@muster/db'
+import { type ClaimedRow, claims, pipeline, type Tx } from '@muster/db'
 import type { Deps } from '../core/ctx.ts'
 import { newLeaseToken, SECRET_BYTES, SUBTASK_PREFIX, subtaskToken } from '../core/secrets.ts'
 
@@ -23,10 +23,10 @@ export interface Claimer {
   withLeaseToken: boolean
 }
 
-/** Takes jobs and turns their rows to running, for all free places of a worker at once. Rows and jobs move together or not at all. */
+/** Takes jobs and turns their rows to running, up to the free capacity of a worker. Rows and jobs move together or not at all. */
 export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRun[]> {
   if (!deps.settings.SUBTASK_ENABLED) return []
-  // Each queue in a statement of its own, which needs no transaction around it.
+  // One statement per queue, without a transaction around them.
   const claimed = await claimFrom(deps, deps.dispatchDb.sql, claimer)
   if (claimed.length > 0) deps.notifier.notify('outbox')
   return claimed
@@ -34,7 +34,7 @@ export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRu
 
 /** The same in a caller's transaction, which then sees only what its role may see. */
 export async function claimInTransaction(deps: Deps, tx: Tx, claimer: Claimer): Promise<ClaimedRun[]> {
-  const [, runs] = await Promise.all([claims.readFromFront(tx), claimFrom(deps, tx.sql, claimer)])
+  const [, runs] = await pipeline([claims.readFromFront(tx), claimFrom(deps, tx.sql, claimer)])
   return runs
 }
 
@@ -44,7 +44,7 @@ async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<
     for (let isWhole = false; !isWhole && runs.length < claimer.limit; ) {
       const { started, taken } = await claimFromQueue(deps, sql, claimer, queue, claimer.limit - runs.length)
       runs.push(...started)
-      // Jobs whose rows were gone say nothing about what waits behind them.
+      // Jobs without a row say nothing about the rows behind them.
       isWhole = started.length === taken
     }
   }
@@ -53,7 +53,7 @@ async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<
 
 async function claimFromQueue(deps: Deps, sql: Tx['sql'], claimer: Claimer, queue: string, limit: number): Promise<{ started: ClaimedRun[]; taken: number }> {
   const leases = claimer.withLeaseToken ? Array.from({ length: limit }, newLeaseToken) : []
-  // In one piece: asking for random bytes costs more than the bytes.
+  // In one call: each call costs more than the bytes.
   const random = randomBytes(SECRET_BYTES * limit)
   const secrets = Array.from({ length: limit }, (_, place) => ({
     credential: random.subarray(place * SECRET_BYTES, (place + 1) * SECRET_BYTES),

@@ -11,7 +11,7 @@ import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
 import { type PreparedEnd, prepareEnds } from './prepare-ends.ts'
 import { settleInTransaction } from './settle-runs.ts'
 
-/** Leases of outside workers: whoever claims over HTTP runs the subtask, and proves it by the lease token. */
+/** Leases of outside workers. A worker that claims over HTTP runs the subtask, and proves it by the lease token. */
 
 /** The one runner whose queue holds the work of a single project. */
 const EXTERNAL = 'external'
@@ -31,7 +31,7 @@ export interface ClaimedSubtask {
 }
 
 /**
- * Hands the best waiting subtask of a runner to an outside worker; null when there is none.
+ * Claims the best waiting subtask of a runner for an outside worker; null if there is none.
  *
  * Repeated with the same `Idempotency-Key` while the lease is still held, it answers with the same subtask and new secrets:
  * secrets are never stored, and the worker that asks again has lost the first ones.
@@ -57,16 +57,16 @@ export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<Cla
           leaseSeconds: request.leaseSeconds,
           withLeaseToken: true,
         })
-        // Committed all the same: on the way it may have removed jobs whose rows were gone.
+        // Committed anyway: it may have removed jobs without a row.
         if (run === undefined) return null
         tx.afterCommit(() => ctx.notifier.notify('outbox'))
-        // As far as the door stores it, to recognise the claim when it is repeated.
+        // The stored part of the answer, to recognise a repeated claim.
         return { subtask: { id: run.id }, lease: { attempt: run.attempt }, run }
       },
-      // Nothing was given out, so there is nothing to replay: the same key may ask again.
+      // Nothing was claimed, so there is nothing to replay: the same key may try again.
       (result) => result !== null,
     )
-    // A transaction of its own: the brief may be somebody's to change, and locks of tasks come before those of the rows just claimed.
+    // A transaction of its own: building the prompt locks the task, and locks of tasks come before those of the rows just claimed.
     return claimed === null ? null : await reading(ctx, (tx) => describeClaim(ctx, tx, claimed.run))
   } catch (error) {
     if (error instanceof Replay) return await reclaim(ctx, error)

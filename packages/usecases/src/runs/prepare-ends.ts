@@ -10,28 +10,28 @@ import {
   type Usage,
 } from '@muster/domain'
 
-/** The end of one attempt, as whoever ran it, or the reaper, reports it. */
+/** The end of one attempt, as its worker or the reaper reports it. */
 export interface RunEnd {
   subtaskId: string
   attempt: number
-  /** The brief that it is about, null where there is none; looked up where the caller does not know. */
+  /** The task of the subtask, null if it has none; looked up if absent. */
   taskId?: string | null
   end: AttemptEnd
   /** Used since the last checkpoint. */
   usage?: Partial<Omit<Usage, 'steps'>>
-  /** The reaper's: only if the lease has really lapsed, now that the row is locked. */
+  /** For the reaper: only if the lease has expired, checked under the lock of the row. */
   onlyIfLapsed?: boolean
 }
 
-/** An end as it can be stored. */
+/** An end in storable form. */
 export interface PreparedEnd extends RunEnd {
-  /** Those of the result; none where there is none. */
+  /** The blocks of the result; empty without a result. */
   blocks: readonly NplBlock[]
 }
 
 const ERROR_BYTES_MAX = 16_384
 
-/** What takes time in proportion to what programs have delivered, and so is done before anything is locked. */
+/** Work in proportion to the output of programs, done before anything is locked. */
 export function prepareEnds(reported: readonly RunEnd[]): PreparedEnd[] {
   return reported.map((report) => {
     const end = storableEnd(report.end)
@@ -39,7 +39,7 @@ export function prepareEnds(reported: readonly RunEnd[]): PreparedEnd[] {
   })
 }
 
-/** Makes whatever a program delivered storable: no U+0000, well-formed, and within the limits. */
+/** Makes the output of a program storable: no U+0000, well-formed, and within the limits. */
 function storableEnd(end: AttemptEnd): AttemptEnd {
   switch (end.kind) {
     case 'completed': {

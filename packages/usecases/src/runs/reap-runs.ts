@@ -6,16 +6,16 @@ import { settleRuns } from './settle-runs.ts'
 
 /** A worker whose session is gone is lost once it has been silent for this long. */
 const SILENT_MS = 1_200
-/** A slot that nobody claims for this long passes to a waiting row of another runner, so that an unserved runner starves nobody. */
+/** A permit that is not claimed for this long passes to a waiting row of another runner, so that a runner without workers blocks no other. */
 const IDLE_PERMIT_MS = 5_000
 /**
- * While the database takes no writes, nothing can be renewed, and a worker whose connection broke cannot say that it is there. So once it takes them again,
- * workers are given this long to be seen, and a whole lease to renew their leases.
+ * While the database accepts no writes, leases cannot be renewed and reconnected workers cannot report. After writes work again, workers
+ * get this long to report, and a whole lease to renew their leases.
  */
 const SEEN_AGAIN_MS = 2_000
 const REAP_LIMIT = 500
 
-/** Takes running subtasks away from workers that are gone. Any process may do it, and several at once: whoever locks a row first, does. */
+/** Reaps running subtasks of lost workers. Any process may do it, and several at once: the first to lock a row does it. */
 export async function reapRuns(deps: Deps): Promise<number> {
   const { steadyMs } = deps.writes
   if (steadyMs < SEEN_AGAIN_MS) return 0
@@ -54,7 +54,7 @@ async function takeLost(deps: Deps, projectId: string, ends: readonly RunEnd[]):
   }
 }
 
-/** Passes slots that nobody claims on to rows of other runners in the same lane. */
+/** Passes unclaimed permits on to rows of other runners in the same lane. */
 export async function passIdlePermits(deps: Deps): Promise<number> {
   const idle = await transaction(deps.dispatchDb, null, (tx) => lanes.findIdlePermits(tx, IDLE_PERMIT_MS))
   let passed = 0

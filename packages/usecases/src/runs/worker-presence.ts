@@ -2,19 +2,19 @@ import { type AttemptRef, checkpoints, transaction, workers } from '@muster/db'
 import type { Deps } from '../core/ctx.ts'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 
-/** What a worker is told about one of its runs. */
+/** Signals for one run of a worker: cancellation and updates. */
 export interface RunSignal {
   subtaskId: string
   attempt: number
   cancelRequested: boolean
-  /** Grows with every note sent to the subtask. */
+  /** Number of the last note to the subtask. */
   updateSeq: number
-  /** Whether the brief that it runs has changed; looked for by looks alone, not by renewals. */
+  /** Whether the task that it holds has updates. Set by looks, not by renewals. */
   taskHasUpdates?: boolean
 }
 
 /**
- * Says that a worker is alive, and holds the session lock that proves its connection is. Call it every half second on the same
+ * Reports that a worker is alive, and holds the session lock that proves its connection is. Call it every half second on the same
  * reserved connection; after a reconnect it takes the lock again.
  */
 export async function beatWorker(
@@ -60,7 +60,7 @@ export async function renewLeases(deps: Deps, attempts: readonly AttemptRef[]): 
   )
 }
 
-/** Looks at some runs without renewing them, when a bell names them. What is missing is no longer running under that attempt. */
+/** Looks at the runs that a notification names, without renewing their leases. A missing run no longer runs under that attempt. */
 export async function lookAtRuns(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunSignal[]> {
   if (attempts.length === 0) return []
   const rows = await transaction(deps.dispatchDb, null, (tx) =>

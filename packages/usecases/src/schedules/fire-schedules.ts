@@ -1,4 +1,4 @@
-import { type Advance, type DueFacts, type DueRef, dueSlots, type NewSlotRow, outbox, schedules, type Tx, transaction } from '@muster/db'
+import { type Advance, type DueFacts, type DueRef, dueSlots, type NewSlotRow, outbox, pipeline, schedules, type Tx, transaction } from '@muster/db'
 import { DomainError, type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
 import { isolating } from '../core/batch-executor.ts'
 import type { Deps } from '../core/ctx.ts'
@@ -195,7 +195,7 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
     outcome.fired += written.advance.fired
     outcome.hasWaiting ||= written.rows.some((row) => row.outcome === 'waiting')
   }
-  await Promise.all([dueSlots.insertSlots(tx, projectId, rows), dueSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
+  await pipeline([dueSlots.insertSlots(tx, projectId, rows), dueSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
   await forgetRefusals(
     tx,
     plans.map(({ schedule }) => schedule),
@@ -296,7 +296,7 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
     events.push(slotEvent(schedule, slot, { subtaskId, manual: false }, actor))
     if (isFinished) events.push(stateEvent('schedule.finished', { ...schedule, state: 'finished' }, actor))
   }
-  await Promise.all([dueSlots.writeFired(tx, fired), dueSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
+  await pipeline([dueSlots.writeFired(tx, fired), dueSlots.advanceSchedules(tx, advances), outbox.publish(tx, projectId, events)])
   await forgetRefusals(
     tx,
     advances.map(({ scheduleId }) => locked.get(scheduleId) as Schedule),

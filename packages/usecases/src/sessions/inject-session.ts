@@ -1,4 +1,4 @@
-import { inbox, injections, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
+import { inbox, injections, pipeline, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
 import { DomainError, fenceOf, MORE_RESULTS, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
@@ -79,8 +79,8 @@ async function look(ctx: Ctx, sessionId: string, { messages, leavesTasks = false
 async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: InjectionRequest, seen: Seen): Promise<Injection> {
   if (seen.isNothing) return NOTHING
   const { projectId } = ctx.actor
-  // One packet, in this order: what comes after the locks is read under them.
-  const [, open, found] = await Promise.all([
+  // The claim and the updates are read under the locks.
+  const [, open, found] = await pipeline([
     injections.lockSession(tx, projectId, sessionId),
     injections.findOpenClaim(tx, projectId, sessionId),
     seen.taskUpdates ? findUndeliveredUpdates(tx, projectId, sessionId) : [],

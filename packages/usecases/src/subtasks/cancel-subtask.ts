@@ -8,8 +8,8 @@ import { subtaskEvent, updateEvent } from '../events/event-data.ts'
 import { grantFreePermits } from './grant-permits.ts'
 
 /**
- * Cancels a subtask. A pending one ends at once and hands its slot on; a running one is asked to stop, and whoever runs it ends
- * it. The first commit wins.
+ * Cancels a subtask. A pending one ends at once and frees its permit. A running one is asked to stop, and its worker ends it. The first
+ * commit wins.
  *
  * @throws DomainError `not_found`, `not_cancellable` once it has ended
  */
@@ -26,7 +26,7 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
     if (isTerminal(row.status)) {
       throw new DomainError('not_cancellable', `This subtask has already ended as ${row.status}.`, { status_now: row.status })
     }
-    // One that runs gives its task back when it ends.
+    // A running subtask returns its task when it ends.
     if (row.status === 'pending' && task?.subtaskId === id && task.subagentSessionId === subtaskSessionId(id)) {
       await returnTaskToPending(ctx, tx, projectId, task.id, 'The subtask that was to run it was cancelled.', ctx.actor)
     }

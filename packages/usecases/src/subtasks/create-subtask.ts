@@ -70,7 +70,7 @@ async function createRun(ctx: Ctx, input: NewSubtask, subagent: string): Promise
 export type PreparedRun = Omit<NewSubtaskRow, 'runner' | 'runnerReason'>
 
 /**
- * Gives a prepared subtask its runner, and makes it a background run of a sub-agent where one is named.
+ * Resolves the runner of a prepared subtask, and makes it a background run of the named sub-agent, if any.
  *
  * @throws DomainError as `engageSubagent` and the choice of the runner do
  */
@@ -134,7 +134,7 @@ export interface Prepared {
 export type Spawned = { answer: Subtask } | { error: DomainError }
 
 export function unwrap(spawned: Spawned | undefined): Subtask {
-  if (spawned === undefined) throw new Error('a subtask was neither accepted nor refused')
+  if (spawned === undefined) throw new Error('missing outcome of a spawned subtask')
   if ('error' in spawned) throw spawned.error
   return spawned.answer
 }

@@ -16,7 +16,7 @@ export interface SubagentSpawn extends Pick<NewSubtask, 'agentId' | 'parentSessi
 }
 
 /**
- * Starts a sub-agent. Who asks and what the definition says is all that decides. [S10] spawn
+ * Starts a sub-agent. Only the caller and the definition decide whether it may run. [S10] spawn
  *
  * @throws DomainError `spawn_blocked`, `subagent_not_found`, `subagent_invalid`, `background_mcp_blocked`, `subtasks_disabled`,
  *   `pending_limit_reached`; of `resume` `not_found`, `invalid_transition` while it goes on, `validation_failed` for one of another sub-agent
@@ -61,7 +61,7 @@ async function requireResumable(tx: Tx, name: string, id: string): Promise<Subta
   return earlier
 }
 
-/** What has become of a spawn, for whoever made it. @throws DomainError `not_found` */
+/** The state of a spawn, for its caller. @throws DomainError `not_found` */
 export async function getSpawned(ctx: Ctx, id: string): Promise<Subtask> {
   requireScope(ctx.actor, 'subagents:spawn')
   const subtask = await reading(ctx, (tx) => subtasks.findSubtask(tx, id))

@@ -15,8 +15,8 @@ export interface NewSubtaskUpdate {
 }
 
 /**
- * Queues a note for a subtask: a pending one finds it in its brief, a running one gets it between two steps. With `interrupt` it comes
- * before the step under way has ended, where the runner can do that; elsewhere at the next step, and the answer says so.
+ * Queues a note for a subtask. A pending one receives it with its prompt, a running one between two steps. With `interrupt` it is delivered
+ * before the current step has ended, if the runner supports that; otherwise at the next step, and the answer says so.
  *
  * @throws DomainError `not_found`, `invalid_transition` once it has ended, `not_steerable`, `spawn_blocked` for a subtask's own credential
  */
@@ -41,7 +41,7 @@ export async function steerSubtask(ctx: Ctx, id: string, input: NewSubtaskUpdate
       delivery: interrupts ? 'interrupt' : 'next_step',
     })
     await outbox.publish(tx, ctx.actor.projectId, [updateEvent('update.queued', update.updateId, id, ctx.actor)])
-    // While its row was locked here, a slot that became free passed it by, and no other may ever become free in its lane.
+    // While its row was locked here, a freed permit may have passed it by, and its lane may never free another one.
     if (row.status === 'pending' && !row.hasPermit) await grantFreePermits(ctx, tx, ctx.actor.projectId, [row.agentId])
     tx.afterCommit(() => {
       ctx.notifier.notify('outbox')

@@ -1,4 +1,4 @@
-import { injections, type LockedTask, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
+import { injections, type LockedTask, pipeline, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
 import {
   type BriefDiff,
   CRITERIA_FIELDS,
@@ -42,7 +42,7 @@ const UPDATES_PER_TASK_MAX = 500
  * committed before it began, and so the second what others did while the first waited for them.
  */
 export async function findUndeliveredUpdates(tx: Tx, projectId: string, sessionId: string): Promise<injections.UndeliveredRow[]> {
-  const [locked, found] = await Promise.all([
+  const [locked, found] = await pipeline([
     injections.lockTasksWithUndelivered(tx, projectId, sessionId, TASKS_MAX),
     injections.listTasksWithUndelivered(tx, projectId, sessionId, { tasks: TASKS_MAX, updatesPerTask: UPDATES_PER_TASK_MAX }),
   ])

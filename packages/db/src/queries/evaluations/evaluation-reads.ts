@@ -1,7 +1,7 @@
 import type { EvaluationJudge, EvaluationRecord, JudgementStatus } from '@muster/domain'
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
-import type { Tx } from '../../client.ts'
+import { pipeline, type Tx } from '../../client.ts'
 import { evaluations } from '../../schema/evaluations.ts'
 import { judgements } from '../../schema/judgements.ts'
 import { readBody } from '../core/bodies.ts'
@@ -65,7 +65,7 @@ export async function listEvaluations(tx: Tx, projectId: string, { taskId, subta
     [evaluations.taskId, taskId],
   ])
   const { where, orderBy } = along(lead === undefined ? [] : [lead], evaluations.id, beforeId)
-  const [, rows] = await Promise.all([
+  const [, rows] = await pipeline([
     planForValues(tx),
     tx.orm
       .select({ evaluation: SUMMARY, judgement: JUDGEMENT })

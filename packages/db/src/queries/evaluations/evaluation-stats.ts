@@ -1,5 +1,5 @@
 import type { Recommendation, Verdict } from '@muster/domain'
-import type { Tx } from '../../client.ts'
+import { pipeline, type Tx } from '../../client.ts'
 import { planForValues } from '../core/newest-first.ts'
 
 /** What scores can be compared by. */
@@ -55,7 +55,7 @@ interface Row {
  * a judge changes no score, but it may change what is recommended.
  */
 export async function readStats(tx: Tx, projectId: string, by: EvaluationGrouping, from: Date, to: Date, bounds: StatsBounds): Promise<EvaluationStats> {
-  const [, rows] = await Promise.all([
+  const [, rows] = await pipeline([
     planForValues(tx),
     by === 'criterion' ? byCriterion(tx, projectId, from, to, bounds) : byKey(tx, projectId, by, from, to, bounds),
   ])

@@ -1,6 +1,6 @@
 import { SCHEDULE_STATES, type Schedule, type ScheduleState } from '@muster/domain'
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import type { Tx } from '../../client.ts'
+import { pipeline, type Tx } from '../../client.ts'
 import { schedules } from '../../schema/schedules.ts'
 import { anyOf } from '../core/any-of.ts'
 import { along, given, planForValues } from '../core/newest-first.ts'
@@ -88,7 +88,7 @@ export async function listSchedules(tx: Tx, projectId: string, filter: ScheduleF
       .orderBy(...orderBy)
       .limit(filter.limit)
   })
-  const [, ...rows] = await Promise.all([planForValues(tx), ...pages])
+  const [, ...rows] = await pipeline([planForValues(tx), ...pages])
   return rows
     .flat()
     .sort((one, other) => (one.id < other.id ? 1 : -1))

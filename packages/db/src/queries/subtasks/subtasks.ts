@@ -1,6 +1,6 @@
 import { SUBTASK_STATUSES, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { Tx } from '../../client.ts'
+import { pipeline, type Tx } from '../../client.ts'
 import { subtasks } from '../../schema/subtasks.ts'
 import { readBody } from '../core/bodies.ts'
 import { along, type Filter, given, planForValues } from '../core/newest-first.ts'
@@ -61,7 +61,7 @@ async function listEveryStatus(tx: Tx, projectId: string, lane: readonly Filter[
 }
 
 async function readPage(tx: Tx, page: SQL): Promise<Subtask[]> {
-  const [, rows] = await Promise.all([planForValues(tx), readShown(tx, page)])
+  const [, rows] = await pipeline([planForValues(tx), readShown(tx, page)])
   return rows.map(toSubtask)
 }
 

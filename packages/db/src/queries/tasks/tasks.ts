@@ -1,6 +1,6 @@
 import { type Criterion, type RequiredOutput, type Task, type TaskContext, type TaskPriority, type TaskStatus, toWebSearch } from '@muster/domain'
 import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
-import type { Tx } from '../../client.ts'
+import { pipeline, type Tx } from '../../client.ts'
 import { tasks } from '../../schema/tasks.ts'
 import { along, given, planForValues } from '../core/newest-first.ts'
 import { listDependencies } from './task-dependencies.ts'
@@ -189,7 +189,7 @@ export async function listTasks(tx: Tx, projectId: string, filter: TaskFilter): 
   ])
   const { where, orderBy } = along(lead === undefined ? [] : [lead], tasks.id, filter.beforeId)
   const others = [...rest, ...given([[tasks.id, filter.onlyId]])].map(([column, value]) => eq(column, value))
-  const [, rows] = await Promise.all([
+  const [, rows] = await pipeline([
     planForValues(tx),
     tx.orm
       .select(SUMMARY)
