@@ -15,7 +15,7 @@ import {
 import type { Ctx } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 
-/** What a guide says. */
+/** The content of a guide. */
 export interface TsgContent {
   title: string
   /** Markdown. */
@@ -94,7 +94,7 @@ export async function updateTsg(ctx: Ctx, tsgId: string, change: { [Field in key
 }
 
 /**
- * Puts a guide where it is said to be, new or in place of what is there: the import of what was exported.
+ * Creates or replaces the guide with this id, as when an export is imported.
  *
  * @throws DomainError `validation_failed` for a pattern that cannot be one
  */
@@ -113,8 +113,8 @@ export async function putTsg(ctx: Ctx, tsgId: string, input: TsgContent): Promis
 const SHOWN_TASKS_MAX = 10
 
 /**
- * Deletes a guide. With `force` it is unlinked from the tasks that have it, without a revision of their briefs: there is nothing left
- * that a holder could read. What became of it stays counted, should a guide of that id come again.
+ * Deletes a guide. `force` first unlinks it from its tasks, without a revision of their briefs, because an assignee could no longer read
+ * the guide. Its usage counts stay, in case a guide of that id is created again.
  *
  * @throws DomainError `not_found`, `tsg_in_use` while tasks have it
  */
@@ -123,7 +123,7 @@ export async function deleteTsg(ctx: Ctx, tsgId: string, { force }: { force: boo
   const { projectId } = ctx.actor
   await inProject(ctx, async (tx) => {
     await tsgs.announceTsgChange(tx, projectId)
-    // Waits for whoever is linking it at this moment, and keeps others from it.
+    // Waits for transactions that are linking the guide, and keeps new ones from it.
     if ((await tsgs.lockTsg(tx, projectId, tsgId)) === null) throw notFound('guide')
     if (force) await tsgs.unlinkTsgEverywhere(tx, projectId, tsgId)
     const taskIds = await tsgs.listTasksOfTsg(tx, projectId, tsgId, SHOWN_TASKS_MAX)

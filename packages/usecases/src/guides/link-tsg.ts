@@ -18,7 +18,7 @@ export function linkTsgToTask(ctx: Ctx, taskId: string, tsgId: string): Promise<
 }
 
 /**
- * Takes a guide out of a task's brief. Doing it again changes nothing.
+ * Removes a guide from a task's brief. Doing it again changes nothing.
  *
  * @throws DomainError `not_found`, `invalid_transition` once the task has ended
  */

@@ -2,7 +2,7 @@ import { type Database, type Tx, tsgs } from '@muster/db'
 import { type CompiledTsg, compileTsg, matchTsgs, type Tsg, type TsgHit } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 
-/** Guides that one text may bring up. What else matches says less, and would only fill the context of an agent. */
+/** Guides that one text may bring up. Weaker matches would only fill the context of an agent. */
 const HITS_MAX = 20
 /** Projects whose guides are kept ready; the one that was not asked for the longest goes first. */
 const PROJECTS_MAX = 200
@@ -20,8 +20,8 @@ const readyByDatabase = new WeakMap<Database, Map<string, ReadyTsgs>>()
 let engineMs = 0
 
 /**
- * The guides that one of the texts speaks of, best first by severity and pattern, at most 20. On the path of every request of an agent: a
- * project's guides are compiled once a process, and one look at a number by its key tells whether they have changed. Of a text longer
+ * The guides that match one of the texts, best first by severity and pattern, at most 20. On the path of every request of an agent: a
+ * project's guides are compiled once a process, and one read of the revision by its key detects changes. Of a text longer
  * than 32,768 characters, the first and the last 16,384 are looked at.
  *
  * Not for a transaction that changes guides itself: should it be rolled back, its guides would stay.

@@ -5,7 +5,7 @@ import { inProject } from '../core/in-project.ts'
 import { ALL_TSG_USES } from './read-tsgs.ts'
 
 /**
- * Records whether a guide helped, and answers with its id and its figures. Reading guides is enough to say so: sub-agents are the ones who know.
+ * Records whether a guide helped, and returns its id and usage counts. The scope `tsgs:read` is enough, because sub-agents give this feedback.
  * [B5] mark_tsg_helpful
  *
  * @throws DomainError `not_found`

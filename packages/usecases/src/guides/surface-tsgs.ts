@@ -4,16 +4,16 @@ import type { Ctx, Deps } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
 import { findMatchingTsgs } from './match-tsgs.ts'
 
-/** Where guides are brought up, and on whose account. */
+/** The project in which guides are brought up, and the actor that caused it. */
 export interface TsgAudience {
   projectId: string
   actor: NewEvent['actor']
 }
 
 /**
- * Scans what was said in a session for failures that guides know, and leaves it a notice of each that it has not been told about, in the
- * caller's transaction. Whoever builds the next injection takes them (`tsgNotices.takeTsgNotices`). Without texts it asks nothing. Two that
- * leave a session the same notice wait for each other, so it comes after the locks of tasks and of subtasks, always.
+ * Matches texts of a session against guides and inserts a guide notice for each guide that the session has had none of, in the caller's
+ * transaction. The next injection delivers them (`tsgNotices.takeTsgNotices`). Without texts it reads nothing. Transactions that insert the
+ * same notice wait for each other, so call it after the locks of tasks and of subtasks.
  */
 export async function surfaceTsgs(deps: Deps, tx: Tx, audience: TsgAudience & { sessionId: string }, texts: readonly string[]): Promise<void> {
   const hits = await findMatchingTsgs(deps, tx, audience.projectId, texts)
@@ -54,11 +54,11 @@ export interface TsgScan {
   errorMessage: string
   /** What happened around it. */
   context?: string | undefined
-  /** Whose failure it is: this session is told of the guides with its next injection. A sub-agent's own credential stands for its own. */
+  /** The session with the failure: its next injection brings the guide notices. A sub-agent's own credential always means its own session. */
   sessionId?: string | undefined
 }
 
-/** A guide that a scan brought up. `successRate` is null while nobody has said whether it helps. */
+/** A guide that a scan brought up. `successRate` is null without feedback. */
 export type ScannedTsg = TsgHit & { successRate: number | null }
 
 /** The guides that know an error, best first, at most 20, and recorded as brought up. [B5] scan_for_tsg */

@@ -10,8 +10,8 @@ export interface NewFact {
 }
 
 /**
- * Keeps a fact, which every search of the project finds from the commit on. Where a subtask says it, by its own credential, it is the source,
- * whatever it says of that itself; the agent is the caller's own, else the source's.
+ * Stores a fact; every search of the project finds it from the commit on. With a subtask's own credential, that subtask is the source, whatever
+ * `sourceSubtaskId` names. The agent is the caller's own, else the source's.
  *
  * @throws DomainError `validation_failed` where the source is no subtask of the project
  */
@@ -38,7 +38,7 @@ function unknownSource(value: string): DomainError {
   return new DomainError('validation_failed', `The request has a problem: ${field} ${reason}.`, { errors: [{ pointer: `/${field}`, field, reason, value }] })
 }
 
-/** Deletes a fact; one that is not there is deleted already. A sub-agent learns, and takes nothing back. */
+/** Deletes a fact; a missing one counts as deleted. Sub-agents cannot delete facts. */
 export async function deleteFact(ctx: Ctx, id: string): Promise<void> {
   requireScope(ctx.actor, 'memory:write')
   requireController(ctx.actor)
@@ -46,7 +46,7 @@ export async function deleteFact(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Has memory never bring up a finished subtask again. The subtask itself stays as it is.
+ * Removes a finished subtask from memory for good. The subtask itself stays as it is.
  *
  * @throws DomainError `not_found`, also while it runs
  */
@@ -60,7 +60,7 @@ export async function forgetEpisode(ctx: Ctx, id: string): Promise<void> {
 
 /** Events that are read at once: what a pass holds a transaction open for. */
 const BATCH = 100
-/** Of each second, so much: however many subtasks end, their words take about a tenth of one processor, and are found a little later. */
+/** Of each second. However many subtasks end, indexing them takes about a tenth of one processor, and they are found a little later. */
 const PASS_MS = 100
 
 /** Takes the subtasks that have ended into memory, in the order of their ends. docs/adr/0011 */

@@ -22,8 +22,8 @@ export interface MemoryQuery {
 }
 
 /**
- * What memory has on a question, best first, the newest first among equals. What has every word of it comes alone; only where nothing has, what
- * has some of them. A subtask's own credential searches all of its project.
+ * Searches facts and episodes, best first, and the newest first among equals. Entries with some of the words are found only if none has all of them.
+ * A subtask's own credential searches all of its project.
  */
 export async function searchMemory(ctx: Ctx, { q, kind, agentId, limit }: MemoryQuery): Promise<Memory[]> {
   const { actor } = ctx
@@ -38,7 +38,7 @@ export async function searchMemory(ctx: Ctx, { q, kind, agentId, limit }: Memory
       memory.listEpisodes(tx, actor.projectId, idsOf('episode')),
     ])
     const shown = new Map([...foundFacts.map(showFact), ...episodes.map(showEpisode)].map((each) => [idOf(each), each]))
-    // What has been forgotten since its words were found is left out.
+    // An entry that was forgotten since the search is left out.
     return found.flatMap(({ id, score }) => {
       const each = shown.get(id)
       return each === undefined ? [] : [{ ...each, score }]

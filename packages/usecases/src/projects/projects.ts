@@ -20,7 +20,7 @@ export async function updateProject(ctx: Ctx, id: string, change: { name?: strin
   const project = await inProject(ctx, async (tx) => {
     const changed = await projects.changeProject(tx, id, { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { settings }) })
     if (changed === null || settings === undefined) return changed
-    // A raised limit frees slots without anything having ended, and nothing else would ever give them to what waits.
+    // A raised limit frees permits although no subtask has ended, and nothing else would grant them to waiting subtasks.
     const agentIds = await lanes.findWaitingLanes(tx, id)
     if (agentIds.length > 0) await grantFreePermits(ctx, tx, id, agentIds)
     return changed
@@ -29,7 +29,7 @@ export async function updateProject(ctx: Ctx, id: string, change: { name?: strin
   return project
 }
 
-/** Makes a project. Its queues are the caller's to make (`ensureRunQueues`), before the first subtask. For operators, not for a door. */
+/** Creates a project. The caller creates its queues (`ensureRunQueues`) before the first subtask. For operators: no endpoint calls it. */
 export async function createProject(deps: Deps, name: string): Promise<Project> {
   const id = deps.newId()
   return await transaction(deps.db, id, (tx) => projects.insertProject(tx, id, name))

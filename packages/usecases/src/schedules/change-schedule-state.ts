@@ -6,8 +6,8 @@ import { announce, giveUpWaitingSlot, lockOpenSchedule, requireSchedulesEnabled,
 import { settleSlots } from './settle-slots.ts'
 
 /**
- * Lets the slots of a schedule pass from now on, the one that waits for room included; where none is to come after that one, the schedule
- * is finished. Pausing what is paused changes nothing.
+ * Pauses a schedule: its slots do not fire from now on, including one that waits for room. If no slot comes after that one, the schedule is
+ * finished. Pausing a paused schedule changes nothing.
  *
  * @throws DomainError `not_found`, `invalid_transition` once it has ended
  */
@@ -26,7 +26,7 @@ export async function pauseSchedule(ctx: Ctx, id: string): Promise<Schedule> {
 }
 
 /**
- * Lets a paused schedule fire again, from its next slot on: those that have come while it was paused have passed, whoever has looked at them.
+ * Resumes a paused schedule at its next slot. Slots that came while it was paused do not fire.
  *
  * @throws DomainError `not_found`, `invalid_transition` unless it is paused and has a slot to come, `schedules_disabled`, `spawn_blocked`
  */
@@ -36,10 +36,11 @@ export async function resumeSchedule(ctx: Ctx, id: string): Promise<Schedule> {
   requireSchedulesEnabled(ctx)
   return await inProject(ctx, async (tx) => {
     const schedule = await lockOpenSchedule(tx, id)
-    if (schedule.state !== 'paused') throw new DomainError('invalid_transition', 'This schedule is not paused.', { status_now: schedule.state })
+    if (schedule.state !== 'paused')
+      throw new DomainError('invalid_transition', 'This schedule is not paused, so it cannot be resumed.', { status_now: schedule.state })
     const { nextFireAt, events } = await settleSlots(ctx, tx, schedule, ctx.actor)
     if (nextFireAt === null) {
-      throw new DomainError('invalid_transition', 'The last slot of this schedule has passed while it was paused. Make another one.', { status_now: 'paused' })
+      throw new DomainError('invalid_transition', 'The last slot of this schedule passed while it was paused. Create a new schedule.', { status_now: 'paused' })
     }
     tx.afterCommit(() => ctx.notifier.notify('schedule'))
     const resumed = await schedules.changeSchedule(tx, id, { state: 'active', nextFireAt })

@@ -33,7 +33,7 @@ const DEFAULT_MISSED: MissedPolicy = 'run_once'
 const DEFAULT_GRACE_SECONDS = 60
 
 /**
- * Stores a rule that creates subtasks, as it was read, and wakes whoever fires it. [011] schedule_task
+ * Stores a schedule with the reading of its phrase, and notifies the workers that fire schedules. [011] schedule_task
  *
  * @throws DomainError `schedules_disabled`, `spawn_blocked`, `forbidden`, and what `readRule` and `requireSpawnable` refuse
  */
@@ -62,7 +62,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
       model: input.model ?? null,
       budget: toBudget(input.budget),
       parentSessionId: input.parentSessionId ?? null,
-      // The session that asks is not said anywhere else.
+      // The request names no other session than the parent.
       createdBySession: input.parentSessionId ?? null,
       metadata: input.metadata ?? {},
     })
@@ -98,7 +98,7 @@ export function toBudget(budget: NewSchedule['budget']): Schedule['budget'] {
 /**
  * Reads a rule as creating a schedule would, and stores nothing. Also where schedules are switched off.
  *
- * @param from the instant to read it at; the present one unless told otherwise
+ * @param from the instant to read it at; the present one by default
  * @param run the sub-agent that its runs would be of, if any, and the runner they would be given to
  * @throws DomainError `spawn_blocked`, `forbidden`, and what `readRule` and `requireSpawnable` refuse
  */
@@ -121,8 +121,8 @@ export async function previewSchedule(
 export type ScheduleRule = Pick<Schedule, 'phraseKind' | 'phrase' | 'canonical' | 'reading' | 'timezone' | 'timing' | 'warnings' | 'anchorAt' | 'nextFireAt'>
 
 /**
- * Reads a phrase at an instant, the present one by the database's clock unless told otherwise. A zone in the phrase counts before the one
- * that is given, and that before the project's.
+ * Reads a phrase at an instant, by default the present one by the database's clock. A zone in the phrase takes precedence over `timezone`,
+ * and that over the project's.
  *
  * @throws DomainError `schedule_ambiguous` with candidates, `schedule_unparseable`, `schedule_in_past`, `validation_failed` for an unknown zone
  */

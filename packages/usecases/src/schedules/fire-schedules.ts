@@ -15,9 +15,9 @@ const DUE_MAX = 2_000
 const BATCH_MAX = 200
 /** While one transaction waits for its disk write, another works. */
 const BATCHES_AT_ONCE = 2
-/** What one transaction writes down: after a long silence each schedule may have hundreds of slots to tell of. */
+/** Slots that one transaction writes: after a long outage each schedule may have hundreds. */
 const SLOTS_MAX = 2_000
-/** What is due but locked is being fired by another worker, or changed by somebody, who rings. This is for those who die instead. */
+/** Another worker fires a due and locked schedule, or a request changes it; both notify when they commit. This delay covers one that dies instead. */
 const LOCKED_MS = 20
 
 export interface FiringRequest {
@@ -34,13 +34,13 @@ export interface FiringPass {
   againInMs: number | null
   /** Slots wait for room: worth another look whenever a queue may have become shorter. */
   hasWaiting: boolean
-  /** Schedules that could not be fired although the database could be asked. They are as they were, and hold up nobody. */
+  /** Schedules that could not be fired although the database could be asked. They are unchanged and hold up no other. */
   failed: string[]
 }
 
 /**
  * Fires what is due: for every slot its row, its subtask, its event, and the next time of its schedule, in one commit. However many
- * workers look at once, each schedule is in the hands of one, under its row's lock. [011] Scheduler Loop
+ * workers look at once, one at a time fires a schedule, under its row's lock. [011] Scheduler Loop
  */
 export async function fireSchedules(deps: Deps, { except, signal }: FiringRequest): Promise<FiringPass> {
   const pass: FiringPass = { fired: 0, againInMs: null, hasWaiting: false, failed: [] }
@@ -125,8 +125,8 @@ async function doTogether(deps: Deps, projectId: string, ids: readonly string[],
 const CANNOT_FIRE = 'cannot_fire'
 
 /**
- * Says with the schedule why it is due and does not fire, such as that its sub-agent is gone: whoever wrote it reads no logs. It is tried again, and
- * catches up when what it needs is back.
+ * Stores with the schedule why it is due and does not fire, such as a missing sub-agent, because its author does not read the logs. The schedule
+ * is tried again and catches up when the cause is gone.
  */
 async function noteRefusal(deps: Deps, projectId: string, scheduleId: string, { message }: DomainError): Promise<void> {
   await transaction(deps.db, projectId, async (tx) => {
@@ -243,7 +243,7 @@ function writeDown(deps: Deps, { schedule, due, decision }: Plan, made: readonly
       events.push(slotEvent(schedule, slot, { subtaskId: subtask.id, manual: false }, actor))
     } else {
       rows.push({ ...row, outcome, firedAt: null, subtaskId: null })
-      // What becomes of a slot that waits is said when it is known.
+      // A waiting slot has its event when its outcome is known.
       if (outcome !== 'waiting') events.push(slotEvent(schedule, slot, { outcome }, actor))
     }
   }

@@ -4,7 +4,7 @@ import type { Deps } from '../core/ctx.ts'
 import { scheduleEvent, slotEvent } from '../events/event-data.ts'
 
 /**
- * Refuses what would make a schedule fire while none does.
+ * Refuses what needs firing schedules on a server where schedules are switched off.
  *
  * @throws DomainError `schedules_disabled`
  */
@@ -22,7 +22,7 @@ export async function lockOpenSchedule(tx: Tx, id: string): Promise<Schedule> {
   const schedule = await schedules.lockSchedule(tx, id)
   if (schedule === null) throw notFound('schedule')
   if (schedule.state === 'finished' || schedule.state === 'deactivated') {
-    throw new DomainError('invalid_transition', `This schedule is ${schedule.state} and cannot be changed any more. Make another one.`, {
+    throw new DomainError('invalid_transition', `This schedule is ${schedule.state} and can no longer be changed. Create a new schedule.`, {
       status_now: schedule.state,
     })
   }

@@ -12,7 +12,7 @@ export async function getSchedule(ctx: Ctx, id: string): Promise<Schedule> {
 }
 
 export interface ScheduleQuery {
-  /** Only those that fire, or only those that do not; all of them unless told. */
+  /** Only those that fire, or only those that do not; absent: all of them. */
   active?: boolean | undefined
   agentId?: string | undefined
   limit: number

@@ -65,7 +65,7 @@ async function writeRevision(ctx: Ctx, tx: Tx, schedule: Schedule, change: Parti
   const { timing, timezone, maxFires, fireCount, nextFireAt, agentId } = { ...schedule, ...change }
   if (maxFires !== null && maxFires <= fireCount) {
     const { events: skipped } = await giveUpWaitingSlot(tx, schedule, ctx.actor)
-    // Nothing has fired more often than it says it may.
+    // `maxFires` never falls below the number of firings.
     const finished = await schedules.changeSchedule(tx, id, { ...change, maxFires: fireCount, state: 'finished', nextFireAt: null })
     await announce(ctx, tx, finished, [...settled.events, ...skipped, stateEvent('schedule.finished', finished, ctx.actor)])
     return finished

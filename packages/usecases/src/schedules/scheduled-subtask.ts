@@ -4,7 +4,7 @@ import type { Ctx, Deps } from '../core/ctx.ts'
 import { inBackground, type Prepared, prepareSubtask } from '../subtasks/create-subtask.ts'
 
 /**
- * The subtask that a run of a schedule is: as the schedule says, asked for by the schedule itself.
+ * The subtask of one run, with the fields of its schedule. The schedule is the actor.
  *
  * @throws DomainError `subtasks_disabled`
  */

@@ -3,7 +3,7 @@ import { type DueSchedule, decideDue, type NewEvent, nextFiring, type Schedule }
 import type { Deps } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
 
-/** What a change looks at has to fit into its transaction. What nobody has looked at for longer than that is not written down. */
+/** Limits the work of one transaction. Older slots than these passes reach are not recorded. */
 const PASSES_MAX = 10
 
 /** What is to be known of a locked schedule to decide about its slots. */
@@ -21,8 +21,8 @@ export interface Settled {
 }
 
 /**
- * Writes down what becomes of the slots of a locked schedule that have come, and that nobody has looked at yet, by the rule and the state that it
- * has, before either is changed. One that is to fire waits, and whoever fires takes it up next.
+ * Records the outcome of the slots of a locked schedule that have come and have none yet, by its rule and state before either is changed. A
+ * slot that is to fire becomes `waiting`, and the next firing pass fires it.
  */
 export async function settleSlots(deps: Pick<Deps, 'newId'>, tx: Tx, schedule: Schedule, actor: NewEvent['actor']): Promise<Settled> {
   const { id: scheduleId, agentId, timing, timezone } = schedule

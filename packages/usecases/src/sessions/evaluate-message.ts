@@ -6,7 +6,7 @@ import { evaluateOutput, evaluationEvent } from '../evaluations/evaluate-output.
 import { requestJudgement } from '../evaluations/request-judgement.ts'
 import { isAbout } from '../tasks/check-in.ts'
 
-/** What is said in a session, before it is stored. */
+/** A message of a session that is not stored yet. */
 export interface EvaluatedMessage {
   id: string
   sessionId: string
@@ -25,8 +25,8 @@ export interface MessageEvaluation {
 }
 
 /**
- * Judges what was said, by the criteria that whoever said it knew of. Reads by itself, and writes nothing: it may take a second, for which no
- * transaction should wait. Whether the task may be spoken of is for the caller to find out.
+ * Evaluates a message by the criteria that its session had received. It reads in its own transaction and writes nothing, because it may take
+ * a second, for which no transaction should wait. The caller checks access to the task.
  */
 export async function evaluateMessage(ctx: Ctx, message: EvaluatedMessage): Promise<MessageEvaluation> {
   const { projectId } = ctx.actor
@@ -55,7 +55,7 @@ async function lookUp(tx: Tx, projectId: string, { taskId: named, sessionId, blo
   ])
   const settings = project?.settings.evaluation
   if (task === null) return { settings, taskId: null, criteria: [] as EvaluatedCriterion[], criteriaRevision: null }
-  // What it says that it has read, else what its session was told last, else what there is.
+  // The revision that the check-in names, else the one delivered last, else the current one.
   const delivered = assignment?.sessionId === sessionId ? assignment.deliveredRevision : null
   const revision = revisionNamed(task.id, blocks) ?? delivered ?? task.revision
   const known = revision >= task.revision ? task : ((await taskRevisions.findRevision(tx, task.id, revision)) ?? task)

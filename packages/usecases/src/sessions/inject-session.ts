@@ -30,11 +30,11 @@ export interface Injection {
 
 export interface InjectionRequest {
   ack: 'auto' | 'manual'
-  /** The last of what was said in the session, to be scanned for failures that guides know. */
+  /** The newest messages of the session, which are matched against guides. */
   messages: readonly string[]
-  /** Leaves what is new of tasks alone, where it reaches the session another way. */
+  /** Leaves out assignments and task updates, because they reach the session another way. */
   leavesTasks?: boolean
-  /** Asked last, before the commit: where it answers false nobody waits for this any more, and everything is as before. */
+  /** Asked last, before the commit. False means that the caller is gone: the transaction is rolled back. */
   isAwaited?: () => boolean
 }
 
@@ -46,8 +46,8 @@ const NO_RESULTS: Results = { items: [], hasMore: false }
 const NOTHING: Injection = { claimId: null, text: '', items: [], leaseExpiresAt: null }
 
 /**
- * Hands a session everything that it has not seen: the tasks assigned to it, their changes, guides for what has just failed, results of its
- * subtasks. Each thing once; with `manual`, again after a minute unless acknowledged, and nothing more until then. [B5] Hook Integration
+ * Delivers to a session everything undelivered: the tasks assigned to it, their updates, guide notices and results of its subtasks. Each item
+ * comes once; with `manual`, again after a minute unless acknowledged, and no other until then. [B5] Hook Integration
  */
 export async function injectSession(ctx: Ctx, sessionId: string, request: InjectionRequest): Promise<Injection> {
   requireScope(ctx.actor, 'sessions:write')
@@ -95,8 +95,7 @@ async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: I
   const undelivered = await renderUndeliveredUpdates(tx, projectId, found, fence)
   const injection =
     ack === 'manual' ? await claimInjection(ctx, tx, sessionId, undelivered, seen, fence) : await deliver(ctx, tx, sessionId, undelivered, seen, fence)
-  if (isAwaited?.() === false)
-    throw new DomainError('unavailable', 'The injection took longer than its caller waits. What it would have told is told by the next one.')
+  if (isAwaited?.() === false) throw new DomainError('unavailable', 'The injection took longer than its caller waits. Its items come with the next one.')
   return injection
 }
 
@@ -129,7 +128,7 @@ async function claimInjection(ctx: Ctx, tx: Tx, sessionId: string, undelivered: 
   return { ...injection, claimId: id, leaseExpiresAt }
 }
 
-/** The guides that were found by what was said have left notices since the look. */
+/** Guides that matched the messages have left notices since the look. */
 const hasNotices = (seen: Seen) => seen.tsgNotices || seen.hits.length > 0
 
 function claimResults(tx: Tx, projectId: string, sessionId: string, claimId: string, leaseSeconds: number | null): Promise<Results> {
@@ -172,10 +171,10 @@ function compose(undelivered: readonly UndeliveredTask[], notices: readonly tsgN
 }
 
 /**
- * Makes a manual injection final: its items do not come again. Repeating it changes nothing, and a late one counts as long as the items
- * were not handed out again.
+ * Acknowledges a manual injection: its items do not come again. Repeating it changes nothing, and a late one counts unless the items were
+ * delivered again.
  *
- * @throws DomainError `not_found` for a claim that this session never made, `conflict` when its items were handed out again since
+ * @throws DomainError `not_found` for a claim that this session never made, `conflict` when its items were delivered again since
  */
 export async function acknowledgeInjection(ctx: Ctx, sessionId: string, claimId: string): Promise<void> {
   requireScope(ctx.actor, 'sessions:write')
@@ -187,7 +186,7 @@ export async function acknowledgeInjection(ctx: Ctx, sessionId: string, claimId:
     if (claim === null) throw notFound('claim')
     if (claim.isAcknowledged) return
     if (claim.isReplaced) {
-      throw new DomainError('conflict', 'This claim has lapsed, and its items were handed out again. Acknowledge the injection that brought them.')
+      throw new DomainError('conflict', 'This claim has lapsed, and its items were delivered again. Acknowledge the injection that brought them.')
     }
     const { held } = claim
     const taskIds = held.tasks.map((each) => each.taskId)

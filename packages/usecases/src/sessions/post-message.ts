@@ -28,9 +28,9 @@ export interface NewMessage {
 }
 
 /**
- * Stores what was said in a session, and looks in it for failures that guides know: the session's next injection tells of them. In what
- * the assistant says about a task that its session holds, check-ins count as such, where the credential may write tasks. [B5] What has blocks
- * in it is evaluated, in the same commit, whoever said it. [D2]
+ * Stores a message of a session and matches it against guides; the next injection brings the guide notices. Check-ins in an assistant's
+ * message about a task that its session holds are stored, if the credential may write tasks. [B5] A message with blocks is evaluated in the
+ * same commit, whatever its role. [D2]
  *
  * @throws DomainError `not_found` for a task that there is not, and for a sub-agent's own credential in another session than its own
  */

@@ -3,7 +3,7 @@ import { isUuid, requireOwnSession, requireScope, type SessionMessage } from '@m
 import { type Ctx, reading } from '../core/ctx.ts'
 import { cursorInvalid, type Page, page } from '../core/page.ts'
 
-/** What was said in a session, newest first. */
+/** The messages of a session, newest first. */
 export async function listMessages(ctx: Ctx, sessionId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<SessionMessage>> {
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)

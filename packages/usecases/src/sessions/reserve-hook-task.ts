@@ -31,7 +31,7 @@ export async function releaseHookTasks(ctx: Ctx, sessionId: string): Promise<voi
 
 /**
  * Gives a sub-agent of Claude Code that begins the task that was reserved for the next one of its type. Answers the task; null where nothing was
- * reserved. What has ended since, or waits for others, is given to nobody, and not reserved any more either.
+ * reserved. A task that has ended or is blocked by now is not assigned, and its reservation ends.
  *
  * No credential comes with it: inside of Claude Code a sub-agent speaks with the credential of the whole.
  *

@@ -22,7 +22,7 @@ import { injectSession } from './inject-session.ts'
 import { postMessage } from './post-message.ts'
 import { bindHookTask, releaseHookTasks, reserveHookTask } from './reserve-hook-task.ts'
 
-/** What Claude Code is told. */
+/** The answer for Claude Code. */
 export interface HookAnswer {
   event: HookEvent
   /** Why the tool may not be used; null where it may. */
@@ -32,12 +32,12 @@ export interface HookAnswer {
 }
 
 /**
- * Takes in one event of Claude Code. Answers null where there is nothing to say.
+ * Handles one event of Claude Code. Returns null where there is nothing to answer.
  *
- * A subtask's own credential is told nothing of its task here, neither the brief nor its changes: those reach the run through the port of its
- * runner, or the heartbeats of an outside worker (`checkpointRun`), and would come twice. Nor does it reserve or bind: it starts no work.
+ * A subtask's own credential gets no brief and no task updates here: its run receives them through its runner or the heartbeats of an outside
+ * worker (`checkpointRun`), and they would come twice. It also reserves and binds no task, because it starts no work.
  *
- * @param isAwaited asked right before something is recorded as told: false where nobody waits for the answer any more, which takes it back
+ * @param isAwaited asked right before a delivery is recorded; false where the caller no longer waits, which rolls the delivery back
  * @throws DomainError
  */
 export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => boolean): Promise<HookAnswer | null> {
@@ -77,7 +77,7 @@ function isSubtask({ actor }: Ctx): boolean {
   return actor.lineage !== null && actor.lineage.subtaskId !== null
 }
 
-/** Whether this is about handing tasks over: a sub-agent's own credential does not, nor a key that may not. */
+/** Whether the caller may assign tasks: a sub-agent's own credential and a key without `tasks:write` may not. */
 function mayHandOver({ actor }: Ctx): boolean {
   return actor.lineage === null && hasScope(actor, 'tasks:write')
 }
@@ -91,7 +91,7 @@ async function reserve(ctx: Ctx, call: HookCall): Promise<void> {
   const handedOver = mayHandOver(ctx) ? handedOffTask(call) : null
   if (handedOver === null) return
   const about = { session_id: call.sessionId, task_id: handedOver.taskId }
-  // Whatever is wrong with the task, the call goes on, and what is new is told.
+  // A task that cannot be reserved does not stop the tool call or the delivery of updates.
   await reserveHookTask(ctx, { sessionId: call.sessionId, ...handedOver }).catch((error: unknown) =>
     ctx.log.warn({ err: error, ...about }, 'a hook could not reserve a task'),
   )
@@ -100,19 +100,20 @@ async function reserve(ctx: Ctx, call: HookCall): Promise<void> {
 async function bind(ctx: Ctx, { sessionId, agentId, agentType }: HookCall, boundSessionId: string): Promise<void> {
   if (!mayHandOver(ctx) || agentId === null || agentType === null) return
   const bound = await bindHookTask(ctx, { sessionId, subagentType: agentType, boundSessionId })
-  if (bound?.isAssigned === false) ctx.log.warn({ session_id: boundSessionId, task_id: bound.taskId }, 'a reserved task can be assigned to nobody any more')
+  if (bound?.isAssigned === false)
+    ctx.log.warn({ session_id: boundSessionId, task_id: bound.taskId }, 'a reserved task has ended or is blocked, and was not assigned')
 }
 
 async function stop(ctx: Ctx, call: HookCall, sessionId: string): Promise<void> {
   const { event, agentType, lastAssistantMessage } = call
   if (lastAssistantMessage !== null) await storeHookMessage(ctx, sessionId, { content: lastAssistantMessage, agentType, event })
-  // Whatever the turn has started has begun: what is still reserved was named in a call that was refused.
+  // Every sub-agent that this turn started has begun, so what is still reserved was named in a refused call.
   if (event === 'Stop' && call.agentId === null && mayHandOver(ctx)) await releaseHookTasks(ctx, call.sessionId)
 }
 
 /**
- * Whether whoever calls may use a tool, by the definition that its subtask is a run of: the version that it was started with, whatever the
- * sub-agent is by now. Null where no definition is bound: everybody but a subtask, and a subtask that is no sub-agent's.
+ * Whether the caller may use a tool, by the version of the definition that its subtask was started with. Null where no definition is bound:
+ * the caller is no subtask, or its subtask is no run of a sub-agent.
  */
 async function checkHookTool(ctx: Ctx, use: HookedUse): Promise<ToolAnswer | null> {
   const subtaskId = ctx.actor.lineage?.subtaskId ?? null
@@ -138,8 +139,8 @@ function checkUse(definition: SubagentDefinition, use: HookedUse, background: bo
 }
 
 /**
- * Leaves a session notices of the guides that know why a tool has failed. By itself, before what is new is handed over: nobody will say again what
- * went wrong, should the handover take too long.
+ * Leaves a session notices of the guides that match the failure of a tool. It commits before the delivery of updates, because the failure is
+ * not reported again if that delivery takes too long.
  *
  * @throws DomainError `forbidden`, `not_found` for a sub-agent's own credential in another session than its own
  */
@@ -151,7 +152,7 @@ async function scanHookFailure(ctx: Ctx, sessionId: string, error: string): Prom
 }
 
 /**
- * Stores what an agent said last. Where its session holds one task, it is about that one, and its check-ins count as such.
+ * Stores the last message of an agent. If its session holds exactly one task, the message is about that task and its check-ins are stored.
  *
  * @throws DomainError as `postMessage`
  */

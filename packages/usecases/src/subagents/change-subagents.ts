@@ -57,7 +57,7 @@ export async function putVersion(
 }
 
 /**
- * Takes back what the API has put under a name: a file or a built-in of that name counts again. Its versions stay, since runs name them.
+ * Deletes the definition that was put under a name through the API; a file or a built-in of that name counts again. Its versions stay, since runs name them.
  *
  * @throws DomainError `subagent_not_found` where the API has put nothing, also where there is a file or a built-in
  */

@@ -41,8 +41,8 @@ export interface ImportedFile {
 const FILE_BYTES_MAX = 2 * SUBAGENT_LIMITS.instructionsBytes
 
 /**
- * Puts every definition of a collection under the name that its text says, else under that of its file, as `putSubagent` does for one. A file that cannot be
- * used is refused alone: the others are imported, all in one transaction.
+ * Puts every definition of a collection under the name in its text, else under that of its file, as `putSubagent` does for one. A file that cannot be
+ * used is refused alone; the others are imported in one transaction.
  *
  * @returns a row for each Markdown file, in the order given
  * @throws DomainError `validation_failed` when no file is Markdown

@@ -11,7 +11,7 @@ export async function getSubagent(ctx: Ctx, name: string): Promise<SubagentDefin
   return await reading(ctx, (tx) => requireSubagent(ctx, tx, ctx.actor.projectId, name))
 }
 
-/** A file that nobody can run as it is. */
+/** A file that defines no usable sub-agent. */
 export interface BrokenSubagent {
   name: string
   problems: SubagentProblem[]

@@ -29,7 +29,7 @@ const FILE_BYTES_MAX = 2 * SUBAGENT_LIMITS.instructionsBytes
 const FILES_MAX = 2_000
 /** Folders inside of a folder, one in another. */
 const DEPTH_MAX = 8
-/** A file that changed so little ago may change once more without its times telling. */
+/** A file that changed this recently may change again with the same times. */
 const RECENT_MS = 2_000
 /** A name that a scan did not find is taken for absent this long, unless a folder changes. Only a file that is given the name in place is seen so late. */
 const ABSENT_MS = 1_000
@@ -51,7 +51,7 @@ interface Known {
 }
 
 interface FolderIndex {
-  /** The folders that were looked at, with what told their state. */
+  /** The folders that were scanned, with the stamp of each. */
   stamps: Map<string, string>
   byName: Map<string, string>
   /** By `performance.now()`. */
@@ -67,9 +67,8 @@ interface Scan {
 const knownBySettings = new WeakMap<Deps['settings'], Known>()
 
 /**
- * What the configured folders say under a name: the file of the first folder that has one, or null. A definition goes by the name that its text says,
- * wherever in the folder it lies. Files are read anew when they have changed, and else cost a look at their times. A file that cannot be used is answered
- * with what is wrong with it.
+ * The definition of a name in the configured folders: the file of the first folder that has one, or null. The name in the text counts, wherever in
+ * the folder the file is. A file is read again when its times have changed. A file that cannot be used is returned with its problems.
  *
  * No path is made from the name, and a link that leads out of its folder is not followed.
  */
@@ -106,7 +105,7 @@ async function readInFolder(deps: FileDeps, folder: string, name: string): Promi
     if (indexed !== undefined) return indexed
     const underWay = scans.get(folder)
     if (underWay === undefined) break
-    // It began before this call, and so may have missed a change: the index tells.
+    // That scan began before this call and may have missed a change, so the index is read again.
     await underWay.catch(() => undefined)
   }
   const scanning = scan(deps, folder).finally(() => scans.delete(folder))
@@ -114,7 +113,7 @@ async function readInFolder(deps: FileDeps, folder: string, name: string): Promi
   return (await scanning).files.get(name) ?? null
 }
 
-/** The file that had this name at the last scan, null if none had, undefined where that scan does not tell any more. */
+/** The file that had this name at the last scan, null if none had, undefined where that scan is out of date. */
 async function readIndexed(deps: FileDeps, folder: string, name: string): Promise<SubagentFile | null | undefined> {
   const index = knownOf(deps).folders.get(folder)
   if (index === undefined) return undefined
@@ -231,11 +230,11 @@ async function readIn(deps: FileDeps, folder: string, path: string): Promise<Sub
   }
   const before = files.get(path)?.file
   files.set(path, { stamp, file })
-  if (file !== null && (before === undefined || before === null || !before.contentHash.equals(file.contentHash))) tell(deps, path, file)
+  if (file !== null && (before === undefined || before === null || !before.contentHash.equals(file.contentHash))) logProblems(deps, path, file)
   return file
 }
 
-/** What tells one state of a file from another; empty for what may still change unseen. */
+/** Identifies one state of a file; empty for a file that may still change unseen. */
 function stampOf(path: string, { ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   // Not a time that anything is decided by: should the two clocks differ, files are read once more than needed.
   const nowMs = performance.timeOrigin + performance.now()
@@ -243,7 +242,7 @@ function stampOf(path: string, { ino, size, mtimeNs, ctimeNs }: BigIntStats): st
 }
 
 async function readFileOnce(path: string, real: string, isAtTop: boolean): Promise<SubagentFile | null> {
-  // Neither a link that has just been put there is followed, nor is a pipe waited for.
+  // The flags keep it from following a link that was just created and from waiting for a pipe.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const { size } = await handle.stat().then((found) => {
@@ -255,7 +254,7 @@ async function readFileOnce(path: string, real: string, isAtTop: boolean): Promi
     let length = 0
     for (let read = -1; read !== 0 && length < buffer.length; length += read)
       read = (await handle.read(buffer, length, buffer.length - length, length)).bytesRead
-    // Somebody is writing it; what is there is not the whole.
+    // The file grew while it was read, so it is incomplete.
     if (length > size) throw new Unusable('is being written')
     const bytes = buffer.subarray(0, length)
     const text = decode(bytes)
@@ -289,12 +288,12 @@ function unreadable(path: string, error: unknown): SubagentFile | null {
   return { name, reading: { definition: null, problems: [problem] }, contentHash: sha256(Buffer.from(`${path} ${reason}`)) }
 }
 
-function tell(deps: FileDeps, path: string, { name, reading: { definition, problems } }: SubagentFile): void {
+function logProblems(deps: FileDeps, path: string, { name, reading: { definition, problems } }: SubagentFile): void {
   if (problems.length === 0) return
-  const told = problems.map(({ line, field, reason }) => `line ${line}: ${field} ${reason}`)
-  const fields = { subagent: name, path, problems: told }
+  const lines = problems.map(({ line, field, reason }) => `line ${line}: ${field} ${reason}`)
+  const fields = { subagent: name, path, problems: lines }
   if (definition === null) deps.log.warn(fields, 'a definition of a sub-agent cannot be used')
-  else deps.log.info(fields, 'a definition of a sub-agent may not mean what its author meant')
+  else deps.log.info(fields, 'a definition of a sub-agent has warnings')
 }
 
 function knownOf({ settings }: FileDeps): Known {

@@ -8,9 +8,9 @@ import { taskEvent } from '../events/event-data.ts'
 import { cancelSubtaskOf, isHeldByRun } from './finish-task.ts'
 
 /**
- * Hands a task to the session of a sub-agent, with a credential for it that opens this task alone and starts no work. Assigned to
- * another session, the brief is handed over there from the beginning, and the old session gets nothing more; to the same one, only the
- * credential is new, unless `resend` queues the whole brief for it again. [B5] assign_task
+ * Assigns a task to the session of a sub-agent and returns a credential that opens this task alone and starts no work. A new session
+ * receives the whole brief, and the previous one nothing more. For the same session only the credential is new, unless `resend` queues
+ * the whole brief again. [B5] assign_task
  *
  * @throws DomainError `not_found`, `invalid_transition` when it has ended, waits for others, or would be resent to the subtask that runs it
  */
@@ -29,7 +29,7 @@ export async function assignTask(ctx: Ctx, id: string, sessionId: string, { rese
   })
 }
 
-/** The same in a caller's transaction, of a task that is locked, open and waits for nothing. Without a hash, the session gets no credential. */
+/** The same in the caller's transaction, for a locked task that is open and not blocked. Without a hash, the session gets no credential. */
 export async function assignLockedTask(ctx: Ctx, tx: Tx, task: LockedTask, sessionId: string, credentialHash: Buffer | null): Promise<void> {
   const { id, projectId } = task
   const current = await assignments.findActiveAssignment(tx, id)
@@ -49,8 +49,8 @@ export async function assignLockedTask(ctx: Ctx, tx: Tx, task: LockedTask, sessi
 }
 
 /**
- * Queues the whole brief of a locked task again for the session that holds it. Changes that are still queued are part of the brief, and so
- * superseded. An acknowledgement of an earlier injection counts for nothing of this task: its assignment has begun anew.
+ * Queues the whole brief of a locked task again for its assignee. The brief contains the updates that are still queued, so they are
+ * superseded. The assignment starts again, so that acknowledging an earlier injection has no effect on this task.
  */
 async function resendBrief(ctx: Ctx, tx: Tx, task: LockedTask, credentialHash: Buffer): Promise<void> {
   if (isHeldByRun(task)) {

@@ -8,8 +8,8 @@ import type { Deps } from '../core/ctx.ts'
 const NAMES_MAX = 500
 
 /**
- * Looks for the files that a brief names, under the given folders and nowhere else. For everything outside, the disk is not touched and
- * nothing is said: also not by way of links and `..`. [EN] 4.2
+ * Looks for the files that a brief names, under the given folders only. Paths outside are `not_checked` and the disk is not touched for
+ * them, also not through links and `..`. [EN] 4.2
  */
 export async function checkFiles(files: readonly BriefFile[], roots: readonly string[]): Promise<FileCheck[]> {
   let opened: Promise<Root[]> | undefined
@@ -59,8 +59,8 @@ async function listNames(folder: string): Promise<string[]> {
 }
 
 /**
- * The real path of a `client_cwd` where it is a folder in WORKSPACE_ROOTS now, after links are resolved; null otherwise. What lies outside is
- * not looked at.
+ * The real path of a `client_cwd`, with links resolved, if it is a folder inside WORKSPACE_ROOTS now; null otherwise. The disk outside is
+ * not touched.
  */
 export async function findClientFolder({ settings }: Pick<Deps, 'settings'>, clientCwd: string): Promise<string | null> {
   const path = resolveBriefPath(clientCwd, null)

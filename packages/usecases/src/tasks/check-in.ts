@@ -29,8 +29,8 @@ export interface CheckedIn {
 }
 
 /**
- * Takes in what a holder says of its progress: which criteria are met, what comes next, and, by the revision that it names, which changes
- * it has taken in. The first one moves an assigned task to in progress. [D2] Check-in Convention
+ * Stores a check-in of the assignee: the state of each criterion, the next steps, and, by the revision that it names, which updates it
+ * acknowledges. The first one moves an assigned task to in progress. [D2] Check-in Convention
  *
  * @throws DomainError `not_found`, `validation_failed` without a check-in of this task in the text, `invalid_transition` once it has ended
  */

@@ -34,15 +34,15 @@ export interface HandIn {
   outputs: Record<string, unknown>
   summary: string | null
   actor: NewEvent['actor']
-  /** Judges it, once it is known to be accepted. What is to be stored of that is the caller's business. */
+  /** Evaluates the outputs once they are accepted. The caller stores the evaluation. */
   evaluate: (task: LockedTask) => Promise<MadeEvaluation> | MadeEvaluation
   /** Whether the task is held by a run that ends with it. */
   hasRunEnded: boolean
 }
 
 /**
- * Hands in the outputs of a task. They are held against the revision that is locked here, so that an output which a change of the brief
- * adds at the same moment is either required or came after the completion. [B5] Completion. What is handed in is evaluated in the same commit.
+ * Submits the outputs of a task and evaluates them in the same commit. They are validated against the locked revision, so that an output
+ * that a concurrent revision adds is either required or came after the completion. [B5] Completion
  *
  * @throws DomainError `not_found`, `invalid_transition`, `outputs_missing` naming each output that is absent or does not fit
  */
@@ -65,8 +65,8 @@ export async function completeTask(ctx: Ctx, id: string, input: { outputs: Recor
 }
 
 /**
- * Completes a task in a caller's transaction, if its outputs are what the locked revision asks for; changes nothing otherwise. With
- * `review: auto` the evaluation decides at once, unless a judge is asked as well. A caller that locks tasks of its own before must lock the project's dependencies before those (`lockForCompletion`).
+ * Completes a task in the caller's transaction if its outputs fit the locked revision; changes nothing otherwise. With `review: auto` the
+ * evaluation decides at once, unless a judge is asked as well. A caller that locks tasks first must call `lockForCompletion` before that.
  *
  * @throws DomainError `not_found`
  */
@@ -116,7 +116,7 @@ export function outputsMissing(problems: readonly OutputProblem[]): DomainError 
 
 function cannotBeCompleted(status: TaskStatus): DomainError {
   requireOpenTask({ status })
-  const why = status === 'blocked' ? 'This task waits for others; it can be completed once they are.' : 'This task has been handed in and waits for its review.'
+  const why = status === 'blocked' ? 'This task is blocked. Complete its dependencies first.' : 'This task has been submitted and waits for review.'
   return new DomainError('invalid_transition', why, { status_now: status })
 }
 

@@ -9,9 +9,9 @@ import { taskEvent } from '../events/event-data.ts'
 import { unknownTasks, unknownTsgs, type ValidatedTask, validateBrief } from './validate-task.ts'
 
 /**
- * Stores a brief as revision 1, blocked while a task that it waits for is not complete. [B5] create_task, [EN] create_real_task
+ * Stores a brief as revision 1. The task is blocked while one of its dependencies is not completed. [B5] create_task, [EN] create_real_task
  *
- * @param problems what the door has found wrong already, to be told with everything else
+ * @param problems what the endpoint has found already; the error lists them with the others
  * @throws DomainError `validation_failed` with every problem at once, `spawn_blocked` for a sub-agent
  */
 export async function createTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<Task> {
@@ -83,7 +83,7 @@ async function store(ctx: Ctx, tx: Tx, id: string, workspace: string, { cleaned,
 }
 
 /**
- * Which of these tasks are not complete, under the lock that keeps all of them from becoming so meanwhile.
+ * Which of these tasks are not completed. The lock keeps all of them from being completed until the commit.
  *
  * @throws DomainError `validation_failed` naming those that do not exist
  */

@@ -6,7 +6,7 @@ import { taskEvent } from '../events/event-data.ts'
 import { finishTask, isHeldByRun, lockForCompletion } from './finish-task.ts'
 import { queueTaskUpdate } from './send-task-update.ts'
 
-/** Who decides where nobody does. */
+/** The actor of an automatic decision. */
 export const EVALUATOR: NewEvent['actor'] = { kind: 'system', id: 'evaluation' }
 
 /** What a decision goes by. */
@@ -16,11 +16,11 @@ export type DecidedEvaluation = Pick<Evaluation, 'score' | 'recommendation' | 'c
 export type ReviewDecision = 'completed' | 'revision_requested' | 'left'
 
 /**
- * Decides over a task with `review: auto` that waits for the verdicts of a judge, once they are there: as the recommendation says. Changes
- * nothing where somebody else has decided, where the task has been handed in anew since, or where the evaluation is not that of what was
- * handed in. Takes the locks of dependencies, of the task and of its subtask, in this order: call it before other locks are taken.
+ * Reviews a task with `review: auto` by the recommendation of its evaluation, once the verdicts of the judge are stored. Changes nothing if
+ * the task is no longer in review or the evaluation is not that of the newest submission. Locks dependencies, the task and its subtask, in
+ * this order: call it before other locks are taken.
  *
- * @param input.evaluationId the evaluation without a judge, written when the task was handed in (`judge_of` of the judged one)
+ * @param input.evaluationId the evaluation without a judge, written at submission (`judge_of` of the judged one)
  * @param input.evaluation the judged one
  */
 export async function decideReview(
@@ -36,9 +36,9 @@ export async function decideReview(
 }
 
 /**
- * The same for a locked task that is in review, in the transaction that handed it in.
+ * The same for a locked task that is in review, in the transaction of its submission.
  *
- * @param input.hasRunEnded whether its holder is a run that is over, with which nobody hears of a request
+ * @param input.hasRunEnded whether its assignee is a run that has ended and so cannot receive a request
  */
 export async function decideLockedReview(
   deps: Deps,
@@ -82,8 +82,8 @@ export async function isHeldByEndedRun(tx: Tx, task: LockedTask): Promise<boolea
 }
 
 /**
- * Whether what was approved is what the brief asks for by now: the bar may have moved since the holder was told of it, and then a person
- * or a controller decides.
+ * Whether the approved outputs still fit the current revision. If the brief has changed since the submission, a person or a controller
+ * decides.
  */
 function isStillAskedFor(task: LockedTask, { criteria }: DecidedEvaluation): boolean {
   if (outputProblems(task.requiredOutputs, task.completionOutputs ?? {}).length > 0) return false

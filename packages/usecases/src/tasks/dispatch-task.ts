@@ -19,15 +19,15 @@ import { inBackground, insertPrepared, type NewSubtask, prepareRun, unwrap } fro
 import { requireUnblocked } from './assign-task.ts'
 import { isHeldByRun } from './finish-task.ts'
 
-/** How a brief is run. What it says itself (task, outputs) is not asked for again. */
+/** How a brief is run. The brief itself supplies the prompt and the outputs. */
 export type TaskDispatch = Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs'>
 
 const PRIORITIES = { P0: 'urgent', P1: 'urgent', P2: 'normal', P3: 'low' } as const satisfies Record<TaskPriority, string>
 const DISPATCHABLE: readonly TaskStatus[] = ['pending', 'assigned', 'in_progress', 'revision_requested']
 
 /**
- * Runs a brief as a subtask, which holds the task from then on: it is told of every change between two steps, its outputs complete the
- * task, and its failure gives the task back. A session that held the task gets nothing more of it.
+ * Runs a brief as a subtask, which becomes the assignee: it receives each update between two steps, its outputs complete the task, and its
+ * failure unassigns the task. The previous assignee receives nothing more.
  *
  * @param choose how to run it; asked, and so may refuse, only when there is something to run
  * @throws DomainError `not_found`, `invalid_transition` when it has ended, waits for others, is in review or runs already, and what
@@ -72,7 +72,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
 /** A task is run by one subtask at a time. */
 function requireIdle(task: LockedTask): void {
   if (!DISPATCHABLE.includes(task.status)) {
-    throw new DomainError('invalid_transition', 'This task has been handed in and waits for its review.', { status_now: task.status })
+    throw new DomainError('invalid_transition', 'This task has been submitted and waits for review.', { status_now: task.status })
   }
   if (!isHeldByRun(task) || task.status !== 'in_progress') return
   throw new DomainError('invalid_transition', `This task runs already, as subtask ${task.subtaskId}. Cancel that first, or wait for it.`, {

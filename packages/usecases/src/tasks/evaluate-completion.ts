@@ -6,8 +6,8 @@ import { evaluateOutput, evaluationEvent } from '../evaluations/evaluate-output.
 import { type SaidOfTask, saidOfTask, takeCheckIn } from './check-in.ts'
 
 /**
- * Judges what a locked task is completed with, and stores that beside it: by the criteria of the newest revision that its holder is known
- * to know, and by what it has said of them since it got the task. Check-ins in it count as such.
+ * Evaluates the outputs of a locked task and stores the evaluation, by the criteria of the newest revision that its assignee is known to
+ * have and by the assignee's check-ins. A check-in inside the outputs is stored too.
  */
 export async function evaluateCompletion(
   ctx: Ctx,
@@ -44,7 +44,7 @@ export async function evaluateCompletion(
   return made
 }
 
-/** The newest revision that the holder of a task has been told, or has spoken of; of a task that nobody holds, the present one. */
+/** The newest revision that the assignee has received or named in a check-in; the current one for a task without an assignee. */
 async function readKnown(
   tx: Tx,
   task: LockedTask,

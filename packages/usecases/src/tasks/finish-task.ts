@@ -46,7 +46,7 @@ async function releaseDependents(tx: Tx, task: LockedTask): ReturnType<typeof ta
   return await taskDependencies.releaseDependents(tx, task.projectId, task.id)
 }
 
-/** Cancels the subtask that runs a locked task, if one does: nobody is waiting for what it would deliver. */
+/** Cancels the subtask that runs a locked task, if one does, because its result is no longer needed. */
 export async function cancelSubtaskOf(deps: Deps, tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<void> {
   if (task.subtaskId === null) return
   const row = await subtasks.lockSubtask(tx, task.subtaskId)

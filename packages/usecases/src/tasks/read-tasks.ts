@@ -21,7 +21,7 @@ export async function getTask(ctx: Ctx, id: string): Promise<Task> {
   return await reading(ctx, (tx) => findOwn(ctx, tx, id))
 }
 
-/** The section of a prompt that tells of a task's context; empty for an empty context. [EN] 8.2 */
+/** A task's context as a section of a prompt; empty for an empty context. [EN] 8.2 */
 export async function getTaskContext(ctx: Ctx, id: string): Promise<string> {
   return renderContext((await getTask(ctx, id)).context)
 }
@@ -103,7 +103,7 @@ export async function listTaskUpdates(ctx: Ctx, id: string, query: PageQuery): P
 }
 
 /**
- * One update of a task or a subtask: whoever was told of it can make sure that it came from here, and is word for word what was sent.
+ * One update of a task or a subtask. Its recipient can confirm that Muster sent it, and compare the content word for word.
  *
  * @throws DomainError `not_found`, which is the answer for one that is not genuine
  */

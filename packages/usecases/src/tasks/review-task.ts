@@ -11,11 +11,11 @@ export interface Review {
   note?: string | undefined
 }
 
-const DEFAULT_REQUEST = 'The result was not accepted. Hold it against the acceptance criteria once more, and complete the task again.'
+const DEFAULT_REQUEST = 'The result was not accepted. Compare it with the acceptance criteria and complete the task again.'
 
 /**
- * Decides over a task that was handed in: approved, it is completed; otherwise its holder is told what to revise. What was handed in must
- * still be what the brief asks for, which may have changed since.
+ * Reviews a submitted task: `approve` completes it, `request_revision` sends its assignee an update with what to revise. To be approved,
+ * the outputs must fit the current revision, which may be newer than the submission.
  *
  * @throws DomainError `not_found`, `invalid_transition` when it is not in review, `outputs_missing`
  */
@@ -29,7 +29,7 @@ export async function reviewTask(ctx: Ctx, id: string, { decision, note }: Revie
     if (task === null) throw notFound('task')
     requireOpenTask(task)
     if (task.status !== 'in_review') {
-      throw new DomainError('invalid_transition', `This task is ${task.status}; there is nothing to review before it is handed in.`, {
+      throw new DomainError('invalid_transition', `This task is ${task.status}. It can be reviewed once its outputs are submitted.`, {
         status_now: task.status,
       })
     }

@@ -25,7 +25,7 @@ import { findBlockers } from './create-task.ts'
 import { queueTaskUpdate } from './send-task-update.ts'
 import { type ValidatedTask, validateBrief } from './validate-task.ts'
 
-/** The fields of a brief that can be changed later. A field that is null is taken away, or back to its default. */
+/** The fields of a brief that can be revised. Null removes a field or resets it to its default. */
 export type BriefPatch = Omit<BriefFields, 'description' | 'tsgs' | 'parent_session_id' | 'review'>
 
 const CONTEXT_FIELDS = [
@@ -39,19 +39,19 @@ const CONTEXT_FIELDS = [
   'client_cwd',
 ] as const satisfies (keyof BriefPatch)[]
 
-/** Which revision a change was made from: one of these, whatever is there, or nothing was said. */
+/** The revision that the change was made from: one of these, `any`, or undefined where the caller named none. */
 export type ExpectedRevision = readonly number[] | 'any' | undefined
 
 export interface RevisedTask {
   task: Task
-  /** Null where nothing changed that the brief shows its holder: priority, metadata and dependencies are not among it. */
+  /** Null if no visible part of the brief changed: priority, metadata and dependencies are not shown in it. */
   update: Update | null
   diff: BriefDiff
 }
 
 /**
- * Changes a brief: the next revision, with what changed and by whom, and the update that tells its holder, in one commit. A change that
- * changes nothing makes no revision. [B5] update_task
+ * Revises a brief: writes the next revision with its diff and author, and queues the update for the assignee, in one commit. A patch that
+ * changes nothing makes no revision. The patched brief is validated as a whole, because one field can give another its meaning. [B5] update_task
  *
  * @throws DomainError `not_found`, `invalid_transition` once it has ended, `revision_required`, `revision_stale` with the current
  *   revision, `validation_failed`, `dependency_cycle` with the path
@@ -68,7 +68,7 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
     const revised = await inProject(
       ctx,
       async (tx) => {
-        // Before the task: whoever completes one locks in this order too.
+        // Dependencies are locked before the task, as when a task is completed.
         const blockers = patch.depends_on === undefined ? null : await findBlockers(tx, ctx.actor.projectId, validated.cleaned.dependsOn)
         const task = await tasks.lockTask(tx, id)
         if (task === null) throw notFound('task')
@@ -77,7 +77,7 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
         // Another revision came in between, and the caller accepts any: the change is validated again with that one.
         if (task.revision !== read.revision) return null
         return await writeRevision(ctx, tx, read, task, patch, validated, blockers)
-        // Nothing was done, so nothing is to be repeated by key.
+        // Null changed nothing, so it is not stored as the answer of an idempotency key.
       },
       (result) => result !== null,
     )
@@ -89,10 +89,10 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
 function requireRevision(expected: ExpectedRevision, revision: number): void {
   if (expected === 'any') return
   if (expected === undefined) {
-    throw new DomainError('revision_required', `Send If-Match with the revision that you changed: it is now "${revision}".`, { revision })
+    throw new DomainError('revision_required', `Send If-Match with the revision that you changed. The current one is "${revision}".`, { revision })
   }
   if (!expected.includes(revision)) {
-    throw new DomainError('revision_stale', `The brief has changed since; its revision is now ${revision}. Read it again, and change that.`, { revision })
+    throw new DomainError('revision_stale', `The brief has changed since; its revision is now ${revision}. Read it again and repeat the change.`, { revision })
   }
 }
 
@@ -105,7 +105,7 @@ async function writeRevision(
   { cleaned, warnings }: ValidatedTask,
   blockers: string[] | null,
 ): Promise<RevisedTask> {
-  // A context that was not touched keeps the time and the warnings of its validation.
+  // A context that the patch does not change keeps the time and the warnings of its validation.
   const hasNewContext = CONTEXT_FIELDS.some((field) => patch[field] !== undefined)
   const fields = {
     title: cleaned.title,
@@ -127,8 +127,8 @@ async function writeRevision(
 }
 
 /**
- * Records the revision that was just written to a locked task, announces it, and queues an update for the holder: the new state of what
- * changed. A change of priority, metadata or dependencies alone queues none, because the brief does not show them.
+ * Records the revision that was just written to a locked task, publishes its event, and queues an update with the new state of the changed
+ * fields. A change of priority, metadata or dependencies alone queues none, because the brief does not show them.
  */
 export async function recordRevision(deps: Deps, tx: Tx, locked: LockedTask, diff: BriefDiff, actor: Sender): Promise<{ task: Task; update: Update | null }> {
   const { id, projectId, revision } = locked
@@ -162,9 +162,9 @@ export async function recordRevision(deps: Deps, tx: Tx, locked: LockedTask, dif
 }
 
 /**
- * Makes a locked task wait for others. It is blocked or set free by that as long as nobody has been given it.
+ * Replaces the dependencies of a locked task, which blocks or unblocks it while it is pending or blocked.
  *
- * @throws DomainError `dependency_cycle` with the path, `invalid_transition` for a task that somebody is at
+ * @throws DomainError `dependency_cycle` with the path, `invalid_transition` if the task is past pending and a dependency is not completed
  */
 async function moveDependencies(ctx: Ctx, tx: Tx, task: LockedTask, dependsOn: string[], blockers: string[]): Promise<void> {
   const cycle = findCycle(

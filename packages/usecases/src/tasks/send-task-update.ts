@@ -16,8 +16,8 @@ export interface TaskUpdateInput {
 }
 
 /**
- * Queues an update for whoever holds a locked task, and lets a subtask that runs it know at once. A change of the brief that nobody
- * holds is part of what is handed over first, and is superseded from the start; a note waits for the holder to come.
+ * Queues an update for the assignee of a locked task and notifies the worker of a subtask that runs it. Without an assignee, a change of the
+ * brief is superseded at once, because the first delivery brings the whole brief; a note stays queued.
  */
 export async function queueTaskUpdate(deps: Pick<Deps, 'newId' | 'notifier'>, tx: Tx, task: LockedTask, input: TaskUpdateInput): Promise<Update> {
   const holder = await assignments.markUndelivered(tx, task.id)
@@ -43,14 +43,14 @@ export async function queueTaskUpdate(deps: Pick<Deps, 'newId' | 'notifier'>, tx
   const { subtaskId } = task
   tx.afterCommit(() => {
     deps.notifier.notify('outbox')
-    // The worker that runs it looks for news as soon as it hears of anything about it.
+    // Any notification about a subtask makes its worker look for updates, so there is no channel for updates alone.
     if (subtaskId !== null && holder === subtaskSessionId(subtaskId)) deps.notifier.notify('cancel', subtaskId)
   })
   return update
 }
 
 /**
- * Sends a note to whoever holds a task, without changing the brief. Before anybody does, it waits for the first.
+ * Sends the assignee of a task a note, without changing the brief. Without an assignee, the note stays queued for the first one.
  *
  * @throws DomainError `not_found`, `invalid_transition` once it has ended
  */

@@ -13,7 +13,7 @@ import {
 } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 
-/** One thing that a session is told of a task. */
+/** One item about a task that is delivered to a session. */
 export interface UndeliveredItem {
   kind: 'assignment' | 'update'
   taskId: string
@@ -23,7 +23,7 @@ export interface UndeliveredItem {
   text: string
 }
 
-/** What a session has not been told yet of one task that it holds. */
+/** The undelivered items of one task that a session holds. */
 export interface UndeliveredTask {
   taskId: string
   assignmentGeneration: number
@@ -32,26 +32,26 @@ export interface UndeliveredTask {
   items: UndeliveredItem[]
 }
 
-/** Tasks and updates that one request hands over; the next one gets the rest. */
+/** Tasks and updates that one request delivers; the next one gets the rest. */
 const TASKS_MAX = 50
 const UPDATES_PER_TASK_MAX = 500
 
 /**
- * Locks the tasks of which a session has not been told everything, so that nothing is added before it is recorded as told, and finds what
- * that is. The session must be locked. Both go in one packet, and may go in that of the session's lock: each statement sees what was
- * committed before it began, and so the second what others did while the first waited for them.
+ * Locks the tasks that have undelivered items for a session, so that none is added before the delivery is recorded, and finds the items. The
+ * session must be locked. Both statements go in one pipeline, which may be that of the session's lock: each sees what was committed
+ * before it began, so the second sees the changes that the first waited for.
  */
 export async function findUndeliveredUpdates(tx: Tx, projectId: string, sessionId: string): Promise<injections.UndeliveredRow[]> {
   const [locked, found] = await pipeline([
     injections.lockTasksWithUndelivered(tx, projectId, sessionId, TASKS_MAX),
     injections.listTasksWithUndelivered(tx, projectId, sessionId, { tasks: TASKS_MAX, updatesPerTask: UPDATES_PER_TASK_MAX }),
   ])
-  // What there was nothing new about when the tasks were locked is for the next time.
+  // A task that had nothing undelivered when the tasks were locked is left for the next request.
   return found.filter((each) => locked.includes(each.taskId) && !isTerminalTask(each.status))
 }
 
 /**
- * Puts what was found into words, in the order in which the session got its tasks: the whole brief first, then its changes in their order. [B5]
+ * Renders the items in the order in which the session got its tasks: the whole brief first, then its updates in order. [B5]
  *
  * @param fence of this delivery, see `fenceOf`
  */
@@ -87,7 +87,7 @@ export function renderBriefOfTask(brief: Task, notes: readonly Update[], fence: 
   )
 }
 
-/** A locked task with everything that its brief says, and the notes that belong to it. */
+/** The whole brief of a locked task, with its notes. */
 export async function briefOfTask(tx: Tx, task: Pick<LockedTask, 'id' | 'projectId'>): Promise<{ brief: Task; notes: Update[] }> {
   const [brief, notes] = await Promise.all([tasks.findTask(tx, task.id), taskUpdates.listNotesForTaskBrief(tx, task.projectId, task.id)])
   return { brief: brief as Task, notes }
@@ -112,8 +112,8 @@ function renderUpdates(found: injections.UndeliveredRow, fence: string): Undeliv
 }
 
 /**
- * Updates of one task, in words. The last that changes criteria brings the form of the revision that the task has now: the holder gets
- * everything up to it in the same delivery.
+ * Renders the updates of one task. The last one that changes criteria carries the check-in form of the current revision, because the same
+ * delivery brings everything up to that revision.
  */
 export function renderTaskUpdates(
   task: Pick<Task, 'id' | 'title' | 'revision'> & { criteria: Task['criteria'] | null },
@@ -147,9 +147,9 @@ export function toUpdateText(update: Update, subject: TaskUpdateText['subject'])
 }
 
 /**
- * Records that a session has been told of its tasks as far as it was handed over: receipts, and the first sign of life, by which an
- * assigned task is in progress, and one that was sent back is again. What went to another session meanwhile is left alone. The tasks must
- * be locked. Answers the tasks that the session still held.
+ * Records deliveries to a session: the receipts, the delivery cursors, and that an assigned task, or one sent back for revision, is in
+ * progress. Tasks that have been assigned to another session since are skipped. The tasks must be locked. Returns the ids of the tasks
+ * that the session still holds.
  */
 export async function recordDeliveries(
   deps: Pick<Deps, 'notifier'>,

@@ -24,9 +24,9 @@ export interface ValidatedTask {
 }
 
 /**
- * The same judgement that `createTask` makes, with nothing stored.
+ * Validates a brief as `createTask` does, and stores nothing.
  *
- * @throws DomainError `validation_failed` with every problem at once, and the warnings too
+ * @throws DomainError `validation_failed` with all problems and warnings
  */
 export async function validateTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<ValidatedTask> {
   requireSpawnAllowed(ctx.actor)
@@ -37,9 +37,9 @@ export async function validateTask(ctx: Ctx, fields: BriefFields, problems: read
 }
 
 /**
- * Cleans a brief and looks at everything it names: its files, its guides, the tasks it waits for. [EN] 4 and 5
+ * Cleans a brief and checks what it names: its files, its guides and its dependencies. Creating, revising and validating all use it. [EN] 4 and 5
  *
- * @param known problems that the door has found already, to be told with the others
+ * @param known problems that the endpoint has found already; the error lists them with the others
  * @throws DomainError `validation_failed`
  */
 export async function validateBrief(ctx: Ctx, fields: BriefFields, known: readonly FieldProblem[] = []): Promise<ValidatedTask> {
@@ -47,14 +47,14 @@ export async function validateBrief(ctx: Ctx, fields: BriefFields, known: readon
   const { cleaned, problems, warnings } = cleanBrief(fields, at)
   const all = [...known, ...problems, ...(problems.length === 0 ? await unknownRefs(ctx, cleaned) : [])]
   const checks = await checkFiles(briefFiles(cleaned.context, cleaned.clientCwd), ctx.settings.WORKSPACE_ROOTS)
-  // What was not looked for is no fault of the brief.
+  // A file that the server may not look for is no fault of the brief.
   const aboutFiles = checks.filter(({ status }) => status === 'not_found').map((check) => fileWarning(check, at))
   const allWarnings = [...warnings, ...aboutFiles]
   if (all.length > 0) throw briefRefused(all, allWarnings)
   return { cleaned: withWarnings(withFileChecks(cleaned, checks), aboutFiles), warnings: allWarnings, at }
 }
 
-/** What a brief names that is not there. */
+/** The guides and dependencies that a brief names and that do not exist. */
 async function unknownRefs(ctx: Ctx, { tsgIds, dependsOn }: CleanBrief): Promise<FieldProblem[]> {
   if (tsgIds.length + dependsOn.length === 0) return []
   const { projectId } = ctx.actor
