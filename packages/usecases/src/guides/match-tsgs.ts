@@ -1,4 +1,4 @@
-import { type Database, type Tx, tsgs } from '@muster/db'
+import { type Database, type Tx, tsgNotices, tsgs } from '@muster/db'
 import { type CompiledTsg, compileTsg, matchTsgs, type Tsg, type TsgHit } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 
@@ -28,7 +28,7 @@ let engineMs = 0
  */
 export async function findMatchingTsgs(deps: Pick<Deps, 'db' | 'log'>, tx: Tx, projectId: string, texts: readonly string[]): Promise<TsgHit[]> {
   if (texts.length === 0) return []
-  return await matchTsgsAt(deps, projectId, await tsgs.readTsgRevision(tx, projectId), texts, () => tsgs.listTsgsToMatch(tx, projectId))
+  return await matchTsgsAt(deps, projectId, await tsgNotices.readTsgRevision(tx, projectId), texts, () => tsgs.listTsgsToMatch(tx, projectId))
 }
 
 /**

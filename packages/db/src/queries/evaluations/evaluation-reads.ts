@@ -7,10 +7,10 @@ import { judgements } from '../../schema/judgements.ts'
 import { readBody } from '../core/bodies.ts'
 import { along, type Filter, given, planForValues } from '../core/newest-first.ts'
 
-/** How far a model has come with judging an output as well. */
+/** The state of the judgement of an output. */
 export interface JudgementState {
   status: JudgementStatus
-  /** Null while it is the judge's default, and not known which that is. */
+  /** Null while the judge's default is not known. */
   model: string | null
   /** The evaluation with its verdicts. */
   evaluationId: string | null
@@ -21,7 +21,7 @@ export interface JudgementState {
 /** An evaluation as lists show it. */
 export type EvaluationSummary = Omit<EvaluationRecord, 'detail' | 'judge'> & { judgement: JudgementState | null }
 
-/** An evaluation with everything that is known of it but the output. */
+/** An evaluation with all details except the output. */
 export type StoredEvaluation = EvaluationSummary & Pick<EvaluationRecord, 'detail'>
 
 const judged = alias(evaluations, 'judged')
@@ -32,7 +32,7 @@ const JUDGEMENT = {
   error: judgements.error,
   costUsdMicros: judgements.costMicros,
   judgedId: judged.id,
-  /** Of the verdicts that are there, whichever model was asked for. */
+  /** The model of the verdicts, whichever model was requested. */
   judge: sql<EvaluationJudge | null>`coalesce(${judge}, ${judged.judge})`,
 }
 
@@ -57,9 +57,9 @@ export interface EvaluationFilter {
   limit: number
 }
 
-/** Newest first, without what they say in detail. */
+/** Newest first, without details. */
 export async function listEvaluations(tx: Tx, projectId: string, { taskId, subtaskId, beforeId, limit }: EvaluationFilter): Promise<EvaluationSummary[]> {
-  // What narrows it down most comes first, and leads.
+  // The most selective filter leads.
   const [lead, ...rest] = given([
     [evaluations.subtaskId, subtaskId],
     [evaluations.taskId, taskId],
@@ -110,14 +110,14 @@ function withJudgement<Row extends object>({
   }
 }
 
-/** Whose output is meant: of a task it is the one that was evaluated last. */
+/** The subject of an output. The output of a task is the one that was evaluated last. */
 export type OutputOf = { taskId: string } | { subtaskId: string }
 
 /** The id of the latest evaluation of the latest output, or null. */
 export async function findLatestEvaluation(tx: Tx, projectId: string, of: OutputOf): Promise<string | null> {
   const lead: Filter = 'taskId' in of ? [evaluations.taskId, of.taskId] : [evaluations.subtaskId, of.subtaskId]
   const { where } = along([lead], evaluations.id, undefined)
-  // An earlier output may have been judged later: what came first says which the latest is.
+  // An earlier output may have been judged later, so the latest output is found by first evaluations.
   const [row] = await tx.orm
     .select({ id: sql<string>`coalesce(${judged.id}, ${evaluations.id})` })
     .from(evaluations)
@@ -128,24 +128,24 @@ export async function findLatestEvaluation(tx: Tx, projectId: string, of: Output
   return row?.id ?? null
 }
 
-/** What was evaluated, from where it is kept. */
+/** An output that was evaluated. */
 export interface EvaluatedOutput {
   evaluationId: string
   subtaskId: string | null
-  /** Null where it is not kept any more. */
+  /** Null if it was deleted. */
   output: string | null
 }
 
-/** The output that an evaluation is of; null where there is no such evaluation. */
+/** The output of an evaluation; null if there is no such evaluation. */
 export async function findOutput(tx: Tx, projectId: string, evaluationId: string): Promise<EvaluatedOutput | null> {
-  const [row] = await tx.sql<{ subtask_id: string | null; output: string | null; body_id: string | null }[]>`
+  const [row] = await tx.orm.execute<{ subtask_id: string | null; output: string | null; body_id: string | null }>(sql`
     select e.subtask_id, coalesce(e.output, o.output, s.result, m.content) as output,
       coalesce(e.output_body_id, o.output_body_id, s.result_body_id, m.body_id) as body_id
     from evaluations e
     left join evaluations o on o.project_id = e.project_id and o.id = e.judge_of
     left join subtasks s on s.id = e.subtask_id and e.origin = 'subtask'
     left join session_messages m on m.id = e.message_id and e.origin = 'message'
-    where e.project_id = ${projectId} and e.id = ${evaluationId}`
+    where e.project_id = ${projectId} and e.id = ${evaluationId}`)
   if (row === undefined) return null
   return { evaluationId, subtaskId: row.subtask_id, output: row.body_id === null ? row.output : await readBody(tx, row.body_id) }
 }

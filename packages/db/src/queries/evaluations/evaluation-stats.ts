@@ -1,3 +1,4 @@
+// SQL: scores are counted by grouping sets over the latest evaluation of each output.
 import type { Recommendation, Verdict } from '@muster/domain'
 import { pipeline, type Tx } from '../../client.ts'
 import { planForValues } from '../core/newest-first.ts'

@@ -2,12 +2,12 @@
 import type { EvaluationRecord, EvaluationSettings } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 
-/** An evaluation before it is stored, with the output where nothing else keeps it. */
+/** An evaluation before it is stored, with the output unless another row has it. */
 export type NewEvaluationRow = Omit<EvaluationRecord, 'createdAt'> & { output: string | null; outputBodyId: string | null }
 
 /**
- * Writes evaluations of one project, in one statement. Those of a result, or a judge's of an evaluation, that is written already are left
- * out. Answers the ids of those that are new.
+ * Writes evaluations of one project, in one statement. Ignores a second evaluation of a result, and a second judgement of an evaluation. Returns the
+ * ids of the new ones.
  */
 export async function insertEvaluations(tx: Tx, projectId: string, rows: readonly NewEvaluationRow[]): Promise<string[]> {
   if (rows.length === 0) return []
@@ -44,9 +44,8 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
 }
 
 /**
- * The evaluation of what a task was handed in with by the session that holds it, or held it: of the newest completion, or of the result of
- * the run, where that completed the task by its result. What came before the task was last sent back is not handed in any more: a run that
- * completed its task by itself goes on then, and may end with a better result. Null where there is none.
+ * The evaluation of what the assignee of a task submitted: of the newest completion, or of the result of the run if that completed the task. Submissions
+ * before the last request for revision do not count, because a run that completed its task goes on after it and may end with a better result.
  */
 export async function findSubmitted(tx: Tx, projectId: string, taskId: string, sessionId: string | null): Promise<string | null> {
   const [row] = await tx.sql<{ id: string }[]>`

@@ -1,58 +1,68 @@
 import type { JudgeUsage } from '@muster/domain'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
+import { judgements } from '../../schema/judgements.ts'
 
-/** What a judgement is known by: one evaluation has one at most. */
+/** An evaluation has one judgement at most. */
 export interface JudgementRef {
   projectId: string
   evaluationId: string
 }
 
-/** Notes that a model is to judge an evaluation. One that is noted already stays as it is; answers whether it is new. */
+const only = ({ projectId, evaluationId }: JudgementRef) => and(eq(judgements.projectId, projectId), eq(judgements.evaluationId, evaluationId))
+const pending = (ref: JudgementRef) => and(only(ref), eq(judgements.status, 'pending'))
+const ID = { evaluationId: judgements.evaluationId }
+
+/** Stores that a model is to judge an evaluation. Returns false if that is stored already. */
 export async function insertJudgement(tx: Tx, row: JudgementRef & { model: string | null }): Promise<boolean> {
-  const inserted = await tx.sql`
-    insert into judgements (project_id, evaluation_id, model) values (${row.projectId}, ${row.evaluationId}, ${row.model})
-    on conflict do nothing
-    returning evaluation_id`
+  const inserted = await tx.orm.insert(judgements).values(row).onConflictDoNothing().returning(ID)
   return inserted.length > 0
 }
 
-/** Counts that a model is about to be asked. Null where the judgement is over, or where there is none. */
-export async function beginTry(tx: Tx, { projectId, evaluationId }: JudgementRef): Promise<{ model: string | null } | null> {
-  const [row] = await tx.sql<{ model: string | null }[]>`
-    update judgements set attempts = attempts + 1
-    where project_id = ${projectId} and evaluation_id = ${evaluationId} and status = 'pending'
-    returning model`
+/** Counts a request to the model. Null if the judgement has ended, or does not exist. */
+export async function beginTry(tx: Tx, ref: JudgementRef): Promise<{ model: string | null } | null> {
+  const [row] = await tx.orm
+    .update(judgements)
+    .set({ attempts: sql`${judgements.attempts} + 1` })
+    .where(pending(ref))
+    .returning({ model: judgements.model })
   return row ?? null
 }
 
-/** Locks a judgement that is not over. Whoever comes second to it finds it over; answers whether it was not. */
-export async function lockPending(tx: Tx, { projectId, evaluationId }: JudgementRef): Promise<boolean> {
-  const rows = await tx.sql`
-    select from judgements where project_id = ${projectId} and evaluation_id = ${evaluationId} and status = 'pending' for update`
+/** Locks a judgement; false if it has ended. Of two callers, the second finds it ended. */
+export async function lockPending(tx: Tx, ref: JudgementRef): Promise<boolean> {
+  const rows = await tx.orm.select(ID).from(judgements).where(pending(ref)).for('update')
   return rows.length > 0
 }
 
-/** Adds what a try took, whatever came of it. */
-export async function addUsage(tx: Tx, { projectId, evaluationId }: JudgementRef, usage: JudgeUsage): Promise<void> {
-  await tx.sql`
-    update judgements set input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
-      cost_micros = cost_micros + ${usage.costUsdMicros}
-    where project_id = ${projectId} and evaluation_id = ${evaluationId}`
+/** Adds what a try used, whatever its outcome. */
+export async function addUsage(tx: Tx, ref: JudgementRef, usage: JudgeUsage): Promise<void> {
+  await tx.orm
+    .update(judgements)
+    .set({
+      inputTokens: sql`${judgements.inputTokens} + ${usage.inputTokens}`,
+      outputTokens: sql`${judgements.outputTokens} + ${usage.outputTokens}`,
+      costMicros: sql`${judgements.costMicros} + ${usage.costUsdMicros}`,
+    })
+    .where(only(ref))
 }
 
-/** Brings a locked judgement to its end; an error says why there will be no verdicts. */
-export async function endJudgement(tx: Tx, { projectId, evaluationId }: JudgementRef, error: string | null): Promise<void> {
-  await tx.sql`
-    update judgements set status = ${error === null ? 'done' : 'failed'}, error = ${error}, ended_at = muster_now()
-    where project_id = ${projectId} and evaluation_id = ${evaluationId}`
+/** Ends a locked judgement. An error says why there are no verdicts. */
+export async function endJudgement(tx: Tx, ref: JudgementRef, error: string | null): Promise<void> {
+  await tx.orm
+    .update(judgements)
+    .set({ status: error === null ? 'done' : 'failed', error, endedAt: sql`muster_now()` })
+    .where(only(ref))
 }
 
-/** The oldest that are not over a minute after they were asked for, of the last days. The bounds keep it to a small part of the index. */
+/** The oldest judgements that are still pending after a minute, of the last week. Both bounds keep it to a small part of the index. */
 export async function findUnfinished(tx: Tx, projectId: string, limit: number): Promise<string[]> {
-  const rows = await tx.sql<{ id: string }[]>`
-    select evaluation_id as id from judgements
-    where project_id = ${projectId} and status = 'pending'
-      and created_at between muster_now() - interval '7 days' and muster_now() - interval '1 minute'
-    order by created_at limit ${limit}`
-  return rows.map(({ id }) => id)
+  const isOpen = and(eq(judgements.projectId, projectId), eq(judgements.status, 'pending'))
+  const rows = await tx.orm
+    .select(ID)
+    .from(judgements)
+    .where(and(isOpen, sql`${judgements.createdAt} between muster_now() - interval '7 days' and muster_now() - interval '1 minute'`))
+    .orderBy(asc(judgements.createdAt))
+    .limit(limit)
+  return rows.map((row) => row.evaluationId)
 }

@@ -4,12 +4,12 @@ import type { Tx } from '../../client.ts'
 import { qualityFlags } from '../../schema/quality-flags.ts'
 import { sessionMessages } from '../../schema/session-messages.ts'
 
-/** A flag before it is stored. Null leaves it as it was whether it is an example to learn from; before the first flag it is none. */
+/** A flag before it is stored. `trainingCandidate: null` keeps the stored value, which is false before the first flag. */
 export type NewQualityFlag = Omit<QualityFlag, 'trainingCandidate' | 'createdAt' | 'updatedAt'> & { trainingCandidate: boolean | null }
 
-/** Writes what is said of a task or a subtask, in place of what was said before. */
+/** Writes the flag of a task or a subtask, in place of an earlier one. */
 export async function putFlag(tx: Tx, projectId: string, flag: NewQualityFlag): Promise<QualityFlag> {
-  const said = {
+  const columns = {
     evaluationId: flag.evaluationId,
     quality: flag.quality,
     tags: flag.tags,
@@ -19,16 +19,16 @@ export async function putFlag(tx: Tx, projectId: string, flag: NewQualityFlag): 
   }
   const [row] = await tx.orm
     .insert(qualityFlags)
-    .values({ projectId, subjectKind: flag.subject.kind, subjectId: flag.subject.id, ...said })
+    .values({ projectId, subjectKind: flag.subject.kind, subjectId: flag.subject.id, ...columns })
     .onConflictDoUpdate({
       target: [qualityFlags.projectId, qualityFlags.subjectKind, qualityFlags.subjectId],
-      set: { ...said, updatedAt: sql`muster_now()` },
+      set: { ...columns, updatedAt: sql`muster_now()` },
     })
     .returning()
   return toFlag(row as typeof qualityFlags.$inferSelect)
 }
 
-/** Says the same of everything that the assistant has said about a task. */
+/** Flags all messages of the assistant about a task alike. */
 export async function flagMessages(tx: Tx, projectId: string, { subject, quality, trainingCandidate }: NewQualityFlag): Promise<void> {
   await tx.orm
     .update(sessionMessages)

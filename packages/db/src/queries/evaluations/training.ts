@@ -1,20 +1,23 @@
 import type { MessageRole, Quality, QualityFlag } from '@muster/domain'
-import { and, arrayContains, eq, sql } from 'drizzle-orm'
+import { and, arrayContains, desc, eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
+import { bodies } from '../../schema/bodies.ts'
 import { qualityFlags } from '../../schema/quality-flags.ts'
+import { sessionMessages } from '../../schema/session-messages.ts'
+import { anyOf } from '../core/any-of.ts'
 import { readBodies } from '../core/bodies.ts'
 import { toFlag } from './quality-flags.ts'
 
 export interface FlaggedFilter {
-  /** Only of this quality; without it, only what is to be learnt from. */
+  /** Only this quality; without it, only training candidates. */
   quality?: Quality | undefined
-  /** All of them have to be there. */
+  /** Flags that have all of these. */
   tags: readonly string[]
   after?: QualityFlag['subject'] | undefined
   limit: number
 }
 
-/** What has been flagged, in the order of its kind and id: along the primary key, so that page after page takes no longer than the one before. */
+/** Flags in the order of kind and id, along the primary key, so that no page takes longer than the one before. */
 export async function listFlagged(tx: Tx, projectId: string, { quality, tags, after, limit }: FlaggedFilter): Promise<QualityFlag[]> {
   const rows = await tx.orm
     .select()
@@ -32,17 +35,19 @@ export async function listFlagged(tx: Tx, projectId: string, { quality, tags, af
   return rows.map(toFlag)
 }
 
-/** As much of what was said about a task as one example may have: no model learns from more, and no process should hold more. */
+/** The most that one example may have: no model learns from more, and no process should hold more. */
 const MESSAGES_MAX = 1_000
 const MESSAGES_BYTES_MAX = 16 * 1_048_576
 
-/** The last that was said about a task, oldest first. */
+/** The last messages about a task, oldest first. */
 export async function listTaskMessages(tx: Tx, projectId: string, taskId: string): Promise<{ role: MessageRole; content: string }[]> {
-  const sizes = await tx.sql<{ id: string; bytes: number }[]>`
-    select m.id, coalesce(octet_length(m.content), octet_length(b.bytes), 0) as bytes
-    from session_messages m left join bodies b on b.id = m.body_id
-    where m.project_id = ${projectId} and m.task_id = ${taskId}
-    order by m.task_id desc, m.id desc limit ${MESSAGES_MAX}`
+  const sizes = await tx.orm
+    .select({ id: sessionMessages.id, bytes: sql<number>`coalesce(octet_length(${sessionMessages.content}), octet_length(${bodies.bytes}), 0)` })
+    .from(sessionMessages)
+    .leftJoin(bodies, eq(bodies.id, sessionMessages.bodyId))
+    .where(and(eq(sessionMessages.projectId, projectId), eq(sessionMessages.taskId, taskId)))
+    .orderBy(desc(sessionMessages.taskId), desc(sessionMessages.id))
+    .limit(MESSAGES_MAX)
   const ids: string[] = []
   let bytes = 0
   for (const size of sizes) {
@@ -51,11 +56,11 @@ export async function listTaskMessages(tx: Tx, projectId: string, taskId: string
     ids.push(size.id)
   }
   if (ids.length === 0) return []
-  const rows = await tx.sql<{ role: MessageRole; content: string | null; body_id: string | null }[]>`
-    select role, content, body_id from session_messages where id = any(${ids}::uuid[]) order by id`
-  const bodies = await readBodies(
+  const { role, content, bodyId } = sessionMessages
+  const rows = await tx.orm.select({ role, content, bodyId }).from(sessionMessages).where(anyOf(sessionMessages.id, ids)).orderBy(sessionMessages.id)
+  const texts = await readBodies(
     tx,
-    rows.flatMap((row) => row.body_id ?? []),
+    rows.flatMap((row) => row.bodyId ?? []),
   )
-  return rows.map((row) => ({ role: row.role, content: row.content ?? bodies.get(row.body_id ?? '') ?? '' }))
+  return rows.map((row) => ({ role: row.role, content: row.content ?? texts.get(row.bodyId ?? '') ?? '' }))
 }

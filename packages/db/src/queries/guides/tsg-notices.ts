@@ -1,8 +1,8 @@
-import type { TsgSeverity } from '@muster/domain'
+// SQL: injections and prompts take notices with everything else that waits for a session.
 import type { Tx } from '../../client.ts'
 import type { AttemptRef } from '../subtasks/settle.ts'
 
-/** A guide that a session has to be told about. */
+/** A guide that fits what a session met. */
 export interface TsgNotice {
   tsgId: string
   title: string
@@ -10,8 +10,8 @@ export interface TsgNotice {
 }
 
 /**
- * Leaves notices for a session: one a guide, ever. Answers which guides it had not been told about. In one order of ids, so that two
- * transactions that leave the same ones wait for each other instead of both.
+ * Stores notices for a session, one for each guide, once. Returns the guides that are new to the session. In the order of ids, so that two
+ * transactions that store the same ones cannot wait for each other.
  */
 export async function insertTsgNotices(
   tx: Tx,
@@ -30,13 +30,13 @@ export async function insertTsgNotices(
 }
 
 /**
- * Hands over the notices that wait for a session, oldest first, the best first of those that came together. This is their delivery:
- * two that take at once get different ones. Those of guides that have been deleted meanwhile are dropped.
+ * Takes the notices that wait for a session, oldest first, and the best first of those that came together. This is their delivery: two concurrent
+ * calls take different ones. Notices of deleted guides are dropped.
  *
- * @param run for whom they are taken, where that is an attempt: none for one that is no longer the current, running one
+ * @param run the attempt that they are for, if any: it takes none unless it is the current, running one
  */
 export async function takeTsgNotices(tx: Tx, projectId: string, sessionId: string, run: AttemptRef | null = null): Promise<TsgNotice[]> {
-  const rows = await tx.sql<{ tsg_id: string; title: string; matched_pattern: string; severity: TsgSeverity }[]>`
+  const rows = await tx.sql<{ tsg_id: string; title: string; matched_pattern: string }[]>`
     with taken as (
       update tsg_notices set delivered_at = muster_now()
       where project_id = ${projectId} and session_id = ${sessionId} and delivered_at is null
@@ -49,7 +49,7 @@ export async function takeTsgNotices(tx: Tx, projectId: string, sessionId: strin
   return rows.map((row) => ({ tsgId: row.tsg_id, title: row.title, matchedPattern: row.matched_pattern }))
 }
 
-/** The notices that wait for a session, in the same order, without handing them over. */
+/** The notices that wait for a session, in the same order, without delivering them. */
 export async function listTsgNotices(tx: Tx, projectId: string, sessionId: string): Promise<TsgNotice[]> {
   const rows = await tx.sql<{ tsg_id: string; title: string; matched_pattern: string }[]>`
     select n.tsg_id, g.title, n.matched_pattern
@@ -59,9 +59,15 @@ export async function listTsgNotices(tx: Tx, projectId: string, sessionId: strin
   return rows.map((row) => ({ tsgId: row.tsg_id, title: row.title, matchedPattern: row.matched_pattern }))
 }
 
-/** Records that some of a session's notices have arrived. */
+/** Marks notices of a session as delivered. */
 export async function markTsgNoticesDelivered(tx: Tx, projectId: string, sessionId: string, tsgIds: readonly string[]): Promise<void> {
   await tx.sql`
     update tsg_notices set delivered_at = muster_now()
     where project_id = ${projectId} and session_id = ${sessionId} and tsg_id = any(${tsgIds as string[]}) and delivered_at is null`
+}
+
+/** A number that every change of a guide increases. */
+export async function readTsgRevision(tx: Tx, projectId: string): Promise<number> {
+  const [row] = await tx.sql<{ tsg_revision: number }[]>`select tsg_revision from projects where id = ${projectId}`
+  return row?.tsg_revision ?? 0
 }

@@ -1,6 +1,8 @@
 import type { TsgUsage } from '@muster/domain'
+import { and, count, eq } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { type TSG_USES, tsgUses } from '../../schema/tsg-uses.ts'
+import { anyOf } from '../core/any-of.ts'
 
 export interface NewTsgUse {
   id: string
@@ -10,22 +12,24 @@ export interface NewTsgUse {
   taskId: string | null
 }
 
-/** Records what became of guides. A row each, and no counter, which everybody who meets the same failure would have to wait for. */
+/** Records uses of guides: a row each, because runs that meet the same failure would wait for each other at a counter. */
 export async function insertTsgUses(tx: Tx, projectId: string, uses: readonly NewTsgUse[]): Promise<void> {
   if (uses.length === 0) return
   await tx.orm.insert(tsgUses).values(uses.map((use) => ({ projectId, ...use })))
 }
 
-/** What became of guides so far. Those that nothing is known of have zeros. */
+/** How often guides were used so far, with zeros for unused ones. */
 export async function countTsgUses(tx: Tx, projectId: string, tsgIds: readonly string[], kinds: readonly NewTsgUse['kind'][]): Promise<Map<string, TsgUsage>> {
   const counted = new Map(tsgIds.map((tsgId) => [tsgId, { surfaced: 0, read: 0, resolved: 0, unresolved: 0 }]))
   if (tsgIds.length === 0) return counted
-  const rows = await tx.sql<{ tsg_id: string; kind: NewTsgUse['kind']; count: number }[]>`
-    select tsg_id, kind, count(*)::int as count from tsg_uses
-    where project_id = ${projectId} and tsg_id = any(${tsgIds as string[]}) and kind = any(${kinds as string[]}) group by tsg_id, kind`
-  for (const { tsg_id, kind, count } of rows) {
-    const usage = counted.get(tsg_id)
-    if (usage !== undefined) usage[kind] = count
+  const rows = await tx.orm
+    .select({ tsgId: tsgUses.tsgId, kind: tsgUses.kind, times: count() })
+    .from(tsgUses)
+    .where(and(eq(tsgUses.projectId, projectId), anyOf(tsgUses.tsgId, tsgIds), anyOf(tsgUses.kind, kinds)))
+    .groupBy(tsgUses.tsgId, tsgUses.kind)
+  for (const { tsgId, kind, times } of rows) {
+    const usage = counted.get(tsgId)
+    if (usage !== undefined) usage[kind] = times
   }
   return counted
 }

@@ -1,7 +1,10 @@
 import { type Tsg, type TsgSeverity, toWebSearch } from '@muster/domain'
-import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
+import { projects } from '../../schema/projects.ts'
+import { taskTsgs } from '../../schema/task-tsgs.ts'
 import { tsgs } from '../../schema/tsgs.ts'
+import { anyOf } from '../core/any-of.ts'
 
 /** A guide as lists show it. */
 export type TsgSummary = Omit<Tsg, 'content'>
@@ -10,20 +13,17 @@ export type TsgSummary = Omit<Tsg, 'content'>
 export type TsgRow = Omit<Tsg, 'createdAt' | 'updatedAt'>
 
 /**
- * Says that the guides of a project are about to change. First in every transaction that changes one: its lock puts such transactions one
- * after the other, so that whoever finds the number unchanged has the guides as they are.
+ * Counts a change of the guides of a project. First in every transaction that changes a guide: its lock runs such transactions one after the other,
+ * so that a process that finds the number unchanged has the current guides.
  */
 export async function announceTsgChange(tx: Tx, projectId: string): Promise<void> {
-  await tx.sql`update projects set tsg_revision = tsg_revision + 1 where id = ${projectId}`
+  await tx.orm
+    .update(projects)
+    .set({ tsgRevision: sql`${projects.tsgRevision} + 1` })
+    .where(eq(projects.id, projectId))
 }
 
-/** A number that is another one after every change of a guide. */
-export async function readTsgRevision(tx: Tx, projectId: string): Promise<number> {
-  const [row] = await tx.sql<{ tsg_revision: number }[]>`select tsg_revision from projects where id = ${projectId}`
-  return row?.tsg_revision ?? 0
-}
-
-/** Every guide of a project, with as much of it as matching takes. */
+/** Every guide of a project, with the fields that matching needs. */
 export async function listTsgsToMatch(tx: Tx, projectId: string): Promise<Pick<Tsg, 'tsgId' | 'title' | 'severity' | 'match' | 'patterns'>[]> {
   return await tx.orm
     .select({ tsgId: tsgs.tsgId, title: tsgs.title, severity: tsgs.severity, match: tsgs.match, patterns: tsgs.patterns })
@@ -36,13 +36,13 @@ export async function findTsg(tx: Tx, projectId: string, tsgId: string): Promise
   return row === undefined ? null : toTsg(row)
 }
 
-/** Locks a guide until the end of the transaction, to delete it: waits for links that are being made, and keeps others off. */
+/** Locks a guide until the end of the transaction, to delete it: waits for links that other transactions make, and prevents new ones. */
 export async function lockTsg(tx: Tx, projectId: string, tsgId: string): Promise<Tsg | null> {
   const [row] = await tx.orm.select().from(tsgs).where(only(projectId, tsgId)).for('update')
   return row === undefined ? null : toTsg(row)
 }
 
-/** Null when there is a guide of that id. */
+/** Null if the id is taken. */
 export async function insertTsg(tx: Tx, projectId: string, row: TsgRow): Promise<Tsg | null> {
   const { applicability, ...columns } = row
   const [inserted] = await tx.orm
@@ -53,7 +53,7 @@ export async function insertTsg(tx: Tx, projectId: string, row: TsgRow): Promise
   return inserted === undefined ? null : toTsg(inserted)
 }
 
-/** Writes a guide anew, after its change was announced. */
+/** Replaces a guide. `announceTsgChange` comes before. */
 export async function replaceTsg(tx: Tx, projectId: string, { tsgId, applicability, ...columns }: TsgRow): Promise<Tsg> {
   const [changed] = await tx.orm
     .update(tsgs)
@@ -63,7 +63,7 @@ export async function replaceTsg(tx: Tx, projectId: string, { tsgId, applicabili
   return toTsg(changed as typeof tsgs.$inferSelect)
 }
 
-/** Deletes a guide, which must be locked. What became of it stays counted. */
+/** Deletes a guide, which must be locked. Its uses stay counted. */
 export async function deleteTsg(tx: Tx, projectId: string, tsgId: string): Promise<void> {
   await tx.orm.delete(tsgs).where(only(projectId, tsgId))
 }
@@ -86,11 +86,11 @@ export async function listTsgs(tx: Tx, projectId: string, filter: TsgFilter): Pr
     ...(found === undefined
       ? [
           severity && eq(tsgs.severity, severity),
-          // Of one project's guides, few enough to look at each.
+          // A project has few guides, so each is looked at.
           technology && sql`exists (select from unnest(${tsgs.technologies}) as technology where lower(technology) = lower(${technology}))`,
           before && sql`(${tsgs.createdAt}, ${tsgs.tsgId}) < (${before.createdAt.toISOString()}::timestamptz, ${before.tsgId})`,
         ]
-      : [inArray(tsgs.tsgId, found)]),
+      : [anyOf(tsgs.tsgId, found)]),
   ].filter((condition) => condition !== undefined && condition !== '')
   const { content: _, ...columns } = getTableColumns(tsgs)
   const rows = await tx.orm
@@ -102,46 +102,52 @@ export async function listTsgs(tx: Tx, projectId: string, filter: TsgFilter): Pr
   return rows.map(toTsg)
 }
 
-/** Full-text operators are not leakproof, so row-level security would keep their index unused: the function looks in the project by itself. */
+/** The function bypasses row-level security, under which its index would stay unused. It searches only the project of the transaction. */
 async function searchTsgs(tx: Tx, q: string, { technology, severity, before, limit }: TsgFilter): Promise<string[]> {
-  const rows = await tx.sql<{ tsg_id: string }[]>`
+  const rows = await tx.orm.execute<{ tsg_id: string }>(sql`
     select tsg_id from muster_search_tsgs(${toWebSearch(q)}, ${technology ?? null}, ${severity ?? null},
-      ${before?.createdAt.toISOString() ?? null}::timestamptz, ${before?.tsgId ?? null}, ${limit}) as tsg_id`
+      ${before?.createdAt.toISOString() ?? null}::timestamptz, ${before?.tsgId ?? null}, ${limit}) as tsg_id`)
   return rows.map((row) => row.tsg_id)
 }
 
-/** Keeps guides from being deleted until the end of the transaction; editing them goes on. Unknown ids are left out. */
+/** Prevents the deletion of guides until the end of the transaction; edits go on. Ignores unknown ids. */
 export async function lockTsgs(tx: Tx, projectId: string, tsgIds: readonly string[]): Promise<{ tsgId: string; title: string }[]> {
   if (tsgIds.length === 0) return []
-  const rows = await tx.sql<{ tsg_id: string; title: string }[]>`
-    select tsg_id, title from tsgs where project_id = ${projectId} and tsg_id = any(${tsgIds as string[]}) order by tsg_id for key share`
-  return rows.map((row) => ({ tsgId: row.tsg_id, title: row.title }))
+  return await tx.orm
+    .select({ tsgId: tsgs.tsgId, title: tsgs.title })
+    .from(tsgs)
+    .where(and(eq(tsgs.projectId, projectId), anyOf(tsgs.tsgId, tsgIds)))
+    .orderBy(tsgs.tsgId)
+    .for('key share')
 }
 
-/** Links a guide to a task; false when it was linked already. Both must be locked. */
+/** Links a guide to a task; false if it was linked already. Both must be locked. */
 export async function linkTsg(tx: Tx, projectId: string, taskId: string, tsgId: string): Promise<boolean> {
-  const rows = await tx.sql`
-    insert into task_tsgs (project_id, task_id, tsg_id) values (${projectId}, ${taskId}, ${tsgId}) on conflict do nothing returning tsg_id`
+  const rows = await tx.orm.insert(taskTsgs).values({ projectId, taskId, tsgId }).onConflictDoNothing().returning({ tsgId: taskTsgs.tsgId })
   return rows.length > 0
 }
 
-/** Unlinks a guide from a task; false when it was not linked. The task must be locked. */
+/** Unlinks a guide from a task; false if it was not linked. The task must be locked. */
 export async function unlinkTsg(tx: Tx, projectId: string, taskId: string, tsgId: string): Promise<boolean> {
-  const rows = await tx.sql`delete from task_tsgs where project_id = ${projectId} and task_id = ${taskId} and tsg_id = ${tsgId} returning tsg_id`
+  const rows = await tx.orm
+    .delete(taskTsgs)
+    .where(and(linksOf(projectId, tsgId), eq(taskTsgs.taskId, taskId)))
+    .returning({ tsgId: taskTsgs.tsgId })
   return rows.length > 0
 }
 
-/** Some of the tasks that a guide is linked to. It must be locked, so that none is being added. */
+/** Some of the tasks that a guide is linked to. The guide must be locked, so that none is added. */
 export async function listTasksOfTsg(tx: Tx, projectId: string, tsgId: string, limit: number): Promise<string[]> {
-  const rows = await tx.sql<{ task_id: string }[]>`
-    select task_id from task_tsgs where project_id = ${projectId} and tsg_id = ${tsgId} limit ${limit}`
-  return rows.map((row) => row.task_id)
+  const rows = await tx.orm.select({ taskId: taskTsgs.taskId }).from(taskTsgs).where(linksOf(projectId, tsgId)).limit(limit)
+  return rows.map((row) => row.taskId)
 }
 
-/** Unlinks a guide from every task. It must be locked. */
+/** Unlinks a guide from every task. The guide must be locked. */
 export async function unlinkTsgEverywhere(tx: Tx, projectId: string, tsgId: string): Promise<void> {
-  await tx.sql`delete from task_tsgs where project_id = ${projectId} and tsg_id = ${tsgId}`
+  await tx.orm.delete(taskTsgs).where(linksOf(projectId, tsgId))
 }
+
+const linksOf = (projectId: string, tsgId: string) => and(eq(taskTsgs.projectId, projectId), eq(taskTsgs.tsgId, tsgId))
 
 const only = (projectId: string, tsgId: string) => and(eq(tsgs.projectId, projectId), eq(tsgs.tsgId, tsgId))
 

@@ -10,7 +10,7 @@ export interface Waiting {
   taskUpdates: boolean
   tsgNotices: boolean
   results: boolean
-  /** As `tsgs.readTsgRevision` answers it. */
+  /** See `tsgNotices.readTsgRevision`. */
   tsgRevision: number
 }
 

@@ -1,39 +1,22 @@
+// SQL: the runs of tasks begin and end with these statements, those that end in the transaction of a whole batch of settled runs.
 import type { Tx } from '../../client.ts'
 
 export interface Assignment {
-  taskId: string
   sessionId: string
   assignedAt: Date
-  briefDeliveredAt: Date | null
-  deliveredSeq: number
   deliveredRevision: number | null
 }
 
-/** The session that holds a task now, or null. The task must be locked. */
+/** The assignment of the session that holds a task now, or null. The task must be locked. */
 export async function findActiveAssignment(tx: Tx, taskId: string): Promise<Assignment | null> {
-  const [row] = await tx.sql<
-    {
-      session_id: string
-      assigned_at: string
-      introduced_at: string | null
-      delivered_seq: number
-      delivered_revision: number | null
-    }[]
-  >`select session_id, assigned_at, introduced_at, delivered_seq, delivered_revision from assignments where task_id = ${taskId} and ended_at is null`
-  if (row === undefined) return null
-  return {
-    taskId,
-    sessionId: row.session_id,
-    assignedAt: new Date(row.assigned_at),
-    briefDeliveredAt: row.introduced_at === null ? null : new Date(row.introduced_at),
-    deliveredSeq: row.delivered_seq,
-    deliveredRevision: row.delivered_revision,
-  }
+  const [row] = await tx.sql<{ session_id: string; assigned_at: string; delivered_revision: number | null }[]>`
+    select session_id, assigned_at, delivered_revision from assignments where task_id = ${taskId} and ended_at is null`
+  return row === undefined ? null : { sessionId: row.session_id, assignedAt: new Date(row.assigned_at), deliveredRevision: row.delivered_revision }
 }
 
 /**
- * Gives a task to a session, which has then been told nothing of it, even if it held it before. The task must be locked and held by
- * nobody.
+ * Assigns a task to a session, to which nothing of it counts as delivered, even if it held the task before. The task must be locked and have no
+ * assignee.
  */
 export async function openAssignment(
   tx: Tx,
@@ -44,13 +27,12 @@ export async function openAssignment(
     insert into assignments (project_id, task_id, session_id, credential_hash)
     values (${projectId}, ${assignment.taskId}, ${assignment.sessionId}, ${assignment.credentialHash})
     on conflict (task_id, session_id) do update set assigned_at = muster_now(), turn = assignments.turn + 1, introduced_at = null, delivered_seq = 0,
-      delivered_revision = null,
-      has_news = true, ended_at = null, credential_hash = excluded.credential_hash`
+      delivered_revision = null, has_news = true, ended_at = null, credential_hash = excluded.credential_hash`
 }
 
 /**
- * Begins the assignment of the session that holds a task anew: the next injection hands over the whole brief, and an open manual claim no
- * longer counts for the task. The time of the assignment stays, so that what the holder has reported since still counts. The task must be locked.
+ * Restarts the assignment of a task: the next injection delivers the whole brief, and an open manual claim no longer counts for the task. The time
+ * of the assignment stays, so that reports of the assignee since then still count. The task must be locked.
  */
 export async function restartAssignment(tx: Tx, taskId: string, credentialHash: Buffer): Promise<void> {
   await tx.sql`
@@ -59,18 +41,18 @@ export async function restartAssignment(tx: Tx, taskId: string, credentialHash: 
     where task_id = ${taskId} and ended_at is null`
 }
 
-/** Replaces the credential of the session that holds a task. The task must be locked. */
+/** Replaces the credential of the assignee. The task must be locked. */
 export async function replaceCredential(tx: Tx, taskId: string, credentialHash: Buffer): Promise<void> {
   await tx.sql`update assignments set credential_hash = ${credentialHash} where task_id = ${taskId} and ended_at is null`
 }
 
-/** Takes a task from whoever holds it, credential included. The task must be locked. */
+/** Ends the assignment of a task, and its credential. The task must be locked. */
 export async function endAssignments(tx: Tx, taskId: string): Promise<void> {
   await tx.sql`
     update assignments set ended_at = muster_now(), has_news = false, credential_hash = null where task_id = ${taskId} and ended_at is null`
 }
 
-/** Lets the next injection of whoever holds a task look at it. Answers that session; null when nobody holds it. */
+/** Makes the next injection of the assignee look at the task. Returns the assignee; null for none. */
 export async function markUndelivered(tx: Tx, taskId: string): Promise<string | null> {
   const [row] = await tx.sql<{ session_id: string }[]>`
     update assignments set has_news = true where task_id = ${taskId} and ended_at is null returning session_id`

@@ -1,4 +1,5 @@
 import type { BlockItem, Criterion, CriterionReport } from '@muster/domain'
+import { sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { checkIns } from '../../schema/check-ins.ts'
 
@@ -8,33 +9,38 @@ export async function insertCheckIn(tx: Tx, checkIn: NewCheckIn): Promise<void> 
   await tx.orm.insert(checkIns).values(checkIn)
 }
 
-/** A check-in as it was taken in. */
+/** A check-in with the criteria of its revision. */
 export interface StoredCheckIn {
   taskId: string
   sessionId: string
   reports: CriterionReport[]
   unmatched: BlockItem[]
-  /** The revision that it spoke of, and its criteria. */
+  /** The revision that it reports on, and its criteria. */
   revision: number
   criteria: Criterion[]
 }
 
-/** As much as is read of what one session has said, the newest: enough for whoever means it, and no more than a process can hold. */
+/** A check-in as it is stored. Older ones have unmatched lines as texts. */
+type StoredRow = Omit<StoredCheckIn, 'unmatched' | 'criteria'> & { unmatched: (BlockItem | string)[]; criteria: Criterion[] | null }
+
+/** What is read of one session, newest first: more than an honest session says, and no more than a process can hold. */
 const READ_MAX = { checkIns: 1_000, bytes: 4 * 1_048_576 }
 
-/** What these sessions have said of these tasks so far, oldest first; with a time, since then. Of too much, the newest of each session. */
+/** The check-ins of these sessions on these tasks, oldest first, optionally since a time. Beyond `READ_MAX`, the newest of each session. */
 export async function listCheckIns(
   tx: Tx,
   projectId: string,
   { taskIds, sessionIds, since = null }: { taskIds: readonly string[]; sessionIds: readonly string[]; since?: Date | null },
 ): Promise<StoredCheckIn[]> {
-  const about = tx.sql`project_id = ${projectId} and task_id = any(${taskIds as string[]}::uuid[])`
+  const ofTasks = sql`any(${sql.param(taskIds)}::uuid[])`
+  const about = sql`project_id = ${projectId} and task_id = ${ofTasks}`
+  const from = since?.toISOString() ?? null
   // The criteria of a revision come once, with its first check-in.
-  const rows = await tx.sql<(Omit<StoredCheckIn, 'unmatched' | 'criteria'> & { unmatched: (BlockItem | string)[]; criteria: Criterion[] | null })[]>`
+  const rows = await tx.orm.execute<StoredRow>(sql`
     with said as (
       select id, row_number() over newest as place, sum(octet_length(content)) over newest as bytes from check_ins
-      where ${about} and session_id = any(${sessionIds as string[]}::text[])
-        and (${since?.toISOString() ?? null}::timestamptz is null or created_at >= ${since?.toISOString() ?? null}::timestamptz)
+      where ${about} and session_id = any(${sql.param(sessionIds)}::text[])
+        and (${from}::timestamptz is null or created_at >= ${from}::timestamptz)
       window newest as (partition by session_id order by id desc)
     ),
     spoken as (
@@ -43,11 +49,10 @@ export async function listCheckIns(
     select c.task_id as "taskId", c.session_id as "sessionId", c.verdicts as reports, c.unmatched, c.revision,
       case when row_number() over (partition by c.task_id, c.revision order by c.id) = 1 then r.criteria end as criteria
     from spoken c join task_revisions r on r.task_id = c.task_id and r.revision = c.revision
-    where r.task_id = any(${taskIds as string[]}::uuid[])
-    order by c.id`
+    where r.task_id = ${ofTasks}
+    order by c.id`)
   const known = new Map<string, Criterion[]>()
   for (const row of rows) if (row.criteria !== null) known.set(`${row.taskId} ${row.revision}`, row.criteria)
-  // What was taken in before lines were kept whole has their texts alone.
   return rows.map((row) => ({
     ...row,
     criteria: known.get(`${row.taskId} ${row.revision}`) ?? [],

@@ -1,34 +1,35 @@
+// SQL: locks, and walks along a graph.
 import type { TaskStatus } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 
-/** Locks that belong to the dependencies of a project's tasks. */
+/** Locks on the dependencies of a project's tasks. */
 const GRAPH_LOCK_CLASS = 7303
 const RELEASE_LOCK_CLASS = 7304
 
 /**
- * Locks the dependencies of a project until the end of the transaction, before any task: `edit` to change who waits for whom, alone,
- * so that two changes cannot close a circle together; `complete` to bring tasks to completion, which many may do at once, but not
- * while an edit looks whether its dependencies are complete. Always a statement of its own, like every lock.
+ * Locks the dependencies of a project until the end of the transaction, before any task. `edit` is exclusive, so that two changes cannot close a
+ * circle together. `complete` is shared: many may complete tasks at once, but not while an edit checks whether its dependencies are complete.
+ * Always a statement of its own.
  */
 export async function lockDependencies(tx: Tx, projectId: string, purpose: 'edit' | 'complete'): Promise<void> {
   if (purpose === 'edit') await tx.sql`select pg_advisory_xact_lock(${GRAPH_LOCK_CLASS}, hashtext(${projectId}))`
   else await tx.sql`select pg_advisory_xact_lock_shared(${GRAPH_LOCK_CLASS}, hashtext(${projectId}))`
 }
 
-/** What a task waits for, or waited for, in the order of creation. */
+/** The dependencies of a task, completed or not, in the order of creation. */
 export async function listDependencies(tx: Tx, taskId: string): Promise<{ taskId: string; status: TaskStatus }[]> {
   const rows = await tx.sql<{ id: string; status: TaskStatus }[]>`
     select t.id, t.status from task_dependencies d join tasks t on t.id = d.depends_on_id where d.task_id = ${taskId} order by t.id`
   return rows.map((row) => ({ taskId: row.id, status: row.status }))
 }
 
-/** Which of these tasks there are, and how they stand. */
+/** The status of these tasks. Ignores unknown ids. */
 export async function findStatuses(tx: Tx, taskIds: readonly string[]): Promise<{ taskId: string; status: TaskStatus }[]> {
   const rows = await tx.sql<{ id: string; status: TaskStatus }[]>`select id, status from tasks where id = any(${taskIds as string[]}::uuid[]) order by id`
   return rows.map((row) => ({ taskId: row.id, status: row.status }))
 }
 
-/** Every edge that can be reached from these tasks by following what they wait for. */
+/** Every edge that can be reached from these tasks along their dependencies. */
 export async function listReachableEdges(tx: Tx, taskIds: readonly string[]): Promise<{ taskId: string; dependsOnId: string }[]> {
   const rows = await tx.sql<{ task_id: string; depends_on_id: string }[]>`
     with recursive reached(id) as (
@@ -40,7 +41,7 @@ export async function listReachableEdges(tx: Tx, taskIds: readonly string[]): Pr
   return rows.map((row) => ({ taskId: row.task_id, dependsOnId: row.depends_on_id }))
 }
 
-/** Makes a task wait for exactly these. The task must be locked, and the dependencies before it. */
+/** Replaces the dependencies of a task. The dependencies of the project must be locked, then the task. */
 export async function replaceDependencies(tx: Tx, projectId: string, taskId: string, dependsOn: readonly string[]): Promise<void> {
   await tx.sql`delete from task_dependencies where task_id = ${taskId} and depends_on_id <> all(${dependsOn as string[]}::uuid[])`
   await tx.sql`
@@ -49,21 +50,21 @@ export async function replaceDependencies(tx: Tx, projectId: string, taskId: str
     on conflict do nothing`
 }
 
-/** Whether anything waits for a task. */
+/** Whether any task depends on this one. */
 export async function hasDependents(tx: Tx, projectId: string, taskId: string): Promise<boolean> {
   const rows = await tx.sql`select from task_dependencies where project_id = ${projectId} and depends_on_id = ${taskId} limit 1`
   return rows.length > 0
 }
 
 /**
- * Locks releasing in a project: who completes several tasks in one commit, in whatever order, must not wait for another who does.
- * Comes after the locks of the tasks that are completed, and before those of the tasks that are released.
+ * Locks the release of dependents in a project, so that two transactions that complete several tasks each cannot wait for each other.
+ * Comes after the locks of the completed tasks, and before those of the released ones.
  */
 export async function lockReleasing(tx: Tx, projectId: string): Promise<void> {
   await tx.sql`select pg_advisory_xact_lock(${RELEASE_LOCK_CLASS}, hashtext(${projectId}))`
 }
 
-/** Turns the tasks to pending that waited for this one alone. Releasing must be locked by an earlier statement. */
+/** Turns blocked tasks to pending whose last open dependency was this task. An earlier statement must have locked the release. */
 export async function releaseDependents(
   tx: Tx,
   projectId: string,

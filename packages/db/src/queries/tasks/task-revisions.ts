@@ -3,7 +3,7 @@ import { and, desc, eq, lt } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { taskRevisions } from '../../schema/task-revisions.ts'
 
-/** One state of a brief: what changed, and what a result is judged by from then on. */
+/** One revision of a task: what changed, and what outputs are evaluated against from then on. */
 export interface TaskRevision {
   taskId: string
   revision: number
@@ -15,7 +15,7 @@ export interface TaskRevision {
   createdAt: Date
 }
 
-/** Records a revision. The task must be locked, and its row say the same. */
+/** Stores a revision. The task must be locked, and its row have the same content. */
 export async function insertRevision(tx: Tx, projectId: string, revision: Omit<TaskRevision, 'createdAt'>): Promise<void> {
   const { author, ...columns } = revision
   await tx.orm.insert(taskRevisions).values({ projectId, ...columns, authorKind: author.kind, authorId: author.id })

@@ -1,22 +1,18 @@
 import { type Criterion, type RequiredOutput, type Task, type TaskContext, type TaskPriority, type TaskStatus, toWebSearch } from '@muster/domain'
-import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
+import { taskTsgs } from '../../schema/task-tsgs.ts'
 import { tasks } from '../../schema/tasks.ts'
+import { tsgs } from '../../schema/tsgs.ts'
+import { anyOf } from '../core/any-of.ts'
 import { along, given, planForValues } from '../core/newest-first.ts'
 import { listDependencies } from './task-dependencies.ts'
 
-// The words that a task is found by are nobody's to read.
+// The search index of a task is not shown.
 const { search: _, ...COLUMNS } = getTableColumns(tasks)
 
-type Row = Omit<typeof tasks.$inferSelect, 'search'>
-
-/** A task's own row, without what other tables say of it, and with what only its changes need. */
-export interface LockedTask extends Omit<Task, 'tsgs' | 'dependsOn' | 'blockedBy'> {
-  /** The subtask that runs it now, or ran it last. */
-  subtaskId: string | null
-  /** Number of its last update. */
-  updateSeq: number
-}
+/** A task's own row, without guides and dependencies. */
+export type LockedTask = Omit<typeof tasks.$inferSelect, 'search'>
 
 export type NewTaskRow = Pick<
   Task,
@@ -37,7 +33,7 @@ export type NewTaskRow = Pick<
   | 'metadata'
 > & { status: 'pending' | 'blocked' }
 
-/** Inserts a task at revision 1. Answers when. */
+/** Inserts a task at revision 1. Returns the time. */
 export async function insertTask(tx: Tx, row: NewTaskRow): Promise<Date> {
   const [inserted] = await tx.orm.insert(tasks).values(row).returning({ createdAt: tasks.createdAt })
   return inserted?.createdAt as Date
@@ -51,7 +47,7 @@ export async function findTask(tx: Tx, id: string): Promise<Task | null> {
     listDependencies(tx, id),
   ])
   if (row === undefined) return null
-  const { subtaskId: __, updateSeq: ___, ...task } = toLockedTask(row)
+  const { subtaskId: __, updateSeq: ___, ...task } = row
   return {
     ...task,
     tsgs,
@@ -62,31 +58,27 @@ export async function findTask(tx: Tx, id: string): Promise<Task | null> {
 
 /** The guides of a task, in the order in which they were linked. */
 export async function listLinkedTsgs(tx: Tx, taskId: string): Promise<Task['tsgs']> {
-  const rows = await tx.sql<{ tsg_id: string; title: string }[]>`
-    select l.tsg_id, g.title from task_tsgs l join tsgs g on g.project_id = l.project_id and g.tsg_id = l.tsg_id
-    where l.task_id = ${taskId} order by l.linked_at, l.tsg_id`
-  return rows.map((row) => ({ tsgId: row.tsg_id, title: row.title }))
+  return await tx.orm
+    .select({ tsgId: taskTsgs.tsgId, title: tsgs.title })
+    .from(taskTsgs)
+    .innerJoin(tsgs, and(eq(tsgs.projectId, taskTsgs.projectId), eq(tsgs.tsgId, taskTsgs.tsgId)))
+    .where(eq(taskTsgs.taskId, taskId))
+    .orderBy(taskTsgs.linkedAt, taskTsgs.tsgId)
 }
 
 /** Locks a task's row until the end of the transaction. Locks of tasks come after those of sessions and before those of subtasks. */
 export async function lockTask(tx: Tx, id: string): Promise<LockedTask | null> {
   const [row] = await tx.orm.select(COLUMNS).from(tasks).where(eq(tasks.id, id)).for('update')
-  return row === undefined ? null : toLockedTask(row)
+  return row ?? null
 }
 
-/** Locks several, in the order of their ids, so that two transactions cannot wait for each other. Unknown ids are left out. */
+/** Locks several, in the order of their ids, so that two transactions cannot wait for each other. Ignores unknown ids. */
 export async function lockTasks(tx: Tx, ids: readonly string[]): Promise<LockedTask[]> {
   if (ids.length === 0) return []
-  const rows = await tx.orm
-    .select(COLUMNS)
-    .from(tasks)
-    .where(inArray(tasks.id, ids as string[]))
-    .orderBy(tasks.id)
-    .for('update')
-  return rows.map(toLockedTask)
+  return await tx.orm.select(COLUMNS).from(tasks).where(anyOf(tasks.id, ids)).orderBy(tasks.id).for('update')
 }
 
-/** What a revision may change of a task's own row. */
+/** The fields of a task's own row that a revision may change. */
 export interface RevisedFields {
   title: string
   instructions: string
@@ -99,7 +91,7 @@ export interface RevisedFields {
   metadata: Record<string, unknown>
 }
 
-/** Writes the next revision of a locked task; without fields, one that changed only what belongs to it. Answers its number. */
+/** Writes the next revision of a locked task, without fields if only its guides or dependencies changed. Returns its number. */
 export async function writeRevisedTask(tx: Tx, id: string, fields: Partial<RevisedFields>): Promise<number> {
   const [row] = await tx.orm
     .update(tasks)
@@ -109,7 +101,7 @@ export async function writeRevisedTask(tx: Tx, id: string, fields: Partial<Revis
   return row?.revision as number
 }
 
-/** What a step through the states may change besides the status. Absent fields stay as they are. */
+/** A change of state, and the fields that it may change. Missing fields stay as they are. */
 export interface Transition {
   status: TaskStatus
   completionOutputs?: Record<string, unknown>
@@ -119,7 +111,7 @@ export interface Transition {
   lastError?: string | null
 }
 
-/** Moves a locked task to another state. The time of the end is set with the terminal ones. */
+/** Moves a locked task to another state. A terminal one sets the time of completion. */
 export async function writeTransition(tx: Tx, id: string, transition: Transition): Promise<void> {
   const isTerminal = ['completed', 'failed', 'cancelled'].includes(transition.status)
   await tx.orm
@@ -128,7 +120,7 @@ export async function writeTransition(tx: Tx, id: string, transition: Transition
     .where(eq(tasks.id, id))
 }
 
-/** Writes what a holder of a locked task says of its progress, which is no part of the brief: the revision stays. */
+/** Writes the progress that the assignee of a locked task reported. It is no part of the brief, so the revision stays. */
 export async function writeProgress(tx: Tx, id: string, progress: { criteria: Criterion[]; nextSteps: string[] }): Promise<void> {
   await tx.orm
     .update(tasks)
@@ -180,7 +172,7 @@ const SUMMARY = {
 /** Newest first. */
 export async function listTasks(tx: Tx, projectId: string, filter: TaskFilter): Promise<TaskSummary[]> {
   if (filter.text !== undefined) return await searchTasks(tx, filter, filter.text)
-  // What narrows it down most comes first, and leads.
+  // The most selective filter leads.
   const [lead, ...rest] = given([
     [tasks.subagentSessionId, filter.subagentSessionId],
     [tasks.parentSessionId, filter.parentSessionId],
@@ -201,50 +193,18 @@ export async function listTasks(tx: Tx, projectId: string, filter: TaskFilter): 
   return rows
 }
 
-/** The function looks past row-level security, under which its index would stay unused, and in the transaction's project alone. */
+/** The function bypasses row-level security, under which its index would stay unused. It searches only the project of the transaction. */
 async function searchTasks(tx: Tx, filter: TaskFilter, text: string): Promise<TaskSummary[]> {
-  const found = await tx.sql<{ id: string }[]>`
+  const found = await tx.orm.execute<{ id: string }>(sql`
     select id from muster_search_tasks(
       ${toWebSearch(text)}, ${filter.beforeId ?? null}::uuid, ${filter.limit}, ${filter.status ?? null}, ${filter.priority ?? null}, ${filter.parentSessionId ?? null},
-      ${filter.subagentSessionId ?? null}) as id`
+      ${filter.subagentSessionId ?? null}) as id`)
   const ids = found.map((row) => row.id).filter((id) => filter.onlyId === undefined || id === filter.onlyId)
   if (ids.length === 0) return []
-  return await tx.orm.select(SUMMARY).from(tasks).where(inArray(tasks.id, ids)).orderBy(desc(tasks.id))
+  return await tx.orm.select(SUMMARY).from(tasks).where(anyOf(tasks.id, ids)).orderBy(desc(tasks.id))
 }
 
-/** How many tasks of a project are in which state; those without any are left out. */
+/** How many tasks of a project each state has, without empty states. */
 export async function countTasks(tx: Tx, projectId: string): Promise<{ status: TaskStatus; count: number }[]> {
-  return await tx.sql<{ status: TaskStatus; count: number }[]>`select status, count(*) as count from tasks where project_id = ${projectId} group by status`
-}
-
-function toLockedTask(row: Row): LockedTask {
-  return {
-    id: row.id,
-    projectId: row.projectId,
-    title: row.title,
-    instructions: row.instructions,
-    description: row.description,
-    status: row.status,
-    revision: row.revision,
-    priority: row.priority,
-    criteria: row.criteria,
-    requiredOutputs: row.requiredOutputs,
-    completionOutputs: row.completionOutputs,
-    summary: row.summary,
-    parentSessionId: row.parentSessionId,
-    subagentSessionId: row.subagentSessionId,
-    context: row.context,
-    warnings: row.warnings,
-    review: row.review,
-    clientCwd: row.clientCwd,
-    workspace: row.workspace,
-    metadata: row.metadata,
-    lastError: row.lastError,
-    nextSteps: row.nextSteps,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    completedAt: row.completedAt,
-    subtaskId: row.subtaskId,
-    updateSeq: row.updateSeq,
-  }
+  return await tx.orm.select({ status: tasks.status, count: count() }).from(tasks).where(eq(tasks.projectId, projectId)).groupBy(tasks.status)
 }
