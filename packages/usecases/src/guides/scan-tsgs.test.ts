@@ -2,7 +2,7 @@ import { type Tx, transaction, tsgNotices } from '@muster/db'
 import { allEvents, claimOne, drainOutbox, type Harness, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildPrompt, type Ctx, createTsg, deleteTsg, getTsgUsage, recordTsgFeedback, scanTsgs, surfaceTsgs, type TsgContent, updateTsg } from '../index.ts'
-import { findMatchingTsgs } from './match-tsgs.ts'
+import { findMatchingTsgs } from './surface-tsgs.ts'
 
 let harness: Harness
 let ctx: Ctx

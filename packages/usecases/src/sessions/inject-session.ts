@@ -2,8 +2,7 @@ import { inbox, injections, pipeline, type Tx, tasks, tsgNotices, tsgs } from '@
 import { DomainError, fenceOf, MORE_RESULTS, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { inProject } from '../core/in-project.ts'
-import { matchTsgsAt } from '../guides/match-tsgs.ts'
-import { recordSurfaced } from '../guides/surface-tsgs.ts'
+import { matchTsgsAt, recordSurfaced } from '../guides/surface-tsgs.ts'
 import { findUndeliveredUpdates, recordDeliveries, renderUndeliveredUpdates, type UndeliveredTask } from '../tasks/undelivered-updates.ts'
 
 /** One thing that a session has not seen before. */
