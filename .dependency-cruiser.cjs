@@ -49,10 +49,15 @@ module.exports = {
       name: 'doors-are-thin',
       severity: 'error',
       comment:
-        'A route, a tool, a hook or a handler calls a use-case; it never sees how things are stored, queued or run. Types of the runner port and of jobs are fine. The files of the worker that are its loops take them from jobs.',
+        'A route, a tool, a hook or a handler calls a use-case; it never sees how things are stored, queued or run. Types of the runner port and of jobs are fine. The files that are loops take them from jobs.',
       from: {
         path: '^apps/[^/]+/src/',
-        pathNot: ['[.]test[.]ts$', '^apps/[^/]+/src/(deps|main)[.]ts$', '^apps/worker/src/(worker|presence|scheduler|judging)[.]ts$'],
+        pathNot: [
+          '[.]test[.]ts$',
+          '^apps/[^/]+/src/(deps|main)[.]ts$',
+          '^apps/api/src/background[.]ts$',
+          '^apps/worker/src/(worker|presence|scheduler|judging)[.]ts$',
+        ],
       },
       to: { path: '^packages/(jobs|runners)/', dependencyTypesNot: ['type-only'] },
     },

@@ -2,10 +2,9 @@
  * Evaluates outputs that are stored, as a pass over old results would: with the code that evaluates every result as it comes in, in this process,
  * and with many rows a commit.
  */
-import { readConfig } from '@muster/api/config'
 import { createDeps } from '@muster/api/deps'
 import { evaluations, outbox, transaction } from '@muster/db'
-import { DEFAULT_EVALUATION_RULES, DEFAULT_PROJECT_ID } from '@muster/domain'
+import { DEFAULT_EVALUATION_RULES, DEFAULT_PROJECT_ID, parseProcessSettings } from '@muster/domain'
 import { evaluateOutput, evaluationEvent } from '@muster/usecases'
 import pino from 'pino'
 import { machineMs } from '../instrument/clock.ts'
@@ -18,8 +17,9 @@ const BATCHES_AT_ONCE = 2
 const NO_SUBJECT = { taskId: null, messageId: null, sessionId: null, subagentName: null }
 const ACTOR = { kind: 'system', id: 'bench' } as const
 
-const config = readConfig(process.env)
-const deps = createDeps(config, pino({ level: config.settings.LOG_LEVEL, base: { name: 'evaluator' } }))
+const settings = parseProcessSettings(process.env)
+const log = pino({ level: settings.LOG_LEVEL, base: { process: 'evaluator' } })
+const deps = createDeps({ settings, environment: process.env, log, stopping: new AbortController().signal })
 const criteria = eightCriteria()
 
 function evaluateOne(subtaskId: string, output: string) {

@@ -2,8 +2,9 @@
  * Spawns subtasks as an API process does, with everything that goes on in the background of one, but without HTTP: so that the
  * moment of the commit is known to this process, and the same is measured of peers, which have no API.
  */
-import { readConfig } from '@muster/api/config'
+import { createBackground } from '@muster/api/background'
 import { createDeps } from '@muster/api/deps'
+import { parseProcessSettings } from '@muster/domain'
 import { createApiKey, createSubtask, openActor } from '@muster/usecases'
 import pino from 'pino'
 import { type Load, produceAtRate } from '../instrument/open-loop.ts'
@@ -15,13 +16,12 @@ export interface Spawning {
   metadata?: Record<string, unknown>
 }
 
-const config = readConfig(process.env)
-const deps = createDeps(config, pino({ level: config.settings.LOG_LEVEL, base: { name: 'api' } }))
-deps.start((error) => {
-  console.error(error)
-  process.exit(1)
-})
-while ((await deps.notReadyReason()) !== null) await new Promise((resolve) => setTimeout(resolve, 20))
+const settings = parseProcessSettings(process.env)
+const stopping = new AbortController()
+const log = pino({ level: settings.LOG_LEVEL, base: { process: 'api' } })
+const deps = createDeps({ settings, environment: process.env, log, stopping: stopping.signal })
+const background = createBackground(deps)
+await background.start()
 const ctx = { ...deps, actor: openActor() }
 
 async function spawn({ agents, metadata }: Spawning, index: number): Promise<string> {
@@ -52,7 +52,8 @@ serve(
     createKey: async () => (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write', 'tasks:write', 'sessions:write'] })).secret,
   },
   async () => {
-    deps.beginStop()
+    stopping.abort()
+    await background.stop()
     await deps.close()
   },
 )

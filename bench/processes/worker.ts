@@ -1,10 +1,10 @@
 /**
  * A worker as `apps/worker` starts it, but with a runner that does nothing, or nothing for a while. That runner exists here only.
  */
-import { parseSettings } from '@muster/domain'
+import { parseProcessSettings } from '@muster/domain'
 import type { Run, Runner, RunOutcome } from '@muster/runners'
 import { startWorker } from '@muster/worker'
-import { composeWorker } from '@muster/worker/deps'
+import { createDeps } from '@muster/worker/deps'
 import pino from 'pino'
 import type { Workers } from '../contenders/contender.ts'
 import { Recorder } from '../instrument/recorder.ts'
@@ -36,17 +36,8 @@ const runner: Runner = {
   },
 }
 
-const settings = parseSettings(process.env)
+const settings = parseProcessSettings(process.env)
 const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' } }, pino.destination({ sync: false }))
-const deps = await composeWorker(settings, {
-  databaseUrl: settings.DATABASE_URL ?? '',
-  log,
-  environment: process.env,
-  runners: new Map([[runner.name, runner]]),
-})
-const worker = await startWorker(deps)
+const worker = await startWorker(createDeps({ settings, environment: process.env, log, runners: new Map([[runner.name, runner]]) }))
 
-serve(recorder.methods, async () => {
-  await worker.stop()
-  await deps.close()
-})
+serve(recorder.methods, () => worker.stop())

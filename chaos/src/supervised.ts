@@ -142,11 +142,7 @@ export class Supervised {
       life.workerId = entry.worker_id ?? null
       this.#ready.resolve()
     }
-    if (
-      (entry.level ?? 0) >= ERROR_LEVEL &&
-      entry.msg !== 'could not end in time; what still ran is taken over by others' &&
-      entry.msg !== 'did not stop in time'
-    ) {
+    if ((entry.level ?? 0) >= ERROR_LEVEL && entry.msg !== 'did not stop in time') {
       this.options.findings.broke('no process reports a defect (log level error)', `${this.name}: ${line.slice(0, 700)}`)
     }
   }

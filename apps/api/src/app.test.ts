@@ -177,7 +177,7 @@ describe('a server on another schema than its own', () => {
 describe('a server that stops', () => {
   it('503: takes no further requests', async () => {
     const api = await startApi(await testDatabase(), { AUTH: 'open' })
-    api.deps.beginStop()
+    api.beginStop()
     const answer = await api.call('GET', '/subtasks', { headers: LOCAL })
     expect(answer.body).toMatchObject({ status: 503, code: 'unavailable' })
     expect((await api.call('GET', '/readyz')).status).toBe(503)

@@ -1,3 +1,5 @@
+import { isDatabaseUnavailable, type Log } from '@muster/usecases'
+
 /** Longest time for which a credential that has ended keeps its streams open, apart from the time that the database takes to answer. */
 const CHECK_EVERY_MS = 500
 
@@ -18,7 +20,7 @@ export interface CredentialWatch {
  *
  * @param findEnded which of these tokens no longer authenticate
  */
-export function createCredentialWatch(findEnded: (tokens: string[]) => Promise<string[]>, onError: (error: unknown) => void): CredentialWatch {
+export function createCredentialWatch(findEnded: (tokens: string[]) => Promise<string[]>, log: Log): CredentialWatch {
   const watched = new Map<string, Set<() => void>>()
   let isScheduled = false
 
@@ -30,7 +32,7 @@ export function createCredentialWatch(findEnded: (tokens: string[]) => Promise<s
         watched.delete(token)
       }
     } catch (error) {
-      onError(error)
+      if (!isDatabaseUnavailable(error)) log.error({ err: error }, 'could not check the credentials of open streams')
     } finally {
       isScheduled = false
       if (watched.size > 0) schedule()

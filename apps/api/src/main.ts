@@ -1,46 +1,30 @@
-import closeWithGrace from 'close-with-grace'
+import { runProcess } from '@muster/jobs'
+import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
-import { readConfig } from './config.ts'
+import { createBackground } from './background.ts'
 import { createDeps } from './deps.ts'
-import { createLog } from './log.ts'
 
-/** The API process: settings, dependencies, app, listen; and the same backwards when it is told to stop. */
-async function main(): Promise<void> {
-  const config = readConfig(process.env)
-  const { settings } = config
-  const log = createLog(settings.LOG_LEVEL)
-  const deps = createDeps(config, log)
+/** The API process. It listens before its database is usable, and answers 503 until then. */
+await runProcess('api', process.env, async (context) => {
+  const { settings, log, started } = context
+  const deps = createDeps(context)
+  started.defer(() => deps.close())
+  const background = createBackground(deps)
+  started.defer(() => background.stop())
   const app = await buildApp(deps)
+  started.defer(() => app.close())
+  const address = await listen(app, settings.HOST, settings.PORT)
+  log.info({ address, auth: settings.AUTH }, 'listening')
+  await background.start()
+  return { address }
+})
 
-  let fatal: Error | undefined
-  const grace = closeWithGrace(
-    { delay: settings.SHUTDOWN_GRACE_SECONDS * 1000, logger: false, onTimeout: () => log.error({}, 'did not stop in time') },
-    async ({ err, signal }) => {
-      if (err === undefined) log.info({ signal }, 'stopping')
-      else log.error({ err }, 'stopping after an error that nobody handled')
-      // Streams and long polls would hold the server open for as long as their readers like.
-      deps.beginStop()
-      await app.close()
-      await deps.close()
-      log.info({}, 'stopped')
-      // Rejecting is what makes the exit code 1.
-      if (fatal !== undefined) throw fatal
-    },
-  )
-
+async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
   try {
-    const address = await app.listen({ host: settings.HOST, port: settings.PORT })
-    log.info({ address, auth: settings.AUTH }, 'listening')
+    return await app.listen({ host, port })
   } catch (error) {
-    grace.uninstall()
-    await deps.close()
-    throw new Error(explainListen(error as NodeJS.ErrnoException, settings.HOST, settings.PORT))
+    throw new Error(explainListen(error as NodeJS.ErrnoException, host, port))
   }
-  deps.start((error) => {
-    fatal = error
-    fail(error)
-    grace.close()
-  })
 }
 
 function explainListen(error: NodeJS.ErrnoException, host: string, port: number): string {
@@ -56,11 +40,3 @@ function explainListen(error: NodeJS.ErrnoException, host: string, port: number)
       return `Cannot listen on ${host}:${port}: ${error.message}`
   }
 }
-
-/** What a person has to read, without a stack that says nothing to them. */
-function fail(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-}
-
-await main().catch(fail)

@@ -1,7 +1,6 @@
 import { type Harness, startHarness } from '@muster/testing'
-import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { composeWorker, type WorkerDeps } from './deps.ts'
+import { createDeps, type WorkerDeps } from './deps.ts'
 import { startPresence } from './presence.ts'
 
 let harness: Harness
@@ -9,12 +8,8 @@ let deps: WorkerDeps
 
 beforeAll(async () => {
   harness = await startHarness()
-  deps = await composeWorker(harness.deps.settings, {
-    databaseUrl: harness.database.appUrl,
-    log: pino({ level: 'silent' }),
-    environment: {},
-    runners: new Map(),
-  })
+  const settings = { ...harness.deps.settings, DATABASE_URL: harness.database.appUrl }
+  deps = createDeps({ settings, environment: {}, log: harness.log, runners: new Map() })
 })
 
 afterAll(async () => {

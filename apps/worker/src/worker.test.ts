@@ -2,9 +2,8 @@ import type { Database } from '@muster/db'
 import type { Runner } from '@muster/runners'
 import { type Harness, startHarness } from '@muster/testing'
 import { createSubtask, getSubtask } from '@muster/usecases'
-import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { composeWorker } from './deps.ts'
+import { createDeps } from './deps.ts'
 import { startWorker } from './worker.ts'
 
 let harness: Harness
@@ -19,6 +18,11 @@ const quick: Runner = {
   usesWorkspace: false,
   followsDefinitions: true,
   run: async ({ brief }) => ({ kind: 'completed', result: `Done in attempt ${brief.attempt}.` }),
+}
+
+function compose(runners: [string, Runner][]) {
+  const { settings } = harness.deps
+  return createDeps({ settings: { ...settings, DATABASE_URL: harness.database.appUrl }, environment: {}, log: harness.log, runners: new Map(runners) })
 }
 
 /** Loses the answer to the first statement that has claimed something: it is committed, and the worker never hears of it. */
@@ -39,13 +43,12 @@ function losingFirstClaim(db: Database): { db: Database; lost: () => boolean } {
   return { db: { ...db, sql }, lost: () => isLost }
 }
 
-describe('a worker that cannot be composed', () => {
+describe('a worker that cannot start', () => {
   it('leaves nothing running: its retry would have a second pg-boss beside it', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     await harness.admin`revoke insert on pgboss.queue from muster_dispatch`
     try {
-      const surroundings = { databaseUrl: harness.database.appUrl, log: pino({ level: 'silent' }), environment: {}, runners: new Map([['unseen', quick]]) }
-      await expect(composeWorker(harness.deps.settings, surroundings)).rejects.toMatchObject({ code: '42501' })
+      await expect(startWorker(compose([['unseen', quick]]))).rejects.toMatchObject({ code: '42501' })
       // What pg-boss does by its clock, it would do for ever, over new connections.
       expect(vi.getTimerCount()).toBe(0)
     } finally {
@@ -57,38 +60,25 @@ describe('a worker that cannot be composed', () => {
 
 describe('a run of a sub-agent', () => {
   it('is ended, not run, by a worker whose runner does not follow definitions', async () => {
-    const composed = await composeWorker(harness.deps.settings, {
-      databaseUrl: harness.database.appUrl,
-      log: pino({ level: 'silent' }),
-      environment: {},
-      runners: new Map([['own', { ...quick, followsDefinitions: false }]]),
-    })
-    const worker = await startWorker(composed)
+    const worker = await startWorker(compose([['own', { ...quick, followsDefinitions: false }]]))
     const { id } = await createSubtask(harness.ctx, { task: 'Work.', subagent: 'Explore', runner: 'own' })
     await vi.waitFor(async () => expect((await getSubtask(harness.ctx, id)).status).toBe('failed'), { timeout: 10_000, interval: 50 })
     const error = 'The runner own does not follow sub-agent definitions, and this subtask is a run of Explore.'
     expect(await getSubtask(harness.ctx, id)).toMatchObject({ attempt: 1, error })
     await worker.stop()
-    await composed.close()
   })
 })
 
 describe('a claim whose answer was lost', () => {
   it('is given back at once, and counts as no failure', async () => {
-    const composed = await composeWorker(harness.deps.settings, {
-      databaseUrl: harness.database.appUrl,
-      log: pino({ level: 'silent' }),
-      environment: {},
-      runners: new Map([['own', quick]]),
-    })
-    const lossy = losingFirstClaim(composed.dispatchDb)
-    const worker = await startWorker({ ...composed, dispatchDb: lossy.db })
+    const deps = compose([['own', quick]])
+    const lossy = losingFirstClaim(deps.dispatchDb)
+    const worker = await startWorker({ ...deps, dispatchDb: lossy.db })
     const { id } = await createSubtask(harness.ctx, { task: 'Work.', runner: 'own', maxAttempts: 1 })
     // Far below the lease of 30 s, after which the reaper would have failed it.
     await vi.waitFor(async () => expect((await getSubtask(harness.ctx, id)).status).toBe('completed'), { timeout: 10_000, interval: 50 })
     expect(lossy.lost()).toBe(true)
     expect(await getSubtask(harness.ctx, id)).toMatchObject({ attempt: 2, failures: 0, result: 'Done in attempt 2.' })
     await worker.stop()
-    await composed.close()
   })
 })

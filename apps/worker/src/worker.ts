@@ -1,16 +1,6 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
-import { type Loop, runQueue, startLoop } from '@muster/jobs'
-import {
-  claimRuns,
-  describeOutage,
-  isDatabaseUnavailable,
-  listHeldRuns,
-  lookAtRuns,
-  MAINTENANCE,
-  type RunSignal,
-  relayOutbox,
-  renewLeases,
-} from '@muster/usecases'
+import { ensureRunQueues, type Loop, runQueue, startLoop } from '@muster/jobs'
+import { claimRuns, createFailureReport, listHeldRuns, lookAtRuns, MAINTENANCE, RELAY, type RunSignal, relayOutbox, renewLeases } from '@muster/usecases'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { startJudging } from './judging.ts'
@@ -22,10 +12,6 @@ import { hasDiskRoom, removeOldWorkspaces } from './workspaces.ts'
 const CLAIM_EVERY_MS = 500
 /** A cancel whose bell was lost is noticed within a second. */
 const LOOK_EVERY_MS = 900
-/** Whoever writes events wakes the relay of its own process; this is for those of processes that died in between. */
-const RELAY_EVERY_MS = 500
-/** Events that come within so many milliseconds travel together: each journey waits for the disk, and wakes whoever follows the log. */
-const RELAY_REST_MS = 25
 /** While more waits than there are places, places that come free close together are filled together. */
 const COLLECT_CAPACITY_MS = 2
 /** After a run had to be given back since the disk was full, nothing is claimed for this long, and then only once there is room. */
@@ -33,15 +19,18 @@ const DISK_PAUSE_MS = 5_000
 const WORKSPACES_EVERY_MS = 600_000
 
 export interface Worker {
-  /** Subtasks that run here now. */
-  readonly running: number
-  /** Takes no new work, gives what runs back, and ends. */
+  /** Takes no new work, releases its runs, ends, and closes its dependencies. */
   stop(): Promise<void>
 }
 
-/** Starts claiming and running subtasks. Resolves once this worker is registered and listening. */
+/**
+ * Starts claiming and running subtasks. Resolves once this worker is listening and registered. It closes its dependencies when it stops, and when it
+ * cannot start.
+ */
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const { settings, log } = deps
+  await using started = new AsyncDisposableStack()
+  started.defer(() => deps.close())
   const active = new Map<string, ActiveRun>()
   const ending = new Set<Promise<void>>()
   const giveUp = new AbortController()
@@ -49,11 +38,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const queues = [...deps.runners.keys()].map((runner) => runQueue(runner, DEFAULT_PROJECT_ID))
   let stopping = false
 
-  const onError = (what: string) => (error: unknown) => {
-    // An outage is everybody's news and passes; anything else is a defect.
-    if (isDatabaseUnavailable(error)) log.warn({ err: error }, `could not ${what}: ${describeOutage(error)}`)
-    else log.error({ err: error }, `could not ${what}`)
-  }
+  const report = createFailureReport(log)
+  const onError = report.failed
 
   const run = (claimed: Parameters<typeof launch>[0]) => {
     const ended = launch(claimed)
@@ -154,6 +140,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 
   // First what may fail: when the database is away again by now, nothing has been started that would have to be ended.
+  await deps.boss.start()
+  await ensureRunQueues(deps.boss, DEFAULT_PROJECT_ID, [...deps.runners.keys()])
   const notifiers = { run: () => {}, outbox: () => {}, schedule: () => {}, judge: () => {} }
   const silences = await Promise.all([
     deps.notifier.listen('run', () => notifiers.run()),
@@ -166,12 +154,14 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       if (named.length > 0) look(named).catch(onError('look at a subtask that has news'))
     }),
   ])
+  started.defer(async () => void (await Promise.allSettled(silences.map((silence) => silence()))))
   const presence = await startPresence(deps)
+  started.defer(() => presence.stop().catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF)))
   const scheduler = startScheduler(deps, onError('fire schedules'))
   const judging = startJudging(deps, onError)
   const claimLoop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError: onError('claim subtasks') })
   const watchLoop = startLoop(watch, { everyMs: LOOK_EVERY_MS, onError: onError('look after running subtasks') })
-  const relayLoop = startLoop(() => relayOutbox(deps), { everyMs: RELAY_EVERY_MS, restMs: RELAY_REST_MS, onError: onError('relay events') })
+  const relayLoop = startLoop(() => report.watch(relayOutbox(deps)), { ...RELAY, onError: onError('relay events') })
   const maintenance: Loop[] = [...MAINTENANCE, { what: 'sweep workspaces', everyMs: WORKSPACES_EVERY_MS, run: () => removeOldWorkspaces(deps) }].map(
     ({ what, everyMs, run: sweep }) => startLoop(async () => void (await sweep(deps)), { everyMs, onError: onError(what) }),
   )
@@ -180,23 +170,18 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   notifiers.schedule = () => scheduler.wake()
   notifiers.judge = () => judging.wake()
 
-  return {
-    get running() {
-      return active.size
-    },
-    async stop() {
-      if (stopping) return
-      stopping = true
-      await Promise.all([claimLoop.stop(), scheduler.stop()])
-      // Most of the grace is the runs' own; what is not stored by then is left to the reaper.
-      const timer = setTimeout(() => giveUp.abort(), settings.SHUTDOWN_GRACE_SECONDS * 800)
-      for (const activeRun of active.values()) activeRun.stop('released')
-      await Promise.allSettled([...ending, judging.stop()])
-      clearTimeout(timer)
-      await Promise.all([watchLoop, relayLoop, ...maintenance].map((loop) => loop.stop()))
-      await relayOutbox(deps).catch(onError('relay the last events'))
-      await Promise.allSettled(silences.map((silence) => silence()))
-      await presence.stop().catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF))
-    },
-  }
+  started.defer(async () => {
+    stopping = true
+    await Promise.all([claimLoop.stop(), scheduler.stop()])
+    log.info({ runs: active.size }, 'releasing runs')
+    // Most of the grace is the runs' own; what is not stored by then is left to the reaper.
+    const timer = setTimeout(() => giveUp.abort(), settings.SHUTDOWN_GRACE_SECONDS * 800)
+    for (const activeRun of active.values()) activeRun.stop('released')
+    await Promise.allSettled([...ending, judging.stop()])
+    clearTimeout(timer)
+    await Promise.all([watchLoop, relayLoop, ...maintenance].map((loop) => loop.stop()))
+    await relayOutbox(deps).catch(onError('relay the last events'))
+  })
+  const running = started.move()
+  return { stop: () => running.disposeAsync() }
 }

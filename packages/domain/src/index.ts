@@ -175,7 +175,17 @@ export { type HookCall, type HookEvent, handedOffTask, hookSessionOf, isHookEven
 export { type InboxText, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './sessions/inbox-text.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './sessions/message.ts'
 export type { McpServerSettings } from './settings/mcp-settings.ts'
-export { type CommandRunnerSettings, isLoopback, type ModelPrice, parseSettings, type Settings, SettingsError, settingsSchema } from './settings/settings.ts'
+export {
+  type CommandRunnerSettings,
+  isLoopback,
+  type ModelPrice,
+  type ProcessSettings,
+  parseProcessSettings,
+  parseSettings,
+  type Settings,
+  SettingsError,
+  settingsSchema,
+} from './settings/settings.ts'
 export { BUILTIN_SUBAGENTS } from './subagents/builtin-subagents.ts'
 export { looksLikeSubagent, parseSubagentMarkdown, renderSubagentMarkdown, type SubagentOrigin } from './subagents/markdown.ts'
 export {

@@ -36,6 +36,9 @@ function allRows(result: unknown[]): unknown[] {
   return result.some(Array.isArray) ? result.flat() : result
 }
 
+/** pg-boss, as the processes hold it. */
+export type Boss = PgBoss
+
 export interface BossOptions {
   /** Whether this process also does pg-boss's housekeeping: deleting finished jobs, watching its queues. */
   supervise: boolean

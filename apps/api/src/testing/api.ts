@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Actor, parseSettings, type Scope } from '@muster/domain'
+import { type Actor, parseProcessSettings, type Scope } from '@muster/domain'
 import { type Ctx, createApiKey, createProject, createSubtask, type Log, openActor, relayOutbox } from '@muster/usecases'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { v7 } from 'uuid'
 import { buildApp } from '../app.ts'
+import { createBackground } from '../background.ts'
 import { createDeps, type RunningDeps } from '../deps.ts'
 import { describeApi } from '../openapi/document.ts'
 import { endpoints } from '../routes/index.ts'
@@ -25,6 +26,8 @@ export interface TestApi {
   key(scopes: Scope[], actor?: Actor): Promise<string>
   /** An actor with every scope in its own project. */
   stranger(): Promise<Actor>
+  /** As SIGTERM does first: ends streams and long polls. */
+  beginStop(): void
   /** What was logged as an error since the last call. */
   takeErrors(): string[]
   close(): Promise<void>
@@ -69,10 +72,12 @@ export async function startApi(
     error: (fields, message) => void errors.push(`${message} ${String((fields as { err?: unknown }).err ?? '')}`),
   }
   const dataDir = await mkdtemp(join(tmpdir(), 'muster-data-'))
-  const parsed = parseSettings({ DATABASE_URL: database.appUrl, DATA_DIR: dataDir, ...settings })
-  const deps = createDeps({ settings: { ...parsed, DATABASE_URL: database.appUrl }, environment: { PATH: '' } }, log)
+  const parsed = parseProcessSettings({ DATABASE_URL: database.appUrl, DATA_DIR: dataDir, ...settings })
+  const stopping = new AbortController()
+  const deps = createDeps({ settings: parsed, environment: { PATH: '' }, log, stopping: stopping.signal })
+  const background = createBackground(deps)
   const app = await buildApp(deps)
-  deps.start((error) => errors.push(`fatal: ${error.message}`))
+  const begun = background.start().catch((error: Error) => errors.push(`fatal: ${error.message}`))
   while (awaitReady && (await deps.notReadyReason()) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
   const ctx: Ctx = { ...deps, actor: openActor() }
   return {
@@ -109,14 +114,17 @@ export async function startApi(
       const project = await createProject(deps, 'another')
       return { ...openActor(), kind: 'key', id: v7(), projectId: project.id }
     },
+    beginStop: () => stopping.abort(),
     takeErrors() {
       const taken = errors
       errors = []
       return taken
     },
     async close() {
-      deps.beginStop()
+      stopping.abort()
+      await begun
       await app.close()
+      await background.stop()
       await deps.close()
       await database.drop()
       await rm(dataDir, { recursive: true, force: true })

@@ -255,6 +255,17 @@ export function parseSettings(environment: Record<string, string | undefined>): 
   throw new SettingsError(problems)
 }
 
+/** Settings of the API or of a worker, which need a database. */
+export type ProcessSettings = Settings & { DATABASE_URL: string }
+
+/** @throws SettingsError listing every problem */
+export function parseProcessSettings(environment: Record<string, string | undefined>): ProcessSettings {
+  const settings = parseSettings(environment)
+  const { DATABASE_URL } = settings
+  if (DATABASE_URL === undefined) throw new SettingsError(['DATABASE_URL: this process needs it; `npm start` brings a PostgreSQL of its own'])
+  return { ...settings, DATABASE_URL }
+}
+
 /** What is wrong; of a name that cannot be one, why. */
 function reasonOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join('; ') : issue.message

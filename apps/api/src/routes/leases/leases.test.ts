@@ -45,7 +45,7 @@ describe('outside workers', () => {
       const other = await startApi(await testDatabase(), { AUTH: 'open' })
       const waiting = other.call('POST', '/subtasks/claim', { body: { worker_id: 'w', wait_seconds: 60 }, headers: { host: 'localhost' } })
       await expect.poll(() => other.deps.runWaiters.size()).toBe(1)
-      other.deps.beginStop()
+      other.beginStop()
       expect((await waiting).status).toBe(204)
       await other.close()
     })

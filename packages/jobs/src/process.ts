@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { errorForLog, type ProcessSettings, parseProcessSettings, SettingsError } from '@muster/domain'
+import pino, { type Logger } from 'pino'
+
+/** Longest time to wait until the last lines of the log are written. */
+const LAST_LINES_MS = 500
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const
+
+/** What the API and a worker are started with. */
+export interface ProcessContext {
+  settings: ProcessSettings
+  /** The whole environment: its PATH decides which programs are found. */
+  environment: Record<string, string | undefined>
+  /** One JSON object a line. Ids only, never bodies, keys or prompts. */
+  log: Logger
+  /** Aborted when the process begins to stop. */
+  stopping: AbortSignal
+  /** Takes what has been started. It is closed in reverse order when the process stops, and when it cannot start. */
+  started: AsyncDisposableStack
+}
+
+/**
+ * Runs the API or a worker, from its settings to its exit. When `start` resolves, its fields go into the log line `ready`. SIGTERM closes what was
+ * started: exit code 0. So does an error that is handled nowhere, with exit code 1. After SHUTDOWN_GRACE_SECONDS the process exits with 1 in any case.
+ */
+export async function runProcess(
+  name: 'api' | 'worker',
+  environment: ProcessContext['environment'],
+  start: (context: ProcessContext) => Promise<object>,
+): Promise<never> {
+  const settings = readSettings(environment)
+  // Written behind the work, in larger pieces.
+  const output = pino.destination({ sync: false })
+  const log = pino({ level: settings.LOG_LEVEL, base: { process: name }, serializers: { err: errorForLog } }, output)
+  const stopping = new AbortController()
+  const started = new AsyncDisposableStack()
+  let exitCode = 0
+
+  const stop = (signal?: string) => {
+    if (stopping.signal.aborted) return
+    if (signal !== undefined) log.info({ signal }, 'stopping')
+    setTimeout(() => {
+      log.error('did not stop in time')
+      process.exit(1)
+    }, settings.SHUTDOWN_GRACE_SECONDS * 1_000)
+    stopping.abort()
+  }
+  for (const signal of SIGNALS) process.on(signal, () => stop(signal))
+  process.on('uncaughtException', (error) => {
+    exitCode = 1
+    log.error({ err: error }, 'stopping after an error that was handled nowhere')
+    stop()
+  })
+
+  try {
+    const fields = await start({ settings, environment, log, stopping: stopping.signal, started })
+    if (!stopping.signal.aborted) {
+      log.info(fields, 'ready')
+      await once(stopping.signal, 'abort')
+    }
+  } catch (error) {
+    exitCode = 1
+    log.debug({ err: error }, 'could not start')
+    log.fatal(error instanceof Error ? error.message : String(error))
+    stop()
+  }
+  try {
+    await started.disposeAsync()
+  } catch (error) {
+    exitCode = 1
+    log.error({ err: error }, 'could not close everything')
+  }
+  if (exitCode === 0) log.info('stopped')
+  output.end()
+  // A reader that is gone does not let it close.
+  await Promise.race([once(output, 'close').catch(() => undefined), sleep(LAST_LINES_MS)])
+  // Everything is closed. A socket of the driver that still tries to reach a database must not hold the process.
+  process.exit(exitCode)
+}
+
+function readSettings(environment: ProcessContext['environment']): ProcessSettings {
+  try {
+    return parseProcessSettings(environment)
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}
