@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The way into every command of the root package.json. It runs on any Node from 20 on with nothing installed, makes sure
- * that everything else is installed, and hands over to the project's own Node 24, which runs TypeScript as it is.
+ * that everything else is installed, and starts the project's own Node 24, which runs TypeScript as it is.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'

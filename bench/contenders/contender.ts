@@ -9,14 +9,14 @@ export interface Entry {
   attempt: number
   enteredMs: number
   leftMs: number | null
-  /** When it was told to stop. */
+  /** When it was asked to stop. */
   signalledMs: number | null
 }
 
 /** What is asked of a worker process. */
 export interface Workers {
-  slots: number
-  /** How long a run takes; 0 returns at once, null waits until it is told to stop. */
+  capacity: number
+  /** How long a run takes; 0 returns at once, null waits until it is asked to stop. */
   runMs: number | null
 }
 

@@ -25,10 +25,10 @@ export function musterSettings(bench: Bench, database: BenchDatabase, raised: Re
 export function startMusterWorker(
   bench: Bench,
   database: BenchDatabase,
-  { slots, runMs }: Workers,
+  { capacity, runMs }: Workers,
   raised: Record<string, string> = {},
 ): Promise<ServingChild> {
-  return startServing(bench, 'worker', 'worker.ts', { slots, runMs }, musterSettings(bench, database, { SUBTASK_WORKERS: String(slots), ...raised }))
+  return startServing(bench, 'worker', 'worker.ts', { capacity, runMs }, musterSettings(bench, database, { SUBTASK_WORKERS: String(capacity), ...raised }))
 }
 
 export function startSpawner(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): Promise<ServingChild> {

@@ -10,7 +10,7 @@ import { machineMs } from '../instrument/clock.ts'
 import { atMost, type Bench, type Figure, Rows } from '../instrument/figure.ts'
 import { percentile } from '../instrument/statistics.ts'
 
-const HELD = { slots: 50, runMs: null }
+const HELD = { capacity: 50, runMs: null }
 const APART_MS = 20
 const PEER = 'pg-boss heartbeat of 1 s'
 
@@ -18,9 +18,9 @@ interface Spawner {
   call: ServingChild['call']
 }
 
-/** Starts runs that wait to be told to stop, tells each in turn, and says how long each took to hear it. */
+/** Starts runs that wait to be asked to stop, stops each in turn, and measures how long each took to notice. */
 async function cancelHeld(spawner: Spawner, worker: ServingChild, cancel: (id: string) => Promise<void>): Promise<number[]> {
-  const ids = await spawner.call<string[]>('spawn', { count: HELD.slots, agents: agentNames(HELD.slots) })
+  const ids = await spawner.call<string[]>('spawn', { count: HELD.capacity, agents: agentNames(HELD.capacity) })
   while ((await worker.call<{ entered: number }>('count')).entered < ids.length) await sleep(20)
   const askedMs = new Map<string, number>()
   const asked: Promise<void>[] = []
@@ -48,9 +48,9 @@ async function measureOurs(bench: Bench) {
   // The same commit without a notification: the worker finds it by its own poll.
   const inSilence = async (id: string) => void (await database.admin`update subtasks set cancel_requested_at = muster_now() where id = ${id}`)
   await cancelHeld(spawner, worker, overHttp)
-  const told: number[] = []
-  for (let round = 0; round < bench.size(4, 1); round += 1) told.push(...(await cancelHeld(spawner, worker, overHttp)))
-  return { told, lost: await cancelHeld(spawner, worker, inSilence) }
+  const delivered: number[] = []
+  for (let round = 0; round < bench.size(4, 1); round += 1) delivered.push(...(await cancelHeld(spawner, worker, overHttp)))
+  return { delivered, lost: await cancelHeld(spawner, worker, inSilence) }
 }
 
 async function measurePeer(bench: Bench): Promise<number[]> {
@@ -75,17 +75,17 @@ export const cancelToSignal: Figure = {
   async measure(bench) {
     const rows = new Rows()
     for (let run = 1; run <= bench.runs; run += 1) {
-      const { told, lost } = await measureOurs(bench)
+      const { delivered, lost } = await measureOurs(bench)
       const peer = await bench.peer(PEER, () => measurePeer(bench))
       const add = (share: number, label: string, goal: ReturnType<typeof atMost> | null) => {
-        rows.add({ label: `cancel → signal, ${label}`, unit: 'ms', better: 'lower', goal }, null, percentile(told, share))
+        rows.add({ label: `cancel → signal, ${label}`, unit: 'ms', better: 'lower', goal }, null, percentile(delivered, share))
         if (peer !== null) rows.add({ label: `cancel → signal, ${label}`, unit: 'ms', better: 'lower', goal }, PEER, percentile(peer, share))
       }
       add(0.5, 'p50', null)
       add(0.99, 'p99', atMost(20, 'ms'))
       rows.add({ label: 'cancel → signal, notification lost, p99', unit: 'ms', better: 'lower', goal: atMost(1_000, 'ms') }, null, percentile(lost, 0.99))
       bench.log(
-        `run ${run}: p50 ${percentile(told, 0.5).toFixed(1)} ms, p99 ${percentile(told, 0.99).toFixed(1)} ms, lost ${percentile(lost, 0.99).toFixed(0)} ms${peer !== null ? `, peer p99 ${percentile(peer, 0.99).toFixed(0)} ms` : ''}`,
+        `run ${run}: p50 ${percentile(delivered, 0.5).toFixed(1)} ms, p99 ${percentile(delivered, 0.99).toFixed(1)} ms, lost ${percentile(lost, 0.99).toFixed(0)} ms${peer !== null ? `, peer p99 ${percentile(peer, 0.99).toFixed(0)} ms` : ''}`,
       )
     }
     return rows.list()

@@ -6,7 +6,7 @@ import type { ServingChild } from '../instrument/child.ts'
 import { machineMs } from '../instrument/clock.ts'
 import { atMost, type Bench, type Figure, Rows } from '../instrument/figure.ts'
 
-const HELD = { slots: 20, runMs: null }
+const HELD = { capacity: 20, runMs: null }
 const JOBS = 20
 const PEER = 'pg-boss, heartbeat of 10 s'
 

@@ -8,7 +8,7 @@ import { percentile } from '../instrument/statistics.ts'
 import { seedPending } from '../seeds/pending.ts'
 
 const PEER = 'pg-boss groupConcurrency'
-const WORKERS = { slots: 50, runMs: 20 }
+const WORKERS = { capacity: 50, runMs: 20 }
 const PER_SECOND = 20
 /** The shipped limit of an agent. */
 const LIMIT = 3
@@ -68,10 +68,10 @@ export const fairness: Figure = {
         rows.add(row, null, percentile(ours, share))
         if (peer !== null) rows.add(row, PEER, percentile(peer, share))
       }
-      const told = [ours, ...(peer === null ? [] : [peer])].map(
+      const delivered = [ours, ...(peer === null ? [] : [peer])].map(
         (values) => `p50 ${percentile(values, 0.5).toFixed(1)} ms, p99 ${percentile(values, 0.99).toFixed(1)} ms`,
       )
-      bench.log(`run ${run}: ${told.join('; peer ')}`)
+      bench.log(`run ${run}: ${delivered.join('; peer ')}`)
     }
     return rows.list()
   },

@@ -22,7 +22,7 @@ function injection(briefs: SeededBriefs, index: number, expected: (items: Answer
   return {
     method: 'POST',
     path: `/sessions/${briefs.sessionId(session)}/injections`,
-    problem: (body) => (expected((JSON.parse(body) as Answer).items, session) ? undefined : 'not what this session has to be told'),
+    problem: (body) => (expected((JSON.parse(body) as Answer).items, session) ? undefined : 'not what this session has to receive'),
   }
 }
 

@@ -8,7 +8,7 @@ import { all, atLeast, atMost, type Bench, countText, type Figure, Rows, timesPe
 import type { BenchDatabase } from '../instrument/server.ts'
 import { steadyRate } from '../instrument/statistics.ts'
 
-const WORKERS = { slots: 100, runMs: 0 }
+const WORKERS = { capacity: 100, runMs: 0 }
 const PG_BOSS = pgBossBursting.name as string
 const RATE = 200
 /** Without work for as long as with it: what comes round every few seconds then comes as often. */

@@ -40,7 +40,7 @@ async function seed(bench: Bench, { admin }: BenchDatabase): Promise<string[]> {
 }
 
 async function measureStartLatency(bench: Bench, database: BenchDatabase): Promise<number[]> {
-  await using opened = await muster.open(bench, database, { slots: 50, runMs: 20 })
+  await using opened = await muster.open(bench, database, { capacity: 50, runMs: 20 })
   return (await measureStarts(opened, STARTS_PER_SECOND, bench.size(7, 1), bench.size(2, 1))).fromCommitMs
 }
 

@@ -13,7 +13,7 @@ const AGENTS = 20
 /** They are asked for one by one, so that the agents' runs do not end at the same moment, and so fast that many wait when all have been asked for. */
 const ASKED = { perSecond: 500, seconds: 1.2 }
 const RUN_MS = 50
-const SLOTS = { slots: 50, runMs: RUN_MS }
+const SLOTS = { capacity: 50, runMs: RUN_MS }
 
 /** How long after the end of each first attempt its second was entered. */
 function betweenAttempts(entries: readonly Entry[]): number[] {
@@ -61,7 +61,7 @@ async function measureOurs(bench: Bench) {
 async function measurePgBossRetry(bench: Bench): Promise<number[]> {
   await using database = await bench.server.emptyDatabase()
   await installPgBoss(database, { retryLimit: 2, retryDelay: 0 })
-  await using worker = await startPgBossWorker(bench, database, { slots: 50, runMs: 5, useListenNotify: false, work: { pollingIntervalSeconds: 0.5 } })
+  await using worker = await startPgBossWorker(bench, database, { capacity: 50, runMs: 5, useListenNotify: false, work: { pollingIntervalSeconds: 0.5 } })
   await using producer = await startPgBossProducer(bench, database)
   const load = await producer.call<{ ids: string[] }>('load', { perSecond: 50, seconds: bench.size(8, 2), agents: ['a'], data: { fails_first: true } })
   return betweenAttempts(await takeEntries([worker], load.ids.length * 2, 'left'))
@@ -95,11 +95,11 @@ export const nextStart: Figure = {
         const retry = { label: `failed attempt → retry, ${label}`, unit: 'ms', better: 'lower', goal } as const
         rows.add(retry, null, percentile(ours.retryMs, share))
         if (bossRetryMs !== null) rows.add(retry, PG_BOSS, percentile(bossRetryMs, share))
-        const freed = { label: `freed slot → next start, ${label}`, unit: 'ms', better: 'lower', goal } as const
+        const freed = { label: `permit freed → next start, ${label}`, unit: 'ms', better: 'lower', goal } as const
         rows.add(freed, null, percentile(ours.freedMs, share))
         if (graphileFreedMs !== null) rows.add(freed, GRAPHILE, percentile(graphileFreedMs, share))
       }
-      bench.log(`run ${run}: retry p99 ${percentile(ours.retryMs, 0.99).toFixed(1)} ms, freed slot p99 ${percentile(ours.freedMs, 0.99).toFixed(1)} ms`)
+      bench.log(`run ${run}: retry p99 ${percentile(ours.retryMs, 0.99).toFixed(1)} ms, freed permit p99 ${percentile(ours.freedMs, 0.99).toFixed(1)} ms`)
     }
     return rows.list()
   },

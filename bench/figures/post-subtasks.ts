@@ -7,7 +7,7 @@ import type { BenchDatabase } from '../instrument/server.ts'
 
 const CONNECTIONS = 32
 const BARE = 'bare Fastify + send'
-/** Enough that each subtask finds a free slot, and is given a job: without one there would be less to do. */
+/** Enough that each subtask finds a free permit, and is given a job: without one there would be less to do. */
 const AGENTS = 50_000
 
 /** The request that spawns a subtask of one of so many agents. */

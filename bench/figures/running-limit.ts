@@ -11,7 +11,7 @@ const LIMIT = 2
 /** A start takes a second of a processor, which a quick run has not. */
 const workersOf = (bench: Bench) => bench.size(16, 6)
 const AGENTS = 8
-const EACH = { slots: 8, runMs: 5 }
+const EACH = { capacity: 8, runMs: 5 }
 const PEER = 'pg-boss groupConcurrency'
 
 /** The most runs of one agent that were open at the same moment, over all workers. */
@@ -64,8 +64,8 @@ async function measurePeer(bench: Bench): Promise<number> {
 
 export const runningLimit: Figure = {
   name: 'running-limit',
-  title: `most runs of one agent at once, limit ${LIMIT}, 16 worker processes of ${EACH.slots} slots, ${AGENTS} agents`,
-  raised: `SUBTASK_WORKERS=${EACH.slots}, SUBTASK_MAX_CONCURRENT=${LIMIT}, SUBTASK_MAX_PENDING=1000000, WORKER_POOL_SIZE=2`,
+  title: `most runs of one agent at once, limit ${LIMIT}, 16 worker processes of ${EACH.capacity} slots, ${AGENTS} agents`,
+  raised: `SUBTASK_WORKERS=${EACH.capacity}, SUBTASK_MAX_CONCURRENT=${LIMIT}, SUBTASK_MAX_PENDING=1000000, WORKER_POOL_SIZE=2`,
   async measure(bench) {
     const rows = new Rows()
     const row = { label: `most at once of one agent, limit ${LIMIT}, ${workersOf(bench)} workers`, unit: '', better: 'lower', goal: atMost(LIMIT) } as const

@@ -12,7 +12,7 @@ import { seedSchedules } from '../seeds/schedules.ts'
 const PEER = 'pg-boss startAfter'
 const EMPTY = 'empty'
 const AGENTS = 200
-const SLOTS = { slots: 100, runMs: 0 }
+const SLOTS = { capacity: 100, runMs: 0 }
 const APART_MS = 100
 const DAY_MS = 86_400_000
 

@@ -7,7 +7,7 @@ import type { Load } from '../instrument/open-loop.ts'
 import { percentile } from '../instrument/statistics.ts'
 
 const RATES = [200, 500]
-const WORKERS = { slots: 50, runMs: 20 }
+const WORKERS = { capacity: 50, runMs: 20 }
 const PEERS: Contender[] = [graphile, pgBossNotified, pgBossPolling]
 
 /** How long after its commit each job was entered, and how long after it was due. */

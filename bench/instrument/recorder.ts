@@ -7,7 +7,7 @@ export class Recorder {
   #entries: Entry[] = []
   #left = 0
 
-  /** Enters a run, lasts as long as it is told to, or until `signal`, and leaves. */
+  /** Enters a run, lasts as long as requested, or until `signal`, and leaves. */
   async run(entry: Pick<Entry, 'id' | 'agent' | 'attempt'>, runMs: number | null, signal: AbortSignal): Promise<void> {
     const noted: Entry = { ...entry, enteredMs: machineMs(), leftMs: null, signalledMs: null }
     this.#entries.push(noted)

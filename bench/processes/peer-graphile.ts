@@ -8,7 +8,7 @@ const input = startInput<Workers & { url: string }>()
 const recorder = new Recorder()
 const runner = await run({
   connectionString: input.url,
-  concurrency: input.slots,
+  concurrency: input.capacity,
   noHandleSignals: true,
   // Silent: it logs each job otherwise, which costs it more than the job.
   logger: new Logger(() => () => {}),

@@ -35,7 +35,7 @@ const boss = new PgBoss({
 boss.on('error', (error) => console.error(error))
 boss.on('warning', () => {})
 await boss.start()
-await boss.work<JobData, void>(input.queue, { ...input.work, localConcurrency: input.slots }, async ([job]) => {
+await boss.work<JobData, void>(input.queue, { ...input.work, localConcurrency: input.capacity }, async ([job]) => {
   if (job === undefined) return
   await recorder.run({ id: job.id, agent: job.data.agent ?? '', attempt: job.retryCount + 1 }, input.runMs, job.signal)
   if (job.data.fails_first === true && job.retryCount === 0) throw new Error('The first attempt fails.')

@@ -17,7 +17,7 @@ const recorder = new Recorder()
 
 /** What a subtask asks for in its metadata; absent: as the process was started. */
 interface Wish {
-  /** Null: until it is told to stop. */
+  /** Null: until it is asked to stop. */
   run_ms?: number | null
   fails_first?: boolean
 }

@@ -20,12 +20,12 @@ const COLUMNS = [
   ...['budget_max_steps', 'notify', 'rank_at', 'slot', 'slot_at', 'job_id', 'created_at'],
 ]
 
-/** Puts pending subtasks there as spawning would have: the first of each agent with a slot and a job, the others waiting. */
+/** Puts pending subtasks there as spawning would have: the first of each agent with a permit and a job, the others waiting. */
 export async function seedPending(sql: postgres.Sql, seed: PendingSeed): Promise<void> {
-  const slots = seed.permitsPerAgent ?? 3
+  const capacity = seed.permitsPerAgent ?? 3
   const startMs = Date.now() - seed.count
   const rows = Array.from({ length: seed.count }, (_, index) => {
-    const hasPermit = index < slots * seed.agents
+    const hasPermit = index < capacity * seed.agents
     return {
       id: uuidAt(startMs + index),
       at: new Date(startMs + index),

@@ -1,4 +1,4 @@
-// Works in steps for as long as its subtask says, and gives up at once when it is told to.
+// Works in steps for as long as its subtask says, and gives up at once when it is asked to.
 import { mark, readBrief, say, sleep } from './speak.mjs'
 
 process.on('SIGTERM', () => process.exit(1))

@@ -5,7 +5,7 @@ export function say(line) {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
-/** Names the attempt that made a result, so that it can be told afterwards whose result was believed. */
+/** Names the attempt that made a result, so that the checks know whose result was accepted. */
 export function mark() {
   return `made-by ${process.env.MUSTER_SUBTASK_ID}#${process.env.MUSTER_ATTEMPT}`
 }

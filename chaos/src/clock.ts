@@ -9,19 +9,19 @@ const SLACK_MS = 2_000
 /** How Muster's clock in the database was moved in a run, and what the times that it told are worth. */
 export interface ClockMoves {
   /** Bounds of what the clock can have told within a period of real time. */
-  told(fromMs: number, toMs: number): { fromMs: number; toMs: number }
+  shown(fromMs: number, toMs: number): { fromMs: number; toMs: number }
   /** Whether it was moved within a period of real time, or shortly before or after. */
   wasMoved(fromMs: number, toMs: number): boolean
 }
 
-/** Makes what `chaos.is_told_twice(time)` needs: of two times within a period that the clock went through twice, the first cannot be known. */
+/** Makes what `chaos.is_repeated(time)` needs: of two times within a period that the clock went through twice, the first cannot be known. */
 export async function prepareClock(admin: postgres.Sql): Promise<void> {
   // From the beginning, so that every move finds the row, and waits for the one before it.
   await advanceClock(admin, '0 seconds')
   await admin.unsafe(`
     create schema chaos;
     create table chaos.clock_moves (at timestamptz not null, by_ms float8 not null, twice tstzrange not null);
-    create function chaos.is_told_twice(told timestamptz) returns boolean language sql stable
+    create function chaos.is_repeated(told timestamptz) returns boolean language sql stable
       begin atomic select exists (select from chaos.clock_moves where twice @> told); end`)
 }
 
@@ -43,7 +43,7 @@ export async function readClockMoves(admin: postgres.Sql): Promise<ClockMoves> {
   const shiftAt = (ms: number) => moves.reduce((sum, move) => (move.at_ms <= ms ? sum + move.by_ms : sum), 0)
   const within = (fromMs: number, toMs: number) => moves.filter((move) => move.at_ms > fromMs - SLACK_MS && move.at_ms < toMs + SLACK_MS)
   return {
-    told(fromMs, toMs) {
+    shown(fromMs, toMs) {
       const shifts = [fromMs - SLACK_MS, ...within(fromMs, toMs).map((move) => move.at_ms)].map(shiftAt)
       return { fromMs: fromMs + Math.min(...shifts), toMs: toMs + Math.max(...shifts) }
     },

@@ -34,7 +34,7 @@ export async function startHop(targetPort: number): Promise<DatabaseHop> {
       [far, near],
     ] as const) {
       from.on('data', (chunk) => {
-        // A stalled hop still takes in what the kernel had handed over; it is passed on, since bytes may be late but never missing.
+        // A stalled hop still takes in what the kernel had received; it is passed on, since bytes may be late but never missing.
         if (!to.write(chunk)) {
           from.pause()
           to.once('drain', () => {

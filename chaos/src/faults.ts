@@ -79,7 +79,7 @@ export async function runFaults(
     const work: Promise<string | null> = isOfPostgres(fault) ? breakPostgres(fault) : breakOther(system, fault, record, stop)
     // Sessions cannot be ended while there is no server.
     const ended = work.then(done, (error: unknown) => (isDatabaseUnavailable(error) ? done(null) : Promise.reject(error)))
-    // It is told of below, when everything else has ended in order.
+    // It is reported below, after everything else has ended in order.
     ended.catch(() => {})
     underWay.push(ended)
   }

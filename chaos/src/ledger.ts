@@ -1,4 +1,4 @@
-/** What the harness was told, to be held against what is in the database afterwards. */
+/** The answers that the harness received, to compare with the database afterwards. */
 
 export interface Spawn {
   /** In the metadata of the subtask: finds its row also when no answer came. */
@@ -83,13 +83,13 @@ export interface Injection {
   isAlone: boolean
   /** When it was asked for first, and when the answer came. */
   askedMs: number
-  toldMs: number
+  deliveredMs: number
   /** `open`: a manual one that is not known to be confirmed, whose items may come again. */
   ack: 'final' | 'open'
-  items: Telling[]
+  items: Delivery[]
 }
 
-export interface Telling {
+export interface Delivery {
   kind: 'assignment' | 'update'
   taskId: string
   updateId: string | null
@@ -121,7 +121,7 @@ export interface OutsideClaim {
   /** What it asked for to end it; null where it did not. */
   verb: EndingVerb | null
   /** Ids of the updates of a dispatched brief, in the order in which they came first. */
-  told: string[]
+  delivered: string[]
   /** The brief, where it is one: its revision, and the ids of the notes in it. */
   brief: { revision: number; noteIds: string[] } | null
 }

@@ -3,10 +3,10 @@ import { createRandom } from './random.ts'
 /** Everything that is broken on purpose, with how it is said in the report. */
 export const FAULTS = {
   'worker-kill': 'a worker killed with SIGKILL',
-  'worker-term': 'a worker told to stop',
+  'worker-term': 'a worker asked to stop',
   'worker-stop': 'a worker stopped (SIGSTOP) beyond its lease, then woken',
   'api-kill': 'an API killed with SIGKILL',
-  'api-term': 'an API told to stop',
+  'api-term': 'an API asked to stop',
   'api-stop': 'an API stopped (SIGSTOP), then woken',
   'postgres-fast': 'PostgreSQL shut down (fast) and started again',
   'postgres-immediate': 'PostgreSQL shut down (immediate) and started again',

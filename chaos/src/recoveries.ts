@@ -22,7 +22,7 @@ export async function measureRecoveries({ admin, clock }: Evidence, faults: Faul
   const runAgainMs: number[] = []
   for (const { fault, atMs, life, wasDone } of faults.records) {
     if (!wasDone || fault.kind !== 'worker-kill' || life?.workerId == null) continue
-    const killed = clock.told(atMs, atMs)
+    const killed = clock.shown(atMs, atMs)
     const shiftMs = killed.toMs - atMs
     const lost = await admin<{ ended_ms: number; again_ms: number | null }[]>`
       select extract(epoch from a.ended_at)::float8 * 1000 as ended_ms, extract(epoch from n.started_at)::float8 * 1000 as again_ms

@@ -33,7 +33,7 @@ export function makeReport(options: Options, result: RunResult, findings: Findin
     briefMoves: ledger.briefs.reduce((sum, brief) => sum + brief.moves.filter((move) => move.isAccepted).length, 0),
     briefChanges: ledger.changes.filter((change) => change.state === 'accepted').length,
     injections: ledger.injections.length,
-    told: ledger.injections.reduce((sum, injection) => sum + injection.items.length, 0),
+    delivered: ledger.injections.reduce((sum, injection) => sum + injection.items.length, 0),
     eventsFollowed: load.followers.reduce((sum, follower) => sum + follower.seen.length, 0),
     followerReconnects: load.followers.reduce((sum, follower) => sum + follower.reconnects, 0),
     answers: Object.fromEntries([...client.statuses].sort()),
@@ -67,7 +67,7 @@ export function renderReport(report: Report): string {
       `${report.outsideClaims} claims of outside workers, ${report.inboxDeliveries} inbox deliveries, ${report.eventsFollowed} events read by followers that reconnected ${report.followerReconnects} times.`,
     '',
     `${report.briefs} briefs, given away, run or ended ${report.briefMoves} times and changed ${report.briefChanges} times; ` +
-      `${report.injections} injections with anything new brought ${report.told} assignments and changes.`,
+      `${report.injections} injections with anything new brought ${report.delivered} assignments and changes.`,
     '',
     `Answers: ${Object.entries(report.answers)
       .map(([status, count]) => `${status} × ${count}`)

@@ -3,6 +3,7 @@ import { checkAttempts } from './checks/attempts.ts'
 import { checkBriefs } from './checks/briefs.ts'
 import type { Evidence } from './checks/check.ts'
 import { checkCoverage } from './checks/coverage.ts'
+import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvaluations } from './checks/evaluations.ts'
 import { checkLargeResults } from './checks/large-results.ts'
 import { checkEmptySystem, checkQuietSystem, listWorkspaces } from './checks/leftovers.ts'
@@ -13,7 +14,6 @@ import { checkRunsOfBriefs } from './checks/runs-of-briefs.ts'
 import { checkSchedules } from './checks/schedules.ts'
 import { checkStaleWriters } from './checks/stale-writers.ts'
 import { checkSubtasks } from './checks/subtasks.ts'
-import { checkTellings } from './checks/tellings.ts'
 import { moveClock, readClockMoves } from './clock.ts'
 import { type FaultRun, runFaults } from './faults.ts'
 import type { Findings } from './findings.ts'
@@ -37,7 +37,7 @@ const CHECKS = [
   checkInbox,
   checkUpdates,
   checkBriefs,
-  checkTellings,
+  checkDeliveries,
   checkRunsOfBriefs,
   checkSchedules,
   checkEvaluations,
@@ -158,7 +158,7 @@ async function endProcesses(system: System, findings: Findings): Promise<void> {
   const processes = [...system.workers, ...system.apis]
   const ended = await Promise.all(processes.map((each) => each.end('SIGTERM', GRACE_SECONDS * 1_000 + 3_000)))
   findings.none(
-    'a process that is told to stop ends in time and in order',
+    'a process that is asked to stop ends in time and in order',
     processes.length,
     processes.flatMap((each, index) =>
       ended[index] === true && (each.life?.how === 'code 0' || each.life?.how === null) ? [] : [`${each.name}: ${each.life?.how}`],

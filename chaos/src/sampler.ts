@@ -14,10 +14,10 @@ const PAGE_BYTES = 4_096
 /**
  * Two things may be out of step for a moment and are put right by the next look of a worker, so that they count only where they last.
  * A cancel or a change of slots leaves a job to the claim that has it in its hands; should that claim be rolled back by a fault, the
- * job stays, leads nowhere, and is removed by its next fetch. And a waiting row that is locked while a slot is given on is
+ * job stays, leads nowhere, and is removed by its next fetch. And a waiting row that is locked while a permit is granted is
  * passed over.
  */
-const TRANSIENT = ['a waiting job is the job of a subtask', 'nothing waits while its lane has a free slot']
+const TRANSIENT = ['a waiting job is the job of a subtask', 'nothing waits while its lane has a free permit']
 const TRANSIENT_LOOKS_MAX = 4
 
 /** What is seen of the system while it works. */

@@ -14,7 +14,7 @@ const HEAP_LOOKS = [WARM_UP_SHARE, 0.53, 0.76, 0.99]
  * down by two or three MiB. In ten minutes a leak of 2 MiB a minute is found.
  */
 const HEAP_NOISE_MIB = 6
-/** In less time code is still being compiled and caches fill, and nothing can be told from it. */
+/** In less time code is still being compiled and caches fill, and nothing can be concluded from it. */
 const MEMORY_FROM_MINUTES = 5
 /** Pools open their connections one by one, when first needed: growth counts only beyond what they may have. */
 const CONNECTIONS_NOISE = 8
@@ -23,7 +23,7 @@ const DEAD_NOISE = 6_000
 const DEAD_SHARE = 0.5
 /** Tables that only hold what is on its way; they must not grow at all. */
 const TRANSIENT_BYTES_MAX = 24 * 1_048_576
-/** Finished jobs stay for a minute, plus the housekeeping's own interval. */
+/** Finished jobs stay for a minute, plus the interval of pg-boss's maintenance. */
 const TRANSIENT = new Set(['outbox', 'job_common', 'workers'])
 /** What a row of a table may take in table and indexes, compared with its beginning. */
 const BLOAT_FACTOR = 1.6

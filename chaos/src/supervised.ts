@@ -37,7 +37,7 @@ export interface Life {
   workerId: string | null
 }
 
-/** A process that is brought back when it ends, as any supervisor does; one that ends without being told to is a finding. */
+/** A process that is brought back when it ends, as any supervisor does; one that ends without being asked to is a finding. */
 export class Supervised {
   readonly options: SupervisedOptions
   readonly lives: Life[] = []
@@ -149,7 +149,8 @@ export class Supervised {
 
   #judge(life: Life, code: number | null, signal: string | null): void {
     const { findings } = this.options
-    findings.looked('a process ends only when it is told to', 1)
-    if (life.endedBy === null) findings.broke('a process ends only when it is told to', `${this.name} (pid ${life.pid}) ended with ${signal ?? `code ${code}`}`)
+    findings.looked('a process ends only when it is asked to', 1)
+    if (life.endedBy === null)
+      findings.broke('a process ends only when it is asked to', `${this.name} (pid ${life.pid}) ended with ${signal ?? `code ${code}`}`)
   }
 }

@@ -12,7 +12,7 @@ export class TallyReporter implements Reporter {
   #skipped = 0
 
   onInit(): void {
-    // At exit, because the tear-down of the run may still print after the reporters were told of its end.
+    // At exit, because the tear-down of the run may still print after the reporters have ended.
     process.once('exit', () => {
       if (this.#failed > 0 && !process.exitCode) process.exitCode = 1
       process.stdout.write(`${this.line()}\n`)

@@ -8,7 +8,7 @@ const NOTE = 'The folder testing counts, too.'
 const BRIEF_LINES = 9
 
 /**
- * A brief in the hands of a session, which is told of changes as it goes on, and cannot complete it without what was asked for. The
+ * A brief in the hands of a session, which receives changes as it goes on, and cannot complete it without what was asked for. The
  * session is played by the demo itself, with the credential that came with the assignment.
  *
  * @returns what was not as it should have been; empty when all was
@@ -53,11 +53,11 @@ export async function playBriefStory(client: Client, narrator: Narrator, signal:
   return [
     ...(first.items.map(({ kind }) => kind).join() === 'assignment' ? [] : ['the first injection should have been the assignment']),
     ...(second.items.map(({ kind }) => kind).join() === 'update,update' ? [] : ['the second injection should have been the change and the note']),
-    ...((await client.inject(session)).text === '' ? [] : ['the session was told something twice']),
+    ...((await client.inject(session)).text === '' ? [] : ['the session received something twice']),
     ...(receipts.join() === 'acknowledged,acknowledged' ? [] : [`both updates should have been acknowledged, and are ${receipts.join(', ')}`]),
     ...('problem' in refused && refused.problem.code === 'outputs_missing' ? [] : ['a completion without an output should have been refused']),
     ...('task' in accepted && accepted.task.status === 'completed' ? [] : ['the completion with all outputs should have been accepted']),
-    ...(announced === null ? ['the event stream never told of the completion'] : []),
+    ...(announced === null ? ['the event stream never reported the completion'] : []),
   ]
 }
 

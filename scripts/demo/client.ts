@@ -10,7 +10,7 @@ export type Subtask = {
   result: string | null
   summary: string | null
   error: string | null
-  /** Of the brief that it runs: the one that it has been told. */
+  /** The delivered revision of the brief that it runs. */
   task_revision: number | null
   /** Of a result that was sent back: how often. */
   revision_round: number

@@ -8,7 +8,7 @@ import type { Narrator } from './narrator.ts'
 const PROGRESS_BEFORE_REVISING = 2
 
 /**
- * The same brief, run by a program: it is told of a change between two steps, and what it hands in completes the task.
+ * The same brief, run by a program: it receives a change between two steps, and its outputs complete the task.
  *
  * @returns what was not as it should have been; empty when all was
  */
@@ -43,7 +43,7 @@ export async function playDispatchStory(client: Client, narrator: Narrator, sign
     ...(status === 'completed' && task.status === 'completed' ? [] : [`the dispatched brief should have been completed, and is ${task.status} (${status})`]),
     ...(task_revision === revision ? [] : [`the run should have ended against revision ${revision}, and did against ${task_revision}`]),
     ...(receipts.join() === 'acknowledged' ? [] : [`the change should have been acknowledged, and is ${receipts.join(', ')}`]),
-    ...(announced === null ? ['the event stream never told of the completion'] : []),
+    ...(announced === null ? ['the event stream never reported the completion'] : []),
   ]
 }
 

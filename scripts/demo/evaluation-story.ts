@@ -13,7 +13,7 @@ const MAX_REVISIONS = 2
 
 /**
  * A result that is not good enough: it is judged against the criteria in the commit that ends it, sent back with what it fails, and done
- * again. The session that asked hears of the last round only.
+ * again. The session that asked receives the last revision round only.
  *
  * @returns what was not as it should have been; empty when all was
  */
@@ -55,8 +55,10 @@ export async function playEvaluationStory(client: Client, narrator: Narrator, si
     ...(request?.update_type === 'revision_request' ? [] : ['the task should have an update that asks for a revision']),
     ...(good?.status === 'completed' && good.revision_round === 1 ? [] : ['there should have been a second round that completed']),
     ...(well?.recommendation === 'approve' ? [] : [`the second attempt should have been approved, and was judged ${describe(well)}`]),
-    ...(announced === null ? ['the event stream never told of the completion'] : []),
-    ...(items.length === 1 && items[0]?.subtask_id === good?.id ? [] : [`the inbox should hold the last round alone, and held ${items.length} results`]),
+    ...(announced === null ? ['the event stream never reported the completion'] : []),
+    ...(items.length === 1 && items[0]?.subtask_id === good?.id
+      ? []
+      : [`the inbox should hold the last revision round only, and held ${items.length} results`]),
   ]
 }
 

@@ -41,7 +41,7 @@ export async function playScheduleStory(client: Client, narrator: Narrator, sign
   return [
     ...('problem' in refused ? [] : [`"${AMBIGUOUS}" should have been refused`]),
     ...('schedule' in shown && shown.schedule.upcoming.length === 5 ? [] : [`"${RECURRENCE}" should have been shown with its next five firings`]),
-    ...(fired === null ? ['the event stream never told of the firing'] : []),
+    ...(fired === null ? ['the event stream never reported the firing'] : []),
     ...(subtask?.status === 'completed' && item?.subtask_id === subtask.id ? [] : ['the result of the run should have been in the inbox']),
     ...(state === 'finished' ? [] : [`the schedule should be finished, and is ${state}`]),
   ]

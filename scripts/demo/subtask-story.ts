@@ -19,7 +19,7 @@ const PROGRESS_BEFORE_ACTING = 2
 type Heard = { progress: number; types: Set<string> }
 
 /**
- * Three subtasks at once: one runs to its end, one is told something new while it runs, one is cancelled. Everything is seen
+ * Three subtasks at once: one runs to its end, one receives a note while it runs, one is cancelled. Everything is seen
  * from outside, over HTTP.
  *
  * @returns what was not as it should have been; empty when all was

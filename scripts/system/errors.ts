@@ -9,7 +9,7 @@ export class ExplainedError extends Error {
   }
 }
 
-/** A start that was told to stop before it was done. Nothing went wrong. */
+/** A start that was asked to stop before it was done. Nothing went wrong. */
 export class BrokenOffError extends Error {
   constructor() {
     super('The start was broken off.')

@@ -30,7 +30,7 @@ const READY_TIMEOUT_MS = 60_000
 /** What a process gets on top of its own grace before it is killed. */
 const KILL_MARGIN_MS = 5_000
 
-/** Runs a process and keeps it running until it is told to stop. */
+/** Runs a process and keeps it running until it is asked to stop. */
 export class SupervisedProcess {
   readonly #options: SupervisedOptions
   #child: ChildProcess | undefined

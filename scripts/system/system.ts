@@ -87,7 +87,7 @@ async function openDatabase(settings: Settings, parts: Parts, { log }: SystemOut
   log('starting PostgreSQL')
   // Loaded while PostgreSQL starts: a third of what this process has to load, and needed after that only.
   const migrations = loadMigrations()
-  // Told of where it is awaited, below: until then it must not end this process as an unhandled rejection.
+  // Reported where it is awaited, below. Until then it must not end this process as an unhandled rejection.
   migrations.catch(() => {})
   const { server, ...urls } = await startEmbeddedDatabase(settings, log, (how) => {
     log(`PostgreSQL has ended (${how})`)
@@ -119,7 +119,7 @@ async function bringBack(parts: Parts, log: (line: string) => void): Promise<voi
 async function startProcesses(settings: Settings, environment: Environment, database: DatabaseUrls, parts: Parts, output: SystemOutput): Promise<string> {
   // Who may change the schema is none of their business.
   const shared: Environment = { ...environment, DATABASE_URL: database.appUrl, MIGRATE_DATABASE_URL: undefined }
-  // That a process is up is told by a line of level info; who wants less than that does not see it, but it has to be written.
+  // A log line of level info reports that a process is up. It must be written even if the user hides that level.
   if (QUIETER_THAN_INFO.has(settings.LOG_LEVEL)) shared.LOG_LEVEL = 'info'
   let address: string | undefined
   const make = (name: 'api' | 'worker', readyMessage: string, own: () => Environment): SupervisedProcess => {
@@ -151,7 +151,7 @@ async function startProcesses(settings: Settings, environment: Environment, data
 
   assertGoingOn(parts)
   output.log('starting the API and the worker')
-  // What the worker starts has to be told where the API is. When that is known beforehand, neither waits for the other.
+  // Programs of the worker need the address of the API. If it is known in advance, both start at once.
   if (settings.PORT !== 0) return (await Promise.all([startApi(), worker.start()]))[0]
   const found = await startApi()
   assertGoingOn(parts)
@@ -194,7 +194,7 @@ async function killParts(parts: Parts): Promise<void> {
   await parts.runFile?.remove()
 }
 
-/** A start that was told to stop goes no further. */
+/** A start that was asked to stop goes no further. */
 function assertGoingOn(parts: Parts): void {
   if (parts.isStopping) throw new BrokenOffError()
 }

@@ -22,7 +22,7 @@ export interface ApiDeps extends Deps {
   runWaiters: Waiters
   /** Whether an error means that the database could not be asked. */
   isUnavailable(error: unknown): boolean
-  /** What a caller is told then; `isRead` where the request changes nothing. */
+  /** The error for the caller; `isRead` where the request changes nothing. */
   unavailable(error: unknown, isRead?: boolean): DomainError
   /** Why this process cannot serve yet, or null when it can. */
   notReadyReason(): Promise<string | null>

@@ -194,7 +194,7 @@ describe('a server that stops', () => {
   })
 })
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 function closedPort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {

@@ -36,7 +36,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     requestTimeout: REQUEST_MS,
     connectionTimeout: SILENT_MS,
     routerOptions: { maxParamLength: 2_000 },
-    // Endpoints check what comes in and goes out by their own schemas; without this, two compilers of JSON Schema would be loaded for nobody.
+    // Endpoints check what comes in and goes out by their own schemas; without this, two unused compilers of JSON Schema would be loaded.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, deps.newId()),
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply, deps),
@@ -98,7 +98,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   return app
 }
 
-/** A request that was answered before it had arrived whole, such as one whose body stalls: its client may never send the rest, nor hang up. */
+/** A request that was answered before it had arrived whole, such as one whose body stalls: its client may neither send the rest nor close. */
 function closeUnfinished(app: FastifyInstance): void {
   app.server.on('request', (request, response) => {
     response.once('finish', () => {

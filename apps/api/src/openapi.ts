@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import { describeApi } from './openapi/document.ts'
 import { endpoints } from './routes/index.ts'
 
-/** The text of `openapi.yaml`, from the endpoints as they are. Needs neither a database nor a port. */
+/** The text of `openapi.yaml`, from the endpoints as they are. Needs no database and no port. */
 export async function buildOpenApi(): Promise<string> {
   return renderYaml(describeApi(endpoints(new Registry())))
 }

@@ -62,7 +62,7 @@ export async function checkAttempts(evidence: Evidence): Promise<void> {
     admin`
       select a.subtask_id, a.attempt, a.outcome, a.ended_at, n.started_at as next from attempts a
       left join attempts n on n.subtask_id = a.subtask_id and n.attempt = a.attempt + 1
-      where a.ended_at is null or a.outcome is null or (n.started_at < a.ended_at and not chaos.is_told_twice(a.ended_at))`,
+      where a.ended_at is null or a.outcome is null or (n.started_at < a.ended_at and not chaos.is_repeated(a.ended_at))`,
   )
   await checkRows(
     evidence,

@@ -30,7 +30,7 @@ export async function checkEvaluations(evidence: Evidence): Promise<void> {
   )
   await checkRows(
     evidence,
-    'a result was sent back at most as often as was asked for, each round once and after the one before it had ended poorly',
+    'a result was sent back at most as often as was asked for, each revision round once and after the one before it had a poor result',
     admin`select count(*) from subtasks where revision_of is not null`,
     admin`
       select s.id, s.revision_of, s.revision_round, s.max_revisions, before.status, before.revision_round as round_before, e.recommendation

@@ -31,7 +31,7 @@ export async function checkLargeResults({ admin, ledger, findings }: Evidence): 
     .filter((row) => !row.is_poor)
     .flatMap((row) => (deliveries.get(row.id) ?? []).filter(({ resultBytes }) => resultBytes !== null).map(({ resultBytes }) => ({ row, resultBytes })))
   findings.none(
-    'an inbox claim hands over a result of 64 KiB or more whole',
+    'an inbox claim delivers a result of 64 KiB or more whole',
     claimed.length,
     claimed.filter(({ row, resultBytes }) => resultBytes !== row.bytes).map(({ row, resultBytes }) => `${row.id}: ${resultBytes} of ${row.bytes} bytes`),
   )

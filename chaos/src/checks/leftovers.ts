@@ -26,7 +26,7 @@ export async function checkQuietSystem({ system, admin, findings }: Evidence): P
   findings.none('no program runs when nothing is to be run', system.workers.length, programs)
 }
 
-/** After every process was told to stop. */
+/** After every process was asked to stop. */
 export async function checkEmptySystem(evidence: Evidence): Promise<void> {
   const { system, admin, findings } = evidence
   const connections = await admin<{ pid: number; name: string; query: string }[]>`
@@ -49,7 +49,7 @@ export async function checkEmptySystem(evidence: Evidence): Promise<void> {
   const killed = new Set(
     system.workers.flatMap((worker) => worker.lives.filter((life) => life.endedBy === 'SIGKILL' || life.how !== 'code 0').map((life) => life.workerId)),
   )
-  // Nor could one from which the database was taken just then, and it says so.
+  // The same if the database became unavailable just then; the log says so.
   const logs = system.workers.flatMap((worker) => readFileSync(worker.options.logFile, 'utf8').split('\n'))
   const couldNot = logs.filter((line) => line.includes('could not sign this worker off'))
   const registered = await admin<{ id: string }[]>`select id from muster_system.workers`

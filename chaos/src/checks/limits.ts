@@ -6,7 +6,7 @@ import { checkRows, type Evidence } from './check.ts'
 export async function checkLimits({ admin, findings }: Evidence): Promise<void> {
   // Of what ends at the very millisecond at which something else starts, the end comes first: places in the log tell better, below.
   for (const { name, order, left } of [
-    { name: 'times', order: 'at, change, seq', left: 'chaos.is_told_twice(at)' },
+    { name: 'times', order: 'at, change, seq', left: 'chaos.is_repeated(at)' },
     { name: 'places', order: 'seq', left: 'false' },
   ]) {
     const rows = await admin<{ project_id: string; agent_id: string; most: number }[]>`

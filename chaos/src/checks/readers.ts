@@ -25,8 +25,8 @@ const madeMs = (id: string) => Number.parseInt(id.replace('-', '').slice(0, 12),
 
 /** Results reach the session that asked, once, apart from answers that were lost on their way. */
 export async function checkInbox({ admin, ledger, findings, clock }: Evidence): Promise<void> {
-  const items = await admin<{ id: string; session_id: string; delivered_at: Date | null; is_told_twice: boolean; claim_id: string | null }[]>`
-    select id, session_id, delivered_at, chaos.is_told_twice(delivered_at), claim_id from inbox`
+  const items = await admin<{ id: string; session_id: string; delivered_at: Date | null; is_repeated: boolean; claim_id: string | null }[]>`
+    select id, session_id, delivered_at, chaos.is_repeated(delivered_at), claim_id from inbox`
   const known = new Map(items.map((item) => [item.id, item]))
   const deliveries = Map.groupBy(ledger.deliveries, (delivery) => delivery.inboxId)
   findings.none(
@@ -46,8 +46,8 @@ export async function checkInbox({ admin, ledger, findings, clock }: Evidence): 
         const isLate = ({ claimId }: InboxDelivery) =>
           claimId !== null &&
           claimId !== item?.claim_id &&
-          item?.is_told_twice === false &&
-          clock.told(madeMs(claimId), madeMs(claimId)).fromMs > (item.delivered_at?.getTime() ?? Number.POSITIVE_INFINITY)
+          item?.is_repeated === false &&
+          clock.shown(madeMs(claimId), madeMs(claimId)).fromMs > (item.delivered_at?.getTime() ?? Number.POSITIVE_INFINITY)
         return group.filter(isFinal).length > 1 || group.some(isLate)
       })
       .map(([id, group]) => `${id} of ${group[0]?.session}: ${group.length} times, ${group.filter((delivery) => delivery.acknowledged).length} of them final`),
@@ -73,7 +73,7 @@ export async function checkInbox({ admin, ledger, findings, clock }: Evidence): 
   )
 }
 
-/** Updates are stored once, and handed over in order, at most once an attempt. */
+/** Updates are stored once, and delivered in order, at most once an attempt. */
 export async function checkUpdates(evidence: Evidence): Promise<void> {
   const { admin, ledger, findings } = evidence
   const rows = await admin<{ id: string; subtask_id: string; seq: number; content: string; status: string; delivered_to: string | null }[]>`
@@ -120,7 +120,7 @@ export async function checkUpdates(evidence: Evidence): Promise<void> {
       select subtask_id, seq, delivered_at, before from (
         select subtask_id, seq, delivered_to, delivered_at, lag(delivered_at) over (partition by subtask_id order by seq) as before
         from updates where subtask_id is not null and delivered_at is not null
-      ) as delivered where before > delivered_at and not chaos.is_told_twice(delivered_at)`,
+      ) as delivered where before > delivered_at and not chaos.is_repeated(delivered_at)`,
   )
   await checkRows(
     evidence,

@@ -4,7 +4,7 @@ import { checkRows, type Evidence } from './check.ts'
 /** Ends that a program which never fails of its own can come to: its worker was lost or stopped, or it was cancelled. */
 const OUTCOMES = ['completed', 'lost', 'worker_lost', 'released', 'cancelled']
 
-/** What the database could not store for a while neither failed for that nor says so to anyone. */
+/** What the database could not store for a while did not fail for that, and no error mentions it. */
 export async function checkRefusedWrites(evidence: Evidence): Promise<void> {
   const { admin, findings } = evidence
   const stored = await admin<{ place: string; error: string }[]>`
@@ -18,7 +18,7 @@ export async function checkRefusedWrites(evidence: Evidence): Promise<void> {
   )
   await checkRows(
     evidence,
-    // A change of a brief may ask for outputs that its run was not told of.
+    // A change of a brief may ask for outputs that its run did not know of.
     'a program that always succeeds and runs no brief has no attempt that failed, whatever the database refused meanwhile',
     admin`select count(*) from attempts a join subtasks s on s.id = a.subtask_id where s.runner = 'quick' and s.task_id is null`,
     admin`

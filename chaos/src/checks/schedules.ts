@@ -77,7 +77,7 @@ export async function checkSchedules(evidence: Evidence): Promise<void> {
       select earlier.id as earlier, later.id as later, later.created_at, earlier.completed_at from schedules s
       join subtasks earlier on earlier.schedule_id = s.id
       join subtasks later on later.schedule_id = s.id and (later.created_at, later.id) > (earlier.created_at, earlier.id) and later.created_at < earlier.completed_at
-      where s.overlap = 'skip' and not chaos.is_told_twice(later.created_at)`,
+      where s.overlap = 'skip' and not chaos.is_repeated(later.created_at)`,
   )
   await checkRows(
     evidence,

@@ -19,7 +19,7 @@ export async function checkStaleWriters(evidence: Evidence, faults: readonly Fau
     admin`
       select p.subtask_id, p.seq, p.attempt, p.at, a.started_at, a.ended_at, a.outcome
       from steps p left join attempts a on a.subtask_id = p.subtask_id and a.attempt = p.attempt
-      where a.subtask_id is null or ((p.at < a.started_at or p.at > a.ended_at) and not chaos.is_told_twice(p.at))`,
+      where a.subtask_id is null or ((p.at < a.started_at or p.at > a.ended_at) and not chaos.is_repeated(p.at))`,
   )
 
   const rows = await admin<{ ref: string; outcome: string | null; error: string | null }[]>`
@@ -51,11 +51,11 @@ export async function checkStaleWriters(evidence: Evidence, faults: readonly Fau
 async function checkStoppedWorkers({ admin, findings, clock }: Evidence, faults: readonly FaultRecord[]): Promise<void> {
   for (const { fault, atMs, life, wasDone } of faults) {
     if (!wasDone || fault.kind !== 'worker-stop' || life?.workerId == null) continue
-    const stopped = clock.told(atMs, atMs + fault.lastsMs)
+    const stopped = clock.shown(atMs, atMs + fault.lastsMs)
     const taken = await admin<{ subtask_id: string; attempt: number; is_touched: boolean }[]>`
       select a.subtask_id, a.attempt,
         (s.attempt = a.attempt and (s.result is not null or s.result_body_id is not null))
-          or exists (select from steps p where p.subtask_id = a.subtask_id and p.attempt = a.attempt and p.at > a.ended_at and not chaos.is_told_twice(p.at)) as is_touched
+          or exists (select from steps p where p.subtask_id = a.subtask_id and p.attempt = a.attempt and p.at > a.ended_at and not chaos.is_repeated(p.at)) as is_touched
       from attempts a join subtasks s on s.id = a.subtask_id
       where a.worker_id = ${life.workerId} and a.outcome in ('lost', 'worker_lost')
         and a.ended_at between ${new Date(stopped.fromMs).toISOString()}::timestamptz and ${new Date(stopped.toMs).toISOString()}::timestamptz`
@@ -74,7 +74,7 @@ const UNDER_WAY_MS = 1_000
 async function checkKilledWorkers({ admin, findings, clock }: Evidence, faults: readonly FaultRecord[]): Promise<void> {
   for (const { fault, atMs, life, wasDone } of faults) {
     if (!wasDone || fault.kind !== 'worker-kill' || life?.workerId == null) continue
-    const sinceMs = clock.told(atMs, atMs).toMs + UNDER_WAY_MS
+    const sinceMs = clock.shown(atMs, atMs).toMs + UNDER_WAY_MS
     const ended = await admin<{ subtask_id: string; attempt: number; outcome: string }[]>`
       select subtask_id, attempt, outcome from attempts
       where worker_id = ${life.workerId} and ended_at > ${new Date(sinceMs).toISOString()}::timestamptz`

@@ -102,11 +102,11 @@ function isSame(spawn: Spawn, row: Row | undefined): boolean {
 }
 
 function checkCancels({ ledger, findings }: Evidence, byId: Map<string, Row>): void {
-  const told = ledger.cancels.filter(({ status }) => status === 200 || status === 202)
+  const delivered = ledger.cancels.filter(({ status }) => status === 200 || status === 202)
   findings.none(
     'what was answered as cancelled is cancelled, or had completed first',
-    told.length,
-    told
+    delivered.length,
+    delivered
       .filter(({ id, status }) => {
         const end = byId.get(id)?.status
         return end !== 'cancelled' && !(status === 202 && end === 'completed')

@@ -1,10 +1,10 @@
-import type { Injection, Telling } from '../ledger.ts'
+import type { Delivery, Injection } from '../ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { Tenant } from '../tenants.ts'
 import { askUntilAnswered, pause, type Scene } from './actor.ts'
 import { updateIdsIn } from './outputs.ts'
 
-/** No answer may hand over more of the inbox. */
+/** No answer may deliver more of the inbox. */
 const INBOX_ITEMS_MAX = 50
 /** Text of results that an injection may carry, and what may stand around each of them. */
 const RESULTS_BYTES_MAX = 32_768
@@ -48,9 +48,9 @@ export async function runHolder(scene: Scene, tenant: Tenant, session: string, n
       projectId: tenant.projectId,
       isAlone,
       askedMs,
-      toldMs: Date.now(),
+      deliveredMs: Date.now(),
       ack: answer.claim_id === null ? 'final' : 'open',
-      items: answer.items.flatMap(toTelling),
+      items: answer.items.flatMap(toDelivery),
     }
     scene.ledger.injections.push(injection)
     checkSize(scene, session, answer)
@@ -66,7 +66,7 @@ export async function runHolder(scene: Scene, tenant: Tenant, session: string, n
       }))
     scene.ledger.deliveries.push(...results)
     if (answer.claim_id !== null) {
-      // Some die before they confirm, and are told again, after a minute in which they are told nothing.
+      // Some die before they acknowledge, and receive everything again after a minute without deliveries.
       if (random.chance(0.04) || !(await acknowledge(scene, tenant, random, session, answer.claim_id))) continue
       injection.ack = 'final'
       for (const result of results) result.acknowledged = true
@@ -107,7 +107,7 @@ function checkSize({ findings }: Scene, session: string, { items }: InjectionAns
   if (bytes > RESULTS_BYTES_MAX + results.length * FRAMING_BYTES_MAX) findings.broke(RESULTS_SIZE, `${session}: ${results.length} results with ${bytes} bytes`)
 }
 
-function toTelling(item: InjectionAnswer['items'][number]): Telling[] {
+function toDelivery(item: InjectionAnswer['items'][number]): Delivery[] {
   if (item.kind !== 'assignment' && item.kind !== 'update') return []
   const noteIds = item.kind === 'assignment' ? updateIdsIn(item.text) : []
   return [{ kind: item.kind, taskId: item.task_id as string, updateId: item.update_id, revision: item.revision as number, noteIds }]
@@ -124,7 +124,7 @@ async function acknowledge(scene: Scene, tenant: Tenant, random: Random, session
 }
 
 /** Reports on a task, by which everything up to the revision that it names is acknowledged. */
-async function checkIn(scene: Scene, tenant: Tenant, random: Random, session: string, { taskId, revision }: Telling): Promise<void> {
+async function checkIn(scene: Scene, tenant: Tenant, random: Random, session: string, { taskId, revision }: Delivery): Promise<void> {
   const content = `<npl-block type="check-in" task-id="${taskId}" revision="${revision}">\nacceptance_criteria:\n  - ✅ Everything is done\nstatus: in_progress\n</npl-block>`
   const outcome = await scene.client.ask<{ code?: string; acknowledged_update_ids: string[] }>(scene.client.pickApi(random), {
     path: `/tasks/${taskId}/check-ins`,

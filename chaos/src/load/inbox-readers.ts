@@ -28,9 +28,9 @@ export async function runInboxReader(scene: Scene, tenant: Tenant, number: numbe
     const ask = { path: `/sessions/${session}/inbox/claim`, key: tenant.key, body: { limit, ack: way === 'manual' ? 'manual' : 'auto' } }
     let answer: InboxAnswer | null = null
     if (way === 'keyed') {
-      const told = await askUntilAnswered<InboxAnswer>(scene, random, { ...ask, idempotencyKey: `inbox-${tenant.name}-${number}-${claims}` })
-      if (told === null) scene.ledger.lostInboxClaims.push({ session, limit })
-      else if (told.status === 200) answer = told.body
+      const delivered = await askUntilAnswered<InboxAnswer>(scene, random, { ...ask, idempotencyKey: `inbox-${tenant.name}-${number}-${claims}` })
+      if (delivered === null) scene.ledger.lostInboxClaims.push({ session, limit })
+      else if (delivered.status === 200) answer = delivered.body
     } else {
       const outcome = await scene.client.ask<InboxAnswer>(scene.client.pickApi(random), ask)
       if (outcome.kind === 'answered' && outcome.status === 200) answer = outcome.body

@@ -69,7 +69,7 @@ export async function runOutsideWorker(scene: Scene, tenant: Tenant, number: num
       status: null,
       did: way,
       verb: null,
-      told: [],
+      delivered: [],
       brief: claim.subtask.task_id === null ? null : { revision: claim.brief.revision ?? 0, noteIds: updateIdsIn(claim.brief.text) },
     }
     scene.ledger.claims.push(entry)
@@ -91,10 +91,10 @@ async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAn
       const beats = claim.subtask.task_id === null ? random.whole(2, 5) : random.whole(4, 10)
       for (let beat = beats; beat > 0; beat -= 1) {
         await pause(random.whole(200, 800), scene.over)
-        const news = await heartbeat(scene, tenant, random, entry, token, received)
+        const answer = await heartbeat(scene, tenant, random, entry, token, received)
         for (const update of received) required = requiredIn(update.content) ?? required
-        if (news === 'lost') return
-        if (news === 'cancel') return await end(scene, tenant, random, entry, 'release', { lease_token: token })
+        if (answer === 'lost') return
+        if (answer === 'cancel') return await end(scene, tenant, random, entry, 'release', { lease_token: token })
       }
       return await end(scene, tenant, random, entry, 'complete', completion())
     }
@@ -138,10 +138,10 @@ async function heartbeat(
     return 'lost'
   }
   for (const update of outcome.body.updates) {
-    // Handed over again until acknowledged, and this acknowledges with the next beat.
+    // Delivered again until acknowledged, and this acknowledges with the next beat.
     if (received.some((known) => known.update_id === update.update_id)) continue
     received.push(update)
-    if (update.task_id !== null) entry.told.push(update.update_id)
+    if (update.task_id !== null) entry.delivered.push(update.update_id)
   }
   return outcome.body.cancel_requested ? 'cancel' : 'on'
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claimOne, completed, drainOutbox, type Harness, invariants, makeTask, settleOne, spawn, startHarness } from './index.ts'
 
 interface Scene {
-  /** Completed, and asked for by nobody. */
+  /** Completed, and unrequested. */
   plain: string
   /** Failed. */
   failed: string

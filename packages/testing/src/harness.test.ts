@@ -76,7 +76,7 @@ describe('invariants', () => {
     [
       'a slot was not passed on',
       () => `update subtasks set slot = false, slot_at = null, job_id = null where slot`,
-      /nothing waits while its lane has a free slot/,
+      /nothing waits while its lane has a free permit/,
     ],
     [
       'a slot too many was granted',

@@ -62,7 +62,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const admin = postgres(database.adminUrl, { max: 4, onnotice: () => {}, types: { int8: NUMBER_FROM_INT8 } }) as unknown as postgres.Sql
   let isClosing = false
   const onError = (error: Error) => {
-    // A bell that is still to be rung when the test is over finds its connections gone.
+    // A notification that is still to be sent when the test is over finds its connections closed.
     if (!isClosing) log.error({ err: error }, error.message)
   }
   const boss = createBoss(dispatchDb, { supervise: false, onError, onWarning: (warning) => log.warn(warning, warning.message) })

@@ -45,7 +45,7 @@ const LANES: Check[] = [
             from (${lanes(sql, runningPerAgent)}) as lane where slots > running_max`,
   },
   {
-    claim: 'nothing waits while its lane has a free slot',
+    claim: 'nothing waits while its lane has a free permit',
     find: (sql, { runningPerAgent, limitsHaveChanged, whileBusy }) =>
       limitsHaveChanged || whileBusy
         ? Promise.resolve([])
@@ -66,7 +66,7 @@ function lanes(sql: postgres.Sql, runningPerAgent: number): postgres.PendingQuer
 
 const LOCK_STEP: Check[] = [
   {
-    claim: 'a pending subtask with a slot has a waiting job',
+    claim: 'a pending subtask with a permit has a waiting job',
     find: (sql) => sql`
       select format('%s (job %s is %s)', s.id, s.job_id, coalesce(j.state::text, 'missing')) as broken
       from subtasks s left join pgboss.job j on j.id = s.job_id
@@ -195,7 +195,8 @@ const ANNOUNCEMENTS: Check[] = [
     find: (sql) => sql`select seq::text as broken from events group by seq having count(*) > 1`,
   },
   {
-    claim: 'an ended subtask of a session has exactly one inbox item, in its own project, unless another round follows it, and no other subtask has one',
+    claim:
+      'an ended subtask of a session has exactly one inbox item, in its own project, unless another revision round follows it, and no other subtask has one',
     find: (sql) => sql`
       select format('%s %s has %s', s.status, s.id, count(i.id)) as broken
       from subtasks s left join inbox i on i.subtask_id = s.id and i.session_id = s.parent_session_id and i.project_id = s.project_id

@@ -42,7 +42,7 @@ export interface ClaimOptions {
   leaseSeconds?: number
 }
 
-/** Claims as a worker of ours does, for all its free places at once. */
+/** Claims as a worker of ours does, for all its free capacity at once. */
 export function claimAll(ctx: Ctx, options: ClaimOptions = {}): Promise<ClaimedRun[]> {
   const projectId = options.projectId ?? ctx.actor.projectId
   return claimRuns(ctx, {

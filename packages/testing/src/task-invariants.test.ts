@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drainOutbox, type Harness, invariants, makeTask, startHarness } from './index.ts'
 
 interface Scene {
-  /** Held by the session `holder`, which was told of its brief and one note, with another note on its way. */
+  /** Held by the session `holder`, which received its brief and one note, with another note on its way. */
   held: string
   /** Waits for `held`. */
   blocked: string

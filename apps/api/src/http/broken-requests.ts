@@ -76,7 +76,7 @@ export function answerExpectation(request: IncomingMessage, response: ServerResp
   response.writeHead(ERROR_CODES[error.code].status, { ...headers, connection: 'close' }).end(body)
 }
 
-/** An error outside of the app, where neither the caller nor the URL is known. */
+/** An error outside of the app, where the caller and the URL are unknown. */
 function bareProblem(error: DomainError, at: { path: string; requestId: string }): { headers: Record<string, string | number>; body: string } {
   const body = JSON.stringify(toProblem(error, { ...at, docsUrl: '/docs/errors' }))
   const headers = { 'content-type': 'application/problem+json; charset=utf-8', 'content-length': Buffer.byteLength(body), 'x-request-id': at.requestId }

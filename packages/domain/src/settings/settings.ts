@@ -247,7 +247,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
       !BUILT_IN_RUNNER_NAMES.includes(settings.DEFAULT_RUNNER) &&
       !(settings.DEFAULT_RUNNER in settings.COMMAND_RUNNERS)
     ) {
-      problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is neither ${BUILT_IN_RUNNER_NAMES.join(' nor ')} nor one of COMMAND_RUNNERS`)
+      problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is not one of ${BUILT_IN_RUNNER_NAMES.join(', ')} or COMMAND_RUNNERS`)
     }
     problems.push(...searchProblems(settings))
     if (problems.length === 0) return settings

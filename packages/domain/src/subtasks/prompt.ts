@@ -62,8 +62,8 @@ export function renderPrompt(input: PromptInput, fence: string): string {
 /** Whom the agent is to be: what its definition says of it, in the definition's own words. */
 function renderSubagent({ name, description, instructions }: NonNullable<PromptInput['subagent']>, fence: string): string {
   const role = description === '' ? '' : ` Role: ${headerText(description)}`
-  const told = instructions.trim()
-  return [`You are the sub-agent ${name}.${role}`, ...(told === '' ? [] : [labelledOrFenced('Instructions', told, fence)])].join('\n\n')
+  const instructionsText = instructions.trim()
+  return [`You are the sub-agent ${name}.${role}`, ...(instructionsText === '' ? [] : [labelledOrFenced('Instructions', instructionsText, fence)])].join('\n\n')
 }
 
 /** The maximum length of the text about earlier work, in code points. */

@@ -262,7 +262,7 @@ describe('advice', () => {
     expect(warningsOf({ ...words, related_documentation: ['https://a.example/b c', 'http://', 'ftp://a.example', 'HTTPS://a.example', 'docs/a.md'] })).toEqual([
       "related_documentation: URL contains spaces: 'https://a.example/b c'",
       "related_documentation: URL is malformed: 'http://'",
-      "related_documentation: URL is neither http nor https: 'ftp://a.example'",
+      "related_documentation: URL is not http or https: 'ftp://a.example'",
     ])
   })
 })

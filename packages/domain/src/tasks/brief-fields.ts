@@ -143,16 +143,16 @@ function cleanHead(report: BriefReport, given: BriefFields): Pick<CleanBrief, 't
     if (title === null) report.problem('/title', 'title', 'is required, or a description instead of title and instructions', undefined)
     if (instructions === null) report.problem('/instructions', 'instructions', 'is required, or a description instead of title and instructions', undefined)
   }
-  const told = instructions ?? description ?? ''
+  const text = instructions ?? description ?? ''
   // A description that is too short is a problem already.
-  if (told !== '' && (instructions !== null || codePointLength(told) >= BRIEF_LIMITS.descriptionMin) && isVague(told)) {
+  if (text !== '' && (instructions !== null || codePointLength(text) >= BRIEF_LIMITS.descriptionMin) && isVague(text)) {
     const field = instructions === null ? 'description' : 'instructions'
     const noun = instructions === null ? 'Description is' : 'Instructions are'
-    report.warning(field, `${noun} vague: '${told}'. Say what to do, where, and how to tell that it is done.`)
+    report.warning(field, `${noun} vague: '${text}'. Say what to do, where, and how to tell that it is done.`)
   }
   return {
     title: title ?? titleOf(description ?? ''),
-    instructions: told,
+    instructions: text,
     description,
     priority: cleanPriority(report, given.priority),
   }

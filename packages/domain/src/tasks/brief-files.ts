@@ -59,7 +59,7 @@ export function urlWarning(url: string, at: Date): BriefWarning | null {
   const reason = /\s/.test(url)
     ? 'URL contains spaces'
     : !/^https?:\/\//i.test(url)
-      ? 'URL is neither http nor https'
+      ? 'URL is not http or https'
       : URL.canParse(url)
         ? null
         : 'URL is malformed'

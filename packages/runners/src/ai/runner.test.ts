@@ -434,7 +434,7 @@ async function pidIn(test: TestRun): Promise<number> {
   }
 }
 
-/** An address that nobody listens at. */
+/** An address without a listener. */
 async function nobodysUrl(): Promise<string> {
   const gone = await startScriptedModels()
   await gone.close()

@@ -11,7 +11,7 @@ export type ResultMessage = Extract<ProgramMessage, { type: 'result' }>
 export type ContentBlock = z.infer<typeof block>
 
 const text = z.string()
-/** What is no count of anything says nothing: neither is it to be stored, nor the rest of its line to be lost. */
+/** An invalid count is ignored, and the rest of its line is kept. */
 const tokens = z.number().nonnegative().max(1_000_000_000).transform(Math.round).nullish().catch(null)
 const usage = z.object({
   input_tokens: tokens,
@@ -104,7 +104,7 @@ export function parseMessage(line: string): ProgramMessage | null {
   }
 }
 
-/** A message to the model. As it was composed: neither a command of the program nor a file is looked for in it. */
+/** A message to the model. Sent as composed: the program does not look for commands or files in it. */
 export function userMessage(uuid: string, content: string): object {
   return { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, uuid, client_composed: true }
 }

@@ -1,11 +1,11 @@
 import { checkTool, effectiveTools, inKnownCase, SUBAGENT_MCP_TOOLS } from '@muster/domain'
 import type { Brief } from '../port.ts'
 
-/** What the program is told of tools. */
+/** The tool settings of the program. */
 export interface ToolRules {
   /** Its own tools that are there at all. */
   tools: string[]
-  /** Rules of what runs; everything else is denied, since nobody is there to be asked. */
+  /** Allow rules. Everything else is denied, because no user is present to ask. */
   allow: string[]
   /** Rules that are stronger. */
   deny: string[]
@@ -13,10 +13,10 @@ export interface ToolRules {
 
 /** Its file tools stay within the workspace (`--restricted`), and searching the web is done by Anthropic. */
 const FILE_TOOLS = ['Read', 'Grep', 'Glob', 'Write', 'Edit', 'NotebookEdit', 'WebSearch']
-/** Commands; and fetching, where nobody looks whether a name leads into the network of the operator, as little as a command does. */
+/** Commands, and fetching: both can reach the operator's network, because the program does not check addresses. */
 const COMMAND_TOOLS = ['Bash', 'WebFetch']
 /**
- * Addresses that no page is fetched from, as the program can be told of them: by what is written, for it does not say what a name leads to. They keep
+ * Addresses that no page is fetched from, as rules for the program: by their text, because it does not resolve names. They keep
  * a definition that has WebFetch, and no commands, from the services of this machine and from the credentials of its cloud.
  */
 const PRIVATE_PAGES = ['localhost', '127.0.0.1', '0.0.0.0', '[::1]', '169.254.169.254', 'metadata.google.internal'].map((host) => `WebFetch(domain:${host})`)

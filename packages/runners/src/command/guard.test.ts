@@ -59,7 +59,7 @@ describe('the guard', () => {
     await until(() => guard.pid !== killed)
     expect(isRunning(pid)).toBe(true)
 
-    // The run started before this guard did; only what it was told at its start can make it kill the program.
+    // The run started before this guard did; only what it received at its start can make it kill the program.
     await guard.close()
     expect(await running).toMatchObject({ kind: 'errored', retryable: true, error: 'The program was ended by SIGKILL (9).' })
   })

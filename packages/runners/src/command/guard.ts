@@ -119,7 +119,7 @@ function startShell(shell: string, mark: string): Incarnation {
   const child = spawn(shell, ['-c', GUARD_SCRIPT, 'muster-guard', mark], { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
   // Absent where the process ran out of file descriptors.
   const pipe = child.stdin as Socket | undefined
-  // Neither the guard nor its pipe is a reason for the worker to stay.
+  // The guard and its pipe must not keep the worker alive.
   child.unref()
   pipe?.unref()
   pipe?.on('error', () => {})

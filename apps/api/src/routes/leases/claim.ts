@@ -3,7 +3,7 @@ import { LOOK_MS, within } from '../../http/deadline.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { claimedSubtaskSchema, claimSchema, presentClaim } from './lease-schema.ts'
 
-/** A bell may be lost; work is found within this time all the same. */
+/** A notification may be lost; work is found within this time anyway. */
 const LOOK_EVERY_MS = 500
 
 export const claimSubtaskEndpoint = endpoint({

@@ -7,7 +7,7 @@ const runnerSchema = component(
   z.object({
     name: z.string(),
     available: z.boolean(),
-    default: z.boolean().describe('True for the runner of a subtask that names neither a runner nor a sub-agent.'),
+    default: z.boolean().describe('True for the runner of a subtask that names no runner and no sub-agent.'),
     default_for_subagents: z
       .boolean()
       .describe('True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one.'),

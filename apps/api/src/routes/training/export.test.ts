@@ -190,7 +190,7 @@ describe('GET /training/export', () => {
       call.end()
       return (await answered)[0]
     }
-    /** Reads everything: as much time as whoever does not wait would need for as much. */
+    /** Reads everything: with the time that an unhurried reader needs. */
     const readAll = async (): Promise<number> => {
       const before = read
       let lines = 0

@@ -67,7 +67,7 @@ const ROUNDS = [
   { size: 7, round: 'week' },
 ]
 
-/** Steps begin again with each round of their field, and read as if they did not: every 7 minutes is due at :56 and at :00. */
+/** Steps restart with each cycle of their field, although they read as if they did not: every 7 minutes is due at :56 and at :00. */
 function stepWarning(field: string, index: number): ScheduleWarning[] {
   const { size, round } = ROUNDS[index] as (typeof ROUNDS)[number]
   for (const item of field.split(',')) {

@@ -260,8 +260,8 @@ describe('a server that fails', () => {
     const { errors } = await runOf([DONE])
     const { body, tools } = await models.request(1)
     expect(tools).toEqual(expect.arrayContaining(['mcp__tools__odd', 'mcp__tools__draft']))
-    const told = (body.tools as { name: string; description: string; input_schema: object }[]).filter(({ name }) => name.startsWith('mcp__tools'))
-    expect(told).toMatchObject([
+    const described = (body.tools as { name: string; description: string; input_schema: object }[]).filter(({ name }) => name.startsWith('mcp__tools'))
+    expect(described).toMatchObject([
       { description: expect.stringContaining('banana'), input_schema: { type: 'object', additionalProperties: true } },
       { input_schema: { type: 'object', properties: { a: { type: 'string' } } } },
     ])
@@ -284,7 +284,7 @@ describe('a server that fails', () => {
   })
 })
 
-/** Writes until nobody listens. */
+/** Writes until the reader is gone. */
 function flood(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' })
   const chunk = 'z'.repeat(1024 * 1024)

@@ -90,9 +90,9 @@ type Shape = typeof import('ai')['jsonSchema']
 function shapeOf({ description = '', inputSchema }: Tool, jsonSchema: Shape): Pick<RunTool, 'description' | 'inputSchema'> {
   const { $schema: _, ...schema } = inputSchema as Record<string, unknown>
   const isUsable = schema.type === 'object' && !isTooDeep(schema) && checkOutputSchema(schema) === null
-  const told = isUsable || isTooDeep(schema) ? description : `${description}\n\nWhat it takes: ${JSON.stringify(schema)}`
+  const described = isUsable || isTooDeep(schema) ? description : `${description}\n\nWhat it takes: ${JSON.stringify(schema)}`
   return {
-    description: cutToBytes(toStorableText(told), DESCRIPTION_BYTES_MAX).text,
+    description: cutToBytes(toStorableText(described), DESCRIPTION_BYTES_MAX).text,
     inputSchema: jsonSchema((isUsable ? schema : OPEN_SCHEMA) as Parameters<Shape>[0]),
   }
 }
@@ -107,9 +107,9 @@ async function use(connection: McpConnection, tool: string, input: unknown, sign
     throw error
   }
   const { text, truncated } = cutToBytes(toStorableText(textOf(result)), TOOL_TEXT_BYTES_MAX)
-  const told = `${text}${truncated ? '\n[cut: the answer is longer]' : ''}`
-  if (result.isError === true) throw new ToolError(told === '' ? 'The tool failed without a message.' : told)
-  return told === '' ? '[no answer]' : told
+  const described = `${text}${truncated ? '\n[cut: the answer is longer]' : ''}`
+  if (result.isError === true) throw new ToolError(described === '' ? 'The tool failed without a message.' : described)
+  return described === '' ? '[no answer]' : described
 }
 
 /** What a tool has answered, as text: pictures and sounds are named, and left out. */

@@ -80,7 +80,7 @@ function describe(memory: Memory): string {
 
 const HEAD = /\[(?=\s*(?:fact|episode)\b)/gi
 
-/** Text of any author: it can neither imitate another memory nor a message of Muster. */
+/** Text of any author: it cannot imitate another memory or a message of Muster. */
 function asData(text: string): string {
   return neutralised(text.replace(HEAD, '⟦'))
 }

@@ -137,7 +137,7 @@ export async function openWorkspace(path: string): Promise<Workspace> {
   }
 }
 
-/** Opens what is a file, and neither a link nor a pipe or a device. */
+/** Opens only a regular file, no link, pipe or device. */
 async function openFileAt(path: string, flags: number, given: string): Promise<FileHandle> {
   const file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644).catch((error: unknown) => explain(error, given, true))
   // A pipe, a device or a socket is no file of notes.
@@ -146,15 +146,15 @@ async function openFileAt(path: string, flags: number, given: string): Promise<F
   throw new ToolError(`${given} is not a file.`)
 }
 
-/** Writes the whole of a file under a name of its own, hands it over, and leaves nothing under that name. */
-async function putBeside(folder: string, bytes: Buffer, mode: number, given: string, handOver: (temporary: string) => Promise<void>): Promise<void> {
+/** Writes a whole file under a temporary name, moves it into place, and leaves nothing under that name. */
+async function putBeside(folder: string, bytes: Buffer, mode: number, given: string, moveInto: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = join(folder, `.muster-${randomUUID()}.tmp`)
   try {
     await using file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
     await file.writeFile(bytes)
     await file.chmod(mode)
     await file.sync()
-    await handOver(temporary)
+    await moveInto(temporary)
   } catch (error) {
     if (error instanceof ToolError) throw error
     explain(error, given, true)

@@ -1,4 +1,4 @@
-import type { Brief, Injection, Telling } from '../ledger.ts'
+import type { Brief, Delivery, Injection } from '../ledger.ts'
 import { checkRows, type Evidence } from './check.ts'
 
 interface Update {
@@ -15,32 +15,32 @@ interface Update {
 /** What the clocks of the harness and the server may differ by. */
 const CLOCK_MS = 1_000
 
-/** Sessions are told of the tasks that they hold: of each the brief first, then its changes, in order, once, and of no other. */
-export async function checkTellings(evidence: Evidence): Promise<void> {
+/** Sessions receive the tasks that they hold: of each the brief first, then its changes in order, once, and no other task. */
+export async function checkDeliveries(evidence: Evidence): Promise<void> {
   const { admin, ledger, findings } = evidence
   const updates = await admin<Update[]>`
     select id, task_id, seq, update_type as type, revision, status, delivered_to, extract(epoch from delivered_at)::float8 * 1000 as delivered_ms
     from updates where task_id is not null`
   const byId = new Map(updates.map((update) => [update.id, update]))
-  const told = ledger.injections.flatMap((injection) => injection.items.map((item) => ({ injection, item })))
+  const delivered = ledger.injections.flatMap((injection) => injection.items.map((item) => ({ injection, item })))
 
   const briefs = new Map(ledger.briefs.map((brief) => [brief.id, brief]))
   findings.none(
-    'a session is told of tasks that it holds, and of none after their author was answered that another session got it',
-    told.length,
-    told.filter(({ injection, item }) => !mayBeTold(briefs.get(item.taskId), injection)).map(({ injection, item }) => describe(injection, item)),
+    'a session receives tasks that it holds, and none after their author was answered that another session got it',
+    delivered.length,
+    delivered.filter(({ injection, item }) => !mayBeDelivered(briefs.get(item.taskId), injection)).map(({ injection, item }) => describe(injection, item)),
   )
   findings.none(
-    'a session is told of the updates of that task, as they are',
-    told.length,
-    told
+    'a session receives the updates of that task unchanged',
+    delivered.length,
+    delivered
       .filter(({ item }) => item.updateId !== null)
       .filter(({ item }) => byId.get(item.updateId as string)?.task_id !== item.taskId || byId.get(item.updateId as string)?.revision !== item.revision)
       .map(({ injection, item }) => describe(injection, item)),
   )
   findings.none(
-    'of every task a session is told the brief first, then its changes in their order, each once',
-    told.length,
+    'of every task a session receives the brief first, then its changes in order, each once',
+    delivered.length,
     [...Map.groupBy(ledger.injections, (injection) => injection.session)].flatMap(([session, injections]) =>
       findDisorder(
         injections,
@@ -50,11 +50,11 @@ export async function checkTellings(evidence: Evidence): Promise<void> {
     ),
   )
   const final = Map.groupBy(
-    told.filter(({ injection, item }) => injection.ack === 'final' && item.updateId !== null),
+    delivered.filter(({ injection, item }) => injection.ack === 'final' && item.updateId !== null),
     ({ item }) => item.updateId,
   )
   findings.none(
-    'an update is told once, or again only where that was not confirmed',
+    'an update is delivered once, or again only if it was not acknowledged',
     final.size,
     [...final].filter(([, group]) => group.length > 1).map(([id, group]) => `${id} to ${group.map(({ injection }) => injection.session).join(', ')}`),
   )
@@ -73,14 +73,14 @@ export async function checkTellings(evidence: Evidence): Promise<void> {
       select task_id, seq, delivered_at, before from (
         select task_id, seq, delivered_at, max(delivered_at) over (partition by task_id order by seq rows between unbounded preceding and 1 preceding) as before
         from updates where task_id is not null and delivered_at is not null
-      ) as delivered where before > delivered_at and not chaos.is_told_twice(delivered_at)`,
+      ) as delivered where before > delivered_at and not chaos.is_repeated(delivered_at)`,
   )
 }
 
 /** Whether a session could hold a task at some moment between the question and the answer, by what its author asked for and was answered. */
-function mayBeTold(brief: Brief | undefined, injection: Injection): boolean {
+function mayBeDelivered(brief: Brief | undefined, injection: Injection): boolean {
   if (brief === undefined) return false
-  const mayHaveGiven = brief.moves.map((move) => move.kind === 'assign' && move.session === injection.session && move.startedMs <= injection.toldMs)
+  const mayHaveGiven = brief.moves.map((move) => move.kind === 'assign' && move.session === injection.session && move.startedMs <= injection.deliveredMs)
   const taken = brief.moves.findLastIndex(
     (move) => move.isAccepted && (move.answeredMs as number) < injection.askedMs && !(move.kind === 'assign' && move.session === injection.session),
   )
@@ -92,8 +92,8 @@ function mayBeTold(brief: Brief | undefined, injection: Injection): boolean {
   })
 }
 
-/** What the session was told of a task by its brief: changes up to its revision, and the notes in it. Answers the number of the last. */
-function toldBy(item: Telling, ofTask: readonly Update[]): number {
+/** The updates that the brief of a task contained: changes up to its revision, and notes. Returns the number of the last. */
+function deliveredBy(item: Delivery, ofTask: readonly Update[]): number {
   const isNote = ({ type }: Update) => type === 'note' || type === 'revision_request'
   const contained = ofTask.filter((update) => (isNote(update) ? item.noteIds.includes(update.id) : update.revision <= item.revision))
   return Math.max(0, ...contained.map((update) => update.seq))
@@ -110,7 +110,7 @@ function findDisorder(injections: readonly Injection[], updates: readonly Update
       const ofTask = ofTasks.get(item.taskId) ?? []
       const before = now.get(item.taskId)
       if (item.kind === 'assignment') {
-        now.set(item.taskId, toldBy(item, ofTask))
+        now.set(item.taskId, deliveredBy(item, ofTask))
         continue
       }
       const seq = ofTask.find((update) => update.id === item.updateId)?.seq ?? 0
@@ -137,7 +137,7 @@ function checkArrivals({ ledger, findings, clock }: Evidence, updates: readonly 
           item.updateId === update.id ||
           (item.kind === 'assignment' &&
             item.taskId === update.task_id &&
-            toldBy(
+            deliveredBy(
               item,
               (ofTasks.get(update.task_id) ?? []).filter(({ id }) => id === update.id),
             ) > 0),
@@ -145,7 +145,7 @@ function checkArrivals({ ledger, findings, clock }: Evidence, updates: readonly 
     )
   const wasLost = (update: Update): boolean =>
     ledger.lostInjections.some((lost) => {
-      const { fromMs, toMs } = clock.told(lost.fromMs - CLOCK_MS, lost.toMs + CLOCK_MS)
+      const { fromMs, toMs } = clock.shown(lost.fromMs - CLOCK_MS, lost.toMs + CLOCK_MS)
       return lost.session === update.delivered_to && fromMs < (update.delivered_ms as number) && (update.delivered_ms as number) < toMs
     })
   findings.none(
@@ -157,6 +157,6 @@ function checkArrivals({ ledger, findings, clock }: Evidence, updates: readonly 
   )
 }
 
-function describe({ session, askedMs }: Injection, { kind, taskId, updateId, revision }: Telling): string {
+function describe({ session, askedMs }: Injection, { kind, taskId, updateId, revision }: Delivery): string {
   return `${session} at ${new Date(askedMs).toISOString()}: ${kind} ${updateId ?? ''} of ${taskId}, revision ${revision}`
 }
