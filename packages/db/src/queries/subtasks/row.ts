@@ -49,7 +49,7 @@ const NOT_COPIED: readonly Key[] = ['taskRevision', 'scheduleId', 'resumeOf']
 export const COPIED = REQUESTED.filter((key) => !NOT_COPIED.includes(key))
 
 /** What Muster sets and shows. */
-export const STATE = [
+const STATE = [
   'id',
   'projectId',
   'status',
