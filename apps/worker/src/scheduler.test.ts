@@ -43,7 +43,7 @@ describe('a scheduler', () => {
       { timing: { kind: 'calendar', crons: ['when it suits'], every: null } },
       { agentId: 'another' },
     ])
-    scheduler.hearOfRoom()
+    scheduler.wakeIfWaiting()
     scheduler.wake()
     await vi.waitFor(async () => expect(await readSlots(harness.admin, good)).toMatchObject([{ outcome: 'fired' }]), { timeout: 10_000, interval: 20 })
     await scheduler.stop()
@@ -73,7 +73,7 @@ describe('a scheduler', () => {
     const { deps, looks } = countingLooks(harness.deps)
     const scheduler = startScheduler({ ...deps, settings: { ...deps.settings, SCHEDULE_ENABLED: false } }, unexpected)
     scheduler.wake()
-    scheduler.hearOfRoom()
+    scheduler.wakeIfWaiting()
     await scheduler.stop()
     expect(looks()).toBe(0)
   })

@@ -16,7 +16,7 @@ export interface Scheduler {
   /** Looks at once: a schedule is due at another time than was known. */
   wake(): void
   /** Looks at once if slots wait for room: a queue may have become shorter. */
-  hearOfRoom(): void
+  wakeIfWaiting(): void
   /** Finishes the transaction that is under way, and ends. */
   stop(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface Scheduler {
  */
 export function startScheduler(deps: Deps, onError: (error: unknown) => void): Scheduler {
   const { settings } = deps
-  if (!settings.SCHEDULE_ENABLED || !settings.SUBTASK_ENABLED) return { wake() {}, hearOfRoom() {}, async stop() {} }
+  if (!settings.SCHEDULE_ENABLED || !settings.SUBTASK_ENABLED) return { wake() {}, wakeIfWaiting() {}, async stop() {} }
   const stopping = new AbortController()
   /** When each schedule that could not be fired is tried again. */
   const failed = new Map<string, number>()
@@ -53,7 +53,7 @@ export function startScheduler(deps: Deps, onError: (error: unknown) => void): S
   const loop = startLoop(fire, { everyMs: settings.SCHEDULE_CHECK_INTERVAL * 1_000, restMs: REST_MS, onError })
   return {
     wake: () => loop.wake(),
-    hearOfRoom() {
+    wakeIfWaiting() {
       if (!hasWaiting || isCollecting) return
       isCollecting = true
       setTimeout(() => {

@@ -33,9 +33,32 @@ function folder({ settings }: WorkerDeps): string {
 }
 
 const PROBE_BYTES = 65_536
+const DISK_PAUSE_MS = 5_000
 
-/** Whether this machine has room for the files of runs. */
-export async function hasDiskRoom(deps: WorkerDeps): Promise<boolean> {
+/** The pause of claims after a run was released because the disk was full: claimed again at once, it would be released again. */
+export class DiskPause {
+  readonly #deps: WorkerDeps
+  #untilMs: number | null = null
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps
+  }
+
+  begin(): void {
+    this.#untilMs = performance.now() + DISK_PAUSE_MS
+  }
+
+  /** Whether there is none. It ends when its time is over and the disk has room. */
+  async isOver(): Promise<boolean> {
+    if (this.#untilMs === null) return true
+    if (performance.now() < this.#untilMs || !(await hasDiskRoom(this.#deps))) return false
+    this.#untilMs = null
+    this.#deps.log.info({}, 'the disk of this worker has room again')
+    return true
+  }
+}
+
+async function hasDiskRoom(deps: WorkerDeps): Promise<boolean> {
   const path = join(folder(deps), `.probe-${deps.workerId}`)
   try {
     await mkdir(folder(deps), { recursive: true })

@@ -1,0 +1,65 @@
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { type Loop, runQueue, startLoop } from '@muster/jobs'
+import { claimRuns } from '@muster/usecases'
+import type { ActiveRuns } from './active-runs.ts'
+import type { WorkerDeps } from './deps.ts'
+import { DiskPause } from './workspaces.ts'
+
+const CLAIM_EVERY_MS = 500
+/** While more subtasks wait than this worker has capacity for, capacity that comes free within this time is filled by one claim. */
+const COLLECT_CAPACITY_MS = 2
+
+export interface ClaimingOptions {
+  /** Subtasks have left their queue. */
+  onClaimed: () => void
+  onError: (error: unknown) => void
+}
+
+/** Claims subtasks as far as the capacity of this worker goes, and starts them. */
+export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { onClaimed, onError }: ClaimingOptions): Loop {
+  const { settings, workerId, log } = deps
+  const queues = [...deps.runners.keys()].map((runner) => runQueue(runner, DEFAULT_PROJECT_ID))
+  const disk = new DiskPause(deps)
+  let isFilling = false
+  // Free capacity alone is no reason to claim: more may wait only after a claim that took all it could. What comes later sends a notification.
+  let moreMayWait = false
+  // A claim may have been committed although its answer was lost.
+  let mayHoldMore = false
+
+  const fillCapacity = () => {
+    if (!moreMayWait || isFilling) return
+    isFilling = true
+    setTimeout(() => {
+      isFilling = false
+      loop.wake()
+    }, COLLECT_CAPACITY_MS)
+  }
+
+  const claim = async () => {
+    const free = settings.SUBTASK_WORKERS - runs.inUse
+    // In thirds: under load, one third is claimed while another runs and the last is stored.
+    const limit = Math.min(free, Math.ceil(settings.SUBTASK_WORKERS / 3))
+    if (queues.length === 0 || !(await disk.isOver())) return false
+    if (limit <= 0) {
+      moreMayWait = true
+      return false
+    }
+    // Each runner's queue is asked first in turn.
+    queues.push(queues.shift() as string)
+    const claimedAtMs = performance.now()
+    if (mayHoldMore) await runs.releaseUnknown()
+    mayHoldMore = true
+    const claimed = await claimRuns(deps, { workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false })
+    mayHoldMore = false
+    moreMayWait = claimed.length === limit
+    for (const run of claimed) runs.start(run, { onEnd: fillCapacity, onDiskFailure: () => disk.begin() })
+    if (claimed.length > 0) {
+      onClaimed()
+      log.debug({ count: claimed.length, took_ms: Math.round(performance.now() - claimedAtMs) }, 'claimed')
+    }
+    return moreMayWait && limit < free
+  }
+
+  const loop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError })
+  return loop
+}
