@@ -193,7 +193,7 @@ describe('a worker whose own disk is full', () => {
       await disk.takeEntries()
       const { id } = await running.client.spawn({ task: 'Begin when there is room.', runner: 'append', max_attempts: 1 })
       const [worker] = running.workers
-      await worker?.child.line('run given back: the disk of this worker is full or fails')
+      await worker?.child.line('run released: the disk of this worker is full or fails')
       const refused = await running.client.call<Problem>('POST', '/tasks', { body: { title: 'Later', instructions: 'Write a page about disks.' } })
       expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
       expect(refused.body.detail).not.toContain(disk.path)

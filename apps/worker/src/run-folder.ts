@@ -1,0 +1,38 @@
+import { renderRunFolder } from '@muster/domain'
+import { type ClaimedRun, findClientFolder, type RunPrompt, taskWorkspacePath } from '@muster/usecases'
+import type { WorkerDeps } from './deps.ts'
+import { makeWorkspace, removeWorkspace, workspacePath } from './workspaces.ts'
+
+/** Where a run works. */
+export interface RunFolder {
+  path: string
+  /** What the prompt says of it; empty for a run without a task. */
+  note: string
+  /** Removes the folder of an attempt. That of a task stays, and that of the client. */
+  close(): Promise<void>
+}
+
+/**
+ * The folder for a runner that uses one: the client's, that of the dispatched task, where an attempt finds what earlier ones have left, or one for
+ * this attempt.
+ */
+export async function openRunFolder(deps: WorkerDeps, run: ClaimedRun, prompt: RunPrompt): Promise<RunFolder> {
+  // Links may have changed since the task was created, so it is resolved now. The run gets the real path.
+  const clientFolder = prompt.clientCwd === null ? null : await findClientFolder(deps, prompt.clientCwd)
+  const path = clientFolder ?? ownFolder(deps, run, prompt)
+  if (clientFolder === null) await makeWorkspace(path)
+  return {
+    path,
+    note: prompt.runsTask ? `\n\n${renderRunFolder(prompt.clientCwd, clientFolder !== null)}` : '',
+    close: async () => (prompt.runsTask ? undefined : removeWorkspace(deps, path)),
+  }
+}
+
+/** The name of the folder for a runner that uses none. */
+export function unusedFolder(deps: WorkerDeps, run: ClaimedRun, prompt: RunPrompt): RunFolder {
+  return { path: ownFolder(deps, run, prompt), note: '', close: async () => {} }
+}
+
+function ownFolder(deps: WorkerDeps, { id, attempt, taskId }: ClaimedRun, { runsTask }: RunPrompt): string {
+  return runsTask && taskId !== null ? taskWorkspacePath(deps, taskId) : workspacePath(deps, id, attempt)
+}
