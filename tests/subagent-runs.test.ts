@@ -63,7 +63,7 @@ describe('sub-agents, in processes', () => {
     expect(body.duration_ms).toBeGreaterThan(0)
     const [request] = requests.get('walnut') ?? []
     expect(request).toMatchObject({ model: 'sonnet-model', tools: ['Read', 'Grep', 'Glob'] })
-    expect(request?.text).toContain('You study how an agent works from what it has written down')
+    expect(request?.text).toContain('You study how an agent works from its written records')
   })
 
   it('runs as its role where no runner is named, although another runner is the default', async () => {
