@@ -18,7 +18,7 @@ const HEAP_NOISE_MIB = 6
 const MEMORY_FROM_MINUTES = 5
 /** Pools open their connections one by one, when first needed: growth counts only beyond what they may have. */
 const CONNECTIONS_NOISE = 8
-/** Dead rows beyond what autovacuum leaves to gather: the threshold of the busiest tables, which their migrations set to 5,000, and what comes until its next round. */
+/** Dead rows beyond what autovacuum leaves to gather: the threshold of the busiest tables, which their migrations set to 5,000, and what comes until its next run. */
 const DEAD_NOISE = 6_000
 const DEAD_SHARE = 0.5
 /** Tables that only hold what is on its way; they must not grow at all. */

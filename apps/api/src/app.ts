@@ -98,7 +98,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   return app
 }
 
-/** A request that was answered before it had arrived whole, such as one whose body stalls: its client may neither send the rest nor close. */
+/** A request that was answered before it had arrived whole, such as one whose body stalls: its client may never send the rest or close. */
 function closeUnfinished(app: FastifyInstance): void {
   app.server.on('request', (request, response) => {
     response.once('finish', () => {

@@ -33,7 +33,7 @@ export async function checkEvaluations(evidence: Evidence): Promise<void> {
     'a result was sent back at most as often as was asked for, each revision round once and after the one before it had a poor result',
     admin`select count(*) from subtasks where revision_of is not null`,
     admin`
-      select s.id, s.revision_of, s.revision_round, s.max_revisions, before.status, before.revision_round as round_before, e.recommendation
+      select s.id, s.revision_of, s.revision_round, s.max_revisions, before.status, before.revision_round as revision_round_before, e.recommendation
       from subtasks s left join subtasks before on before.id = s.revision_of left join evaluations e on e.subtask_id = before.id and not e.is_judged
       where s.revision_of is not null and (
         before.id is null or before.status <> 'completed' or e.recommendation is distinct from 'request_revision' or s.revision_round <> before.revision_round + 1

@@ -55,7 +55,7 @@ export async function findSystemDir(): Promise<string> {
   }
   throw new LocalPostgresError(
     'binaries_unusable',
-    `PostgreSQL cannot run as root, its own user cannot reach this installation, and neither ${candidates.join(' nor ')} can be used for a copy: make the first one writable for root, or start Muster as an ordinary user.`,
+    `PostgreSQL cannot run as root, its own user cannot reach this installation, and a copy is impossible in ${candidates.join(' and ')}: make the first one writable for root, or start Muster as an ordinary user.`,
   )
 }
 

@@ -30,7 +30,7 @@ export function chooseServerUser(): ServerUser {
   if (user === undefined) {
     throw new LocalPostgresError(
       'binaries_unusable',
-      'PostgreSQL refuses to run as root, and this system has neither a "postgres" nor a "nobody" user it could run as: create one (useradd --system postgres), or start Muster as an ordinary user.',
+      'PostgreSQL refuses to run as root, and this system has no "postgres" user and no "nobody" user to run it: create one (useradd --system postgres), or start Muster as an ordinary user.',
     )
   }
   return user

@@ -3,13 +3,13 @@ import type { Demand } from '../http/demand.ts'
 
 type Listener = (event: LoggedEvent) => void
 
-/** Hands the events of the log to whoever follows a project or one subject, in order, as one reader per process finds them. */
+/** Delivers the events of the log to followers of a project or of one subject, in order. One reader per process finds them. */
 export interface EventFeed {
   /** @returns ends the subscription */
   subscribe(about: { projectId: string; subjectId?: string | undefined }, listener: Listener): () => void
-  /** Whether every event that the log gains from now on will be published, as long as somebody is subscribed, or was lately. */
+  /** Whether every later event of the log will be published, while there is a subscription or was one recently. */
   isReady(): boolean
-  /** Resolves once that is so. Nothing is read from the log while nobody follows it, so somebody has to have subscribed. */
+  /** Resolves once that is so. Needs a subscription first: the log is not read without followers. */
   ready(): Promise<void>
   setReady(isReady: boolean): void
   publish(event: LoggedEvent): void
@@ -17,7 +17,7 @@ export interface EventFeed {
   size(): number
 }
 
-/** @param followers is told of every subscription */
+/** @param followers counts the subscriptions */
 export function createEventFeed(followers: Demand): EventFeed {
   let isReady = false
   let readiness = Promise.withResolvers<void>()

@@ -56,7 +56,7 @@ export class Conversation {
   /** All that the model has said, for when the run ends without a result. */
   readonly #said = createKeptText(RESULT_BYTES_MAX)
   /** Delivered in a message that no answered call has contained yet. */
-  #untold: RunUpdate[] = []
+  #undelivered: RunUpdate[] = []
   /** The beginning of an answer that is gone on with. */
   #begun = ''
   #continuations = 0
@@ -87,7 +87,7 @@ export class Conversation {
 
   #tell(updates: RunUpdate[]) {
     if (updates.length === 0) return
-    this.#untold.push(...updates)
+    this.#undelivered.push(...updates)
     this.#messages.push({ role: 'user', content: texts.updateMessage(updates, this.#hasAnswered) })
   }
 
@@ -137,7 +137,7 @@ export class Conversation {
     const { run, meter, log } = this.#parts
     meter.addStep()
     run.usage(meter.addCall(answer.usage))
-    for (const { updateId } of this.#untold.splice(0)) run.acknowledge(updateId)
+    for (const { updateId } of this.#undelivered.splice(0)) run.acknowledge(updateId)
     if (answer.text.trim() !== '') {
       log.message(answer.text)
       this.#said.addLine(answer.text, false)

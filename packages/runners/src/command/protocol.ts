@@ -55,7 +55,7 @@ import type { Run, RunUpdate } from '../port.ts'
  *
  * ## Limits
  * An ordinary line is kept to 1 MiB, a JSON line to 8 MiB. The result is kept to 1 MiB of UTF-8. One attempt keeps 10,000
- * steps or 8 MiB of them, and 1,000 outputs or 8 MiB of them, 1 MiB each. What is beyond is dropped, and a step says so.
+ * steps or 8 MiB of them, and 1,000 outputs or 8 MiB of them, 1 MiB each. The rest is dropped, and a step says so.
  */
 export type ProgramLine = z.infer<typeof programLine>
 

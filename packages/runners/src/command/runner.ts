@@ -31,8 +31,8 @@ export interface CommandRunnerOptions {
 }
 
 /**
- * A runner that executes a subtask as a program of the operator's choice, by the protocol of `protocol.ts`. Neither the
- * program nor its arguments come from a caller, and no shell reads them.
+ * A runner that executes a subtask as a program of the operator's choice, by the protocol of `protocol.ts`. The program and
+ * its arguments never come from a caller, and no shell reads them.
  */
 export function createCommandRunner(name: string, settings: CommandRunnerSettings, options: CommandRunnerOptions): Runner {
   const isSteerable = settings.steerable ?? false

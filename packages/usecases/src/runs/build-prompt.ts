@@ -96,7 +96,7 @@ const NO_ROLE: Role = { subagent: null, earlier: null }
 const EARLIER_STEPS_MAX = 50
 
 async function roleOf(tx: Tx, run: ClaimedRun): Promise<Role> {
-  // The poor result, so that the next round keeps its good parts, or the subtask that this one continues.
+  // The poor result, so that the next revision round keeps its good parts, or the subtask that this one continues.
   const earlierId = run.revisionOf ?? run.resumeOf
   const earlier = earlierId === null ? null : await earlierWork(tx, run.projectId, earlierId)
   if (run.subagentName === null) return { subagent: null, earlier }

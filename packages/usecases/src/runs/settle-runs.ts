@@ -174,12 +174,12 @@ async function expireUpdates(tx: Tx, projectId: string, terminal: readonly Termi
 async function writeAndGrant(deps: Deps, tx: Tx, projectId: string, { terminal, returned }: EndPlans): Promise<lanes.Granted> {
   const agentIds = [...new Set(terminal.map(({ row }) => row.agentId))]
   const writes = <T>(plans: readonly { write: T }[]): T[] => plans.map(({ write }) => write)
-  const rounds = terminal.flatMap(({ effect }) => (effect.kind === 'revise' ? [effect.round.row] : []))
+  const revisionRounds = terminal.flatMap(({ effect }) => (effect.kind === 'revise' ? [effect.round.row] : []))
   const [, , , , granted] = await pipeline([
     terminal.length > 0 ? settle.writeTerminal(tx, projectId, writes(terminal)) : null,
     returned.length > 0 ? settle.writeReturns(tx, writes(returned)) : null,
     // Before permits are granted, so that these rows are candidates.
-    rounds.length > 0 ? settle.insertRevisionRounds(tx, rounds) : null,
+    revisionRounds.length > 0 ? settle.insertRevisionRounds(tx, revisionRounds) : null,
     agentIds.length > 0 ? lanes.lockLanes(tx, projectId, agentIds) : null,
     agentIds.length > 0 ? lanes.grantPermits(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx)) : NOTHING_GRANTED,
     returned.length > 0

@@ -183,7 +183,7 @@ const fireDue: Work = async (deps, tx, projectId, ids) => {
   outcome.faults.push(...faults)
   const unready = new Set(faults.map(({ scheduleId }) => scheduleId))
   const plans = planned.filter(({ schedule }) => !unready.has(schedule.id))
-  const spawned = await spawnSlots(deps, tx, projectId, plans, engaged)
+  const spawned = await spawnDue(deps, tx, projectId, plans, engaged)
   const rows: NewSlotRow[] = []
   const advances: Advance[] = []
   const events: NewEvent[] = []
@@ -211,7 +211,7 @@ function planDue(schedule: Schedule, facts: DueFacts, now: Date): Plan {
 }
 
 /** Makes the subtasks of what is to fire, where queues have room. What was due first gets what there is. Answers with those of each plan, in order. */
-async function spawnSlots(deps: Deps, tx: Tx, projectId: string, plans: readonly Plan[], engaged: ReadonlyMap<string, Engagement>): Promise<Subtask[][]> {
+async function spawnDue(deps: Deps, tx: Tx, projectId: string, plans: readonly Plan[], engaged: ReadonlyMap<string, Engagement>): Promise<Subtask[][]> {
   const made: Subtask[][] = plans.map(() => [])
   const firing = plans
     .flatMap(({ schedule, decision }, place) => decision.slots.filter(({ outcome }) => outcome === 'fire').map(({ slot }) => ({ schedule, place, slot })))

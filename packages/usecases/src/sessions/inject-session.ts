@@ -84,7 +84,7 @@ async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: I
     injections.findOpenClaim(tx, projectId, sessionId),
     seen.taskUpdates ? findUndeliveredUpdates(tx, projectId, sessionId) : [],
   ])
-  // Whoever holds it may have shown it to the model already: what follows must not overtake it.
+  // The holder of an open claim may have shown it to the model already, so later items wait.
   const isClaimed = open !== null && !open.isLapsed
   if (open !== null && !isClaimed) await injections.replaceClaim(tx, open.id)
   // After the locks of tasks, as wherever notices are left: the other way round, each could wait for the other.

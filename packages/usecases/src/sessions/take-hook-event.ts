@@ -78,7 +78,7 @@ function isSubtask({ actor }: Ctx): boolean {
 }
 
 /** Whether the caller may assign tasks: a sub-agent's own credential and a key without `tasks:write` may not. */
-function mayHandOver({ actor }: Ctx): boolean {
+function mayReserve({ actor }: Ctx): boolean {
   return actor.lineage === null && hasScope(actor, 'tasks:write')
 }
 
@@ -88,17 +88,17 @@ async function deny(ctx: Ctx, { toolName, toolInput, cwd = null }: HookCall): Pr
 }
 
 async function reserve(ctx: Ctx, call: HookCall): Promise<void> {
-  const handedOver = mayHandOver(ctx) ? handedOffTask(call) : null
-  if (handedOver === null) return
-  const about = { session_id: call.sessionId, task_id: handedOver.taskId }
+  const named = mayReserve(ctx) ? handedOffTask(call) : null
+  if (named === null) return
+  const about = { session_id: call.sessionId, task_id: named.taskId }
   // A task that cannot be reserved does not stop the tool call or the delivery of updates.
-  await reserveHookTask(ctx, { sessionId: call.sessionId, ...handedOver }).catch((error: unknown) =>
+  await reserveHookTask(ctx, { sessionId: call.sessionId, ...named }).catch((error: unknown) =>
     ctx.log.warn({ err: error, ...about }, 'a hook could not reserve a task'),
   )
 }
 
 async function bind(ctx: Ctx, { sessionId, agentId, agentType }: HookCall, boundSessionId: string): Promise<void> {
-  if (!mayHandOver(ctx) || agentId === null || agentType === null) return
+  if (!mayReserve(ctx) || agentId === null || agentType === null) return
   const bound = await bindHookTask(ctx, { sessionId, subagentType: agentType, boundSessionId })
   if (bound?.isAssigned === false)
     ctx.log.warn({ session_id: boundSessionId, task_id: bound.taskId }, 'a reserved task has ended or is blocked, and was not assigned')
@@ -108,7 +108,7 @@ async function stop(ctx: Ctx, call: HookCall, sessionId: string): Promise<void> 
   const { event, agentType, lastAssistantMessage } = call
   if (lastAssistantMessage !== null) await storeHookMessage(ctx, sessionId, { content: lastAssistantMessage, agentType, event })
   // Every sub-agent that this turn started has begun, so what is still reserved was named in a refused call.
-  if (event === 'Stop' && call.agentId === null && mayHandOver(ctx)) await releaseHookTasks(ctx, call.sessionId)
+  if (event === 'Stop' && call.agentId === null && mayReserve(ctx)) await releaseHookTasks(ctx, call.sessionId)
 }
 
 /**

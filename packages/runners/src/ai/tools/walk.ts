@@ -12,7 +12,7 @@ const PASSED_OVER = new Set(['.git', 'node_modules'])
 
 /**
  * The files below a folder, as paths relative to it with slashes, in the order of their names. Links are not followed, so it neither
- * leaves the folder nor goes in circles.
+ * leaves the folder or goes in circles.
  *
  * @throws ToolError when there are too many to look through
  */
