@@ -39,7 +39,7 @@ export async function findSubtaskCredential(
   return { projectId: row.project_id, agentId: row.agent_id, attempt: row.attempt, credentialHash: row.credential_hash }
 }
 
-/** The credential of the session that holds a task, in any project; null when no session does. */
+/** The credential of the assignee of a task, in any project; null without an assignee. */
 export async function findAssignmentCredential(
   tx: Pick<Tx, 'sql'>,
   taskId: string,
@@ -52,8 +52,8 @@ export async function findAssignmentCredential(
 /**
  * Which of these credentials are still valid, in any project.
  *
- * @param wanted hashes of keys in hexadecimal; ids of the subtasks and tasks that other credentials belong to
- * @returns hashes in hexadecimal: of live keys, of the current attempts of those subtasks, of the current assignments of those tasks
+ * @param wanted hashes of keys in hexadecimal; ids of the subtasks and tasks of other credentials
+ * @returns hashes in hexadecimal: of valid keys, of the current attempts of those subtasks, and of the current assignments of those tasks
  */
 export async function listLiveHashes(tx: Pick<Tx, 'sql'>, wanted: { keyHashes: string[]; subtaskIds: string[]; taskIds: string[] }): Promise<Set<string>> {
   const rows = await tx.sql<{ hash: string }[]>`

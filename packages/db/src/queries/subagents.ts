@@ -1,13 +1,14 @@
+// SQL: spawns find and lock definitions with these statements, and each decides what counts in one step.
 import type { BackgroundMcpPolicy, SubagentDefinition, SubagentSource } from '@muster/domain'
 import type { Tx } from '../client.ts'
 
-/** The newest version of a sub-agent that was ever stored. */
+/** The newest stored version of a sub-agent. */
 export interface StoredSubagent {
   version: number
-  /** Where that version was read. */
+  /** The source of that version. */
   source: SubagentSource
   contentHash: Buffer
-  /** What the API has put there and not deleted since, and so counts; null for what only was run once. */
+  /** The definition that the API stored and did not delete, which counts. Null for a version that was only run. */
   put: SubagentDefinition | null
 }
 
@@ -18,7 +19,7 @@ interface StoredRow {
   put: SubagentDefinition | null
 }
 
-/** What is stored under a name, and the project's policy: all that a spawn has to ask, in one statement and without a lock. */
+/** What is stored under a name, and the project's policy: all that a spawn needs, in one statement and without a lock. */
 export async function findSubagent(tx: Tx, projectId: string, name: string): Promise<{ stored: StoredSubagent | null; policy: BackgroundMcpPolicy | null }> {
   const [row] = await tx.sql<(StoredRow & { policy: BackgroundMcpPolicy | null })[]>`
     select p.settings ->> 'background_mcp' as policy, s.version, v.source, v.content_hash,
@@ -31,8 +32,8 @@ export async function findSubagent(tx: Tx, projectId: string, name: string): Pro
 }
 
 /**
- * The same under the lock of its row, which is made where there is none yet, so that of several who would make the next version one does.
- * Such locks come after those of tasks, subtasks and schedules, and before those of lanes.
+ * The same under the lock of its row, which is inserted if it is missing, so that only one of several transactions makes the next version. Such locks
+ * come after those of tasks, subtasks and schedules, and before those of lanes.
  */
 export async function lockSubagent(tx: Tx, projectId: string, name: string, source: SubagentSource): Promise<StoredSubagent | null> {
   await tx.sql`insert into subagents (project_id, name, version, source) values (${projectId}, ${name}, 0, ${source}) on conflict do nothing`
@@ -40,8 +41,8 @@ export async function lockSubagent(tx: Tx, projectId: string, name: string, sour
 }
 
 /**
- * The same for one that there has to be already; null where there is none. Locked by a statement of its own: one that has waited for the lock
- * would join the row as it is now with versions as they were before.
+ * The same for an existing one; null if there is none. The lock is a statement of its own: a statement that waited for it would join the current row
+ * with versions from before.
  */
 export async function lockKnownSubagent(tx: Tx, projectId: string, name: string): Promise<StoredSubagent | null> {
   await tx.sql`select from subagents where project_id = ${projectId} and name = ${name} for update`
@@ -53,7 +54,7 @@ export async function lockKnownSubagent(tx: Tx, projectId: string, name: string)
   return toStored(row)
 }
 
-/** Stores the next version of a locked sub-agent, whose number the definition has. From then on it is the newest. */
+/** Stores the next version of a locked sub-agent, with the number that the definition has. */
 export async function insertSubagentVersion(tx: Tx, projectId: string, definition: SubagentDefinition, contentHash: Buffer): Promise<void> {
   const { name, version, source } = definition
   await tx.sql`
@@ -64,22 +65,22 @@ export async function insertSubagentVersion(tx: Tx, projectId: string, definitio
     where project_id = ${projectId} and name = ${name}`
 }
 
-/** Takes a locked sub-agent away that the API has put there. Its versions stay: runs name them. */
+/** Deletes a locked sub-agent that the API stored. Its versions stay, because runs name them. */
 export async function deleteSubagent(tx: Tx, projectId: string, name: string): Promise<void> {
   await tx.sql`update subagents set deleted_at = muster_now(), updated_at = muster_now() where project_id = ${projectId} and name = ${name}`
 }
 
-/** What a run was given. */
+/** The definition of one version. */
 export async function findSubagentVersion(tx: Tx, projectId: string, name: string, version: number): Promise<SubagentDefinition | null> {
   const [row] = await tx.sql<{ definition: SubagentDefinition }[]>`
     select definition from subagent_versions where project_id = ${projectId} and name = ${name} and version = ${version}`
   return row?.definition ?? null
 }
 
-/** As lists show it. */
+/** A definition in lists. */
 export type SubagentSummary = Omit<SubagentDefinition, 'instructions' | 'unknownValues'>
 
-/** What the API has put there, by name, after the one that is given. */
+/** Sub-agents that the API stored, by name, after the given one. */
 export async function listPutSubagents(tx: Tx, projectId: string, afterName: string, limit: number): Promise<SubagentSummary[]> {
   const rows = await tx.sql<{ summary: SubagentSummary }[]>`
     select v.definition - array['instructions', 'unknownValues'] as summary
@@ -90,7 +91,7 @@ export async function listPutSubagents(tx: Tx, projectId: string, afterName: str
   return rows.map((row) => row.summary)
 }
 
-/** The newest version of each of some names that is stored, without what it says. */
+/** The newest stored version of each of some names, without its definition. */
 export async function listNewestVersions(
   tx: Tx,
   projectId: string,
@@ -105,7 +106,7 @@ export async function listNewestVersions(
   return new Map(rows.map((row) => [row.name, { version: row.version, source: row.source, contentHash: row.content_hash, isPut: row.is_put }]))
 }
 
-/** How long runs of sub-agents have taken so far, and how long they should take at most: those that have a target. */
+/** How long runs of sub-agents with a target have taken so far, and their targets. */
 export async function findTargets(tx: Tx, ids: readonly string[]): Promise<Map<string, { targetMs: number; tookMs: number }>> {
   const rows = await tx.sql<{ id: string; target_ms: number; took_ms: number }[]>`
     select s.id, (v.definition ->> 'targetLatencyMs')::int as target_ms, round(extract(epoch from muster_now() - s.started_at) * 1000 - s.lost_ms)::int as took_ms
@@ -116,7 +117,7 @@ export async function findTargets(tx: Tx, ids: readonly string[]): Promise<Map<s
 }
 
 function toStored(row: StoredRow | undefined): StoredSubagent | null {
-  // A row that another transaction is about to fill has no version yet, and cannot be seen; one of this transaction has the number 0.
+  // A row that this transaction inserted to lock it has the number 0.
   if (row === undefined || row.version === null || row.version === 0) return null
   return { version: row.version, source: row.source, contentHash: row.content_hash, put: row.put }
 }

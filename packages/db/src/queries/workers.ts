@@ -1,12 +1,12 @@
+// SQL: every worker shows its presence with these statements, and the reaper finds lost attempts of all projects with one.
 import type { Database, Tx } from '../client.ts'
 import type { AttemptRef } from './subtasks/settle.ts'
 
-/** Apart from the class of the singleton locks (7300): a worker’s number must never be the relay’s. */
+/** Not the class of the singleton locks (7300): a worker's number must never be the relay's. */
 const LOCK_CLASS = 7301
 
 /**
- * Registers a worker, or says again that it is alive. `lockKey` names the session lock it holds while its connection lives, which
- * is the connection of `backendPid`.
+ * Registers a worker, or renews its presence. `lockKey` names the session lock that it holds while its connection, that of `backendPid`, lives.
  */
 export async function beat(
   sql: Database['sql'],
@@ -19,7 +19,7 @@ export async function beat(
   return { lockKey: row?.lock_key as number, backendPid: row?.backend_pid as number }
 }
 
-/** Takes the session lock that proves a worker's connection alive. Held by a reserved connection for as long as that lives. */
+/** Takes the session lock that proves a worker's connection alive. A reserved connection holds it as long as it lives. */
 export async function holdWorkerLock(sql: Database['sql'], lockKey: number): Promise<boolean> {
   const [row] = await sql<{ held: boolean }[]>`select pg_try_advisory_lock(${LOCK_CLASS}, ${lockKey}) as held`
   return row?.held === true
@@ -29,33 +29,32 @@ export async function removeWorker(sql: Database['sql'], id: string): Promise<vo
   await sql`delete from muster_system.workers where id = ${id}`
 }
 
-/** Forgets workers that have been gone for a day. */
+/** Deletes workers that have been gone for a day. */
 export async function removeOldWorkers(tx: Tx): Promise<void> {
   await tx.sql`delete from muster_system.workers where seen_at < (select muster_now()) - interval '1 day'`
 }
 
 export interface LostAttempt extends AttemptRef {
   projectId: string
-  /** Its worker is gone, whatever its lease says. Otherwise its lease has lapsed, which the holder may still make good. */
+  /** Whether its worker is gone, whatever its lease says. If not, its lease has lapsed, and the worker may still renew it. */
   isWorkerGone: boolean
-  /** A live worker has held the attempt for longer than its timeout and grace. Never true where the worker is gone or its own lease has lapsed. */
+  /** Whether a live worker has held the attempt for longer than timeout and grace. False if the worker is gone or the lease itself has lapsed. */
   isOverdue: boolean
   /** From the start of the attempt to the last sign of life of its worker. */
   ranMs: number
-  /** From there until now. */
+  /** From that sign of life until now. */
   lostMs: number
 }
 
 /**
- * Running attempts to be taken from their workers: the worker's session is gone and it has not been seen for `silentMs`, the lease has
- * lapsed, or the attempt has had its time. Across projects.
+ * Running attempts to take from their workers: the session of the worker is gone and it was not seen for `silentMs`, the lease has lapsed, or the attempt
+ * has timed out. Across projects.
  *
- * The time of an attempt counts only while a live worker holds it: our own worker has its session lock or was seen within `silentMs`, and
- * the lease would not have lapsed but for the end of that time. Anything else is a lost worker, however long ago the attempt began.
+ * The time of an attempt counts only while a live worker holds it: our own worker has its session lock or was seen within `silentMs`, and the lease
+ * would not have lapsed without the timeout. Anything else is a lost worker, however long ago the attempt began.
  *
- * A restart of PostgreSQL ends every session without ending a single worker. So a worker counts as gone only if it was seen since
- * the server started, and lapsed leases count only once the server has been up for a whole lease; `leasesCount` says whether it has taken writes
- * for as long.
+ * A restart of PostgreSQL ends every session, but no worker. So a worker counts as gone only if it was seen since the server started, and lapsed leases
+ * count only once the server has been up for a whole lease; `leasesCount` says whether it has accepted writes for as long.
  */
 export async function findLostAttempts(
   tx: Tx,

@@ -117,8 +117,8 @@ async function earlierWork(tx: Tx, projectId: string, subtaskId: string): Promis
 /** The current brief of the task that a run holds, recorded as delivered; null if the subtask only mentions the task. */
 async function deliverBrief(deps: Deps, tx: Tx, run: ClaimedRun, task: LockedTask, actor: NewEvent['actor']) {
   const sessionId = subtaskSessionId(run.id)
-  const handover: injections.Handover = { taskId: task.id, seq: task.updateSeq, revision: task.revision, isBrief: true }
-  const [isHeld] = await recordDeliveries(deps, tx, run.projectId, sessionId, [handover], actor)
+  const delivery: injections.Delivery = { taskId: task.id, seq: task.updateSeq, revision: task.revision, isBrief: true }
+  const [isHeld] = await recordDeliveries(deps, tx, run.projectId, sessionId, [delivery], actor)
   if (isHeld === undefined) return null
   await checkpoints.writeTaskRevision(tx, run.id, run.attempt, task.revision)
   const { brief, notes } = await briefOfTask(tx, task)

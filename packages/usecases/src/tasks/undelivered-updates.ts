@@ -156,16 +156,16 @@ export async function recordDeliveries(
   tx: Tx,
   projectId: string,
   sessionId: string,
-  handovers: readonly injections.Handover[],
+  deliveries: readonly injections.Delivery[],
   actor: NewEvent['actor'],
 ): Promise<string[]> {
   const delivered = await Promise.all(
-    handovers.map((handover) => {
-      const subject = { kind: 'task', id: handover.taskId } as const
-      const data = { task_id: handover.taskId, delivered_to: sessionId }
-      return injections.writeHandover(tx, projectId, sessionId, handover, { type: 'update.delivered', subject, data, actor })
+    deliveries.map((delivery) => {
+      const subject = { kind: 'task', id: delivery.taskId } as const
+      const data = { task_id: delivery.taskId, delivered_to: sessionId }
+      return injections.writeDelivery(tx, projectId, sessionId, delivery, { type: 'update.delivered', subject, data, actor })
     }),
   )
   if (delivered.some((count) => count !== null && count > 0)) tx.afterCommit(() => deps.notifier.notify('outbox'))
-  return handovers.filter((_, place) => delivered[place] !== null).map((handover) => handover.taskId)
+  return deliveries.filter((_, place) => delivered[place] !== null).map((delivery) => delivery.taskId)
 }

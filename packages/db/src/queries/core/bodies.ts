@@ -4,7 +4,7 @@ import { eq, inArray } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { bodies } from '../../schema/bodies.ts'
 
-/** Whether a text is too long to live in a row that lists read. */
+/** Whether a text is too long for a row that lists read. */
 export function needsBody(text: string): boolean {
   return text.length > INLINE_BYTES_MAX || Buffer.byteLength(text) > INLINE_BYTES_MAX
 }

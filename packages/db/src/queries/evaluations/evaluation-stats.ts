@@ -3,23 +3,23 @@ import type { Recommendation, Verdict } from '@muster/domain'
 import { pipeline, type Tx } from '../../client.ts'
 import { planForValues } from '../core/newest-first.ts'
 
-/** What scores can be compared by. */
+/** What scores are grouped by. */
 export type EvaluationGrouping = 'day' | 'subagent' | 'criterion'
 
-/** What is known of some outputs, each by its latest evaluation. */
+/** The latest evaluations of some outputs, in numbers. */
 export interface EvaluationTally {
   outputs: number
   /** How many of them have a score. */
   scored: number
-  /** Of those; null where there are none. */
+  /** Of the scored ones; null for none. */
   averageScore: number | null
   recommendations: Record<Recommendation, number>
 }
 
 export interface EvaluationGroup extends EvaluationTally {
-  /** The day (UTC), the name of the sub-agent, or the text of the criterion; null for outputs of no sub-agent. */
+  /** The day (UTC), the name of the sub-agent, or the text of the criterion; null for outputs without a sub-agent. */
   key: string | null
-  /** Of the criterion. */
+  /** For a criterion only. */
   verdicts: Record<Verdict, number> | null
 }
 
@@ -31,7 +31,7 @@ export interface EvaluationStats {
 }
 
 export interface StatsBounds {
-  /** How many outputs are counted, the newest. */
+  /** Counts at most this many outputs, the newest. */
   outputsMax: number
   groupsMax: number
 }
@@ -52,8 +52,8 @@ interface Row {
 }
 
 /**
- * How outputs that were first evaluated from one point in time to another have fared. An output counts once, however often it was evaluated:
- * a judge changes no score, but it may change what is recommended.
+ * Counts the outputs that were first evaluated within a time. An output counts once, by its latest evaluation: a judge changes no score, but it may
+ * change the recommendation.
  */
 export async function readStats(tx: Tx, projectId: string, by: EvaluationGrouping, from: Date, to: Date, bounds: StatsBounds): Promise<EvaluationStats> {
   const [, rows] = await pipeline([

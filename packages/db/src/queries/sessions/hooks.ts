@@ -1,20 +1,21 @@
+// SQL: one statement takes a reservation and skips those that another transaction takes.
 import type { SubagentDefinition } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 
-/** What a call of the Agent tool has named, and no sub-agent has taken for this long, is for nobody any more: the call was refused, or broken off. */
+/** A reservation that no sub-agent took for this long is void: the call of the Agent tool was refused or broken off. */
 const RESERVATION_LASTS_SECONDS = 3_600
-/** One that was taken is kept for a while, for whoever wonders. Each new one takes some of the old ones along, so that there are never many. */
+/** A taken reservation is kept this long, for inspection. Each new one deletes some old ones, so that there are never many. */
 const RESERVATION_KEPT_SECONDS = 86_400
 const REMOVED_MAX = 100
 
-/** Keeps a task for the next sub-agent of a type that a session starts. */
+/** Reserves a task for the next sub-agent of a type that a session starts. */
 export async function insertReservation(
   tx: Tx,
   projectId: string,
   reservation: { id: string; sessionId: string; subagentType: string; taskId: string },
 ): Promise<void> {
   const { id, sessionId, subagentType, taskId } = reservation
-  // Ids begin with the time, in milliseconds, so that what is too old stands together.
+  // Ids begin with the time in milliseconds, so that old ones are a range of the index.
   await tx.sql`
     delete from hook_reservations where id in (
       select id from hook_reservations
@@ -26,8 +27,8 @@ export async function insertReservation(
 }
 
 /**
- * Takes the oldest reservation that waits for a sub-agent of a type, for its session. Answers the task; null where none waits. Of two that begin at
- * once, each gets another one: what one is about to take, the other does not wait for.
+ * Takes the oldest reservation for a sub-agent of a type, for its session. Returns the task; null if none waits. Two sub-agents that start at once take
+ * different ones.
  */
 export async function takeReservation(
   tx: Tx,
@@ -46,12 +47,12 @@ export async function takeReservation(
   return row?.task_id ?? null
 }
 
-/** Removes what waits for sub-agents of a session. */
+/** Deletes the reservations of a session that were not taken. */
 export async function deleteWaitingReservations(tx: Tx, projectId: string, sessionId: string): Promise<void> {
   await tx.sql`delete from hook_reservations where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null`
 }
 
-/** The definition that a subtask is a run of, and whether it runs in the background; null for one that is no sub-agent's. */
+/** The definition of a subtask's sub-agent, and whether it runs in the background; null for a subtask without a sub-agent. */
 export async function findDefinitionOfSubtask(tx: Tx, subtaskId: string): Promise<{ definition: SubagentDefinition; background: boolean } | null> {
   const [row] = await tx.sql<{ definition: SubagentDefinition; background: boolean }[]>`
     select v.definition, s.background from subtasks s
@@ -60,7 +61,7 @@ export async function findDefinitionOfSubtask(tx: Tx, subtaskId: string): Promis
   return row ?? null
 }
 
-/** The one task that a session holds; null where it holds none, or several. */
+/** The one task that a session holds; null if it holds none, or several. */
 export async function findOnlyTaskOfSession(tx: Tx, projectId: string, sessionId: string): Promise<string | null> {
   const rows = await tx.sql<{ task_id: string }[]>`
     select task_id from assignments where project_id = ${projectId} and session_id = ${sessionId} and ended_at is null

@@ -1,3 +1,4 @@
+// SQL: one statement takes the results for an injection, sized and with their evaluations.
 import {
   completionText,
   cutToBytes,
@@ -12,20 +13,20 @@ import { readBodies } from '../core/bodies.ts'
 
 export interface InboxItem {
   inboxId: string
-  /** Null where the item is about a task and not about a subtask. */
+  /** Null for an item about a task. */
   subtaskId: string | null
-  /** The task that the item is about, or that the subtask ran; null for a subtask without a task. */
+  /** The task of the item or of its subtask; null for a subtask without a task. */
   taskId: string | null
-  /** What the subtask was given, or the title of the task. */
+  /** The text of the subtask, or the title of the task. */
   task: string
-  /** `in_review` only of a task. */
+  /** `in_review` for tasks only. */
   status: TerminalStatus | ReportedTaskStatus
-  /** Null of a task. */
+  /** Null for a task. */
   finalOutcome: FinalOutcome | null
-  /** Of the latest evaluation of its result; so is the recommendation. */
+  /** Score and recommendation of the latest evaluation of its result. */
   score: number | null
   recommendation: Recommendation | null
-  /** Null also where it is poor: then the summary says what is wrong with it. */
+  /** Null for a poor result as well: then the summary says what is wrong with it. */
   result: string | null
   summary: string | null
   error: string | null
@@ -36,18 +37,18 @@ export interface InboxItem {
 export interface InboxClaim {
   sessionId: string
   claimId: string
-  /** Items at most. */
+  /** Maximum number of items. */
   limit: number
-  /** Bytes of text at most, but for the first item, which comes whatever its size. */
+  /** Maximum bytes of text. The first item comes whatever its size. */
   bytesMax: number
   leaseSeconds: number | null
 }
 
 /**
- * Hands over what waits for a session, oldest first. With `leaseSeconds` the items come again after that time unless
- * acknowledged; without, this is their delivery. Two claims at once take different items, each once.
+ * Takes the items that wait for a session, oldest first. With `leaseSeconds` they come again after that time unless they are acknowledged; without,
+ * this is their delivery. Two concurrent claims take different items.
  *
- * @returns `hasMore` when the limit or the bytes left items behind
+ * @returns `hasMore` if the limit or the bytes left items behind
  */
 export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxClaim): Promise<{ items: InboxItem[]; hasMore: boolean }> {
   const rows = await tx.sql<
@@ -139,7 +140,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
   return { items, hasMore: rows[0]?.has_more ?? false }
 }
 
-/** The outputs that a task was completed with, as the text of a result. Null where there are none. */
+/** The outputs of a completed task as the text of a result. Null if it has none. */
 function submitted(outputs: Record<string, unknown> | null): { text: string; truncated: boolean } | null {
   return outputs === null || Object.keys(outputs).length === 0 ? null : cutToBytes(completionText(null, outputs), RESULT_BYTES_MAX)
 }
@@ -163,7 +164,7 @@ export async function insertTaskItem(
     values (${projectId}, ${item.id}, ${item.sessionId}, ${item.taskId}, ${item.taskStatus})`
 }
 
-/** Makes a leased claim final. Answers how many items it still held. */
+/** Acknowledges a leased claim. Returns how many items it still held. */
 export async function acknowledgeInboxClaim(tx: Tx, projectId: string, sessionId: string, claimId: string): Promise<number> {
   const rows = await tx.sql`
     update inbox set delivered_at = muster_now(), lease_expires_at = null
@@ -172,7 +173,7 @@ export async function acknowledgeInboxClaim(tx: Tx, projectId: string, sessionId
   return rows.length
 }
 
-/** Whether a claim of this id was ever acknowledged or still holds items. */
+/** Whether a claim with this id was acknowledged or still holds items. */
 export async function inboxClaimExists(tx: Tx, projectId: string, sessionId: string, claimId: string): Promise<boolean> {
   const rows = await tx.sql`select from inbox where project_id = ${projectId} and session_id = ${sessionId} and claim_id = ${claimId} limit 1`
   return rows.length > 0

@@ -1,3 +1,4 @@
+// SQL: an injection comes before each model call of each agent, and is few round trips without a wait.
 import { CRITERIA_FIELDS, type Criterion, type NewEvent, type TaskStatus } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 import type { StoredInjection } from '../../schema/injection-claims.ts'
@@ -5,7 +6,7 @@ import type { Update } from '../subtasks/updates.ts'
 
 const SESSION_LOCK_CLASS = 7302
 
-/** What waits for a session, by kind, and which guides its project has. */
+/** What waits for a session, by kind, and the revision of its project's guides. */
 export interface Waiting {
   taskUpdates: boolean
   tsgNotices: boolean
@@ -15,9 +16,8 @@ export interface Waiting {
 }
 
 /**
- * Looks whether anything waits for a session: the answer for most requests of most agents, from indexes alone. Needs no transaction around
- * it, which would take longer than the look: the project is set by the statement itself, for itself. Whatever is read depends on what
- * setting it answers, so that nothing is read before it is set.
+ * Looks whether anything waits for a session, from indexes alone. Most requests end here. The statement needs no transaction, which would take longer
+ * than the look: it sets the project itself. Every part reads the answer of that setting, so that none runs before it.
  */
 export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessionId: string): Promise<Waiting> {
   const [row] = await tx.sql<{ task_updates: boolean; tsg_notices: boolean; results: boolean; tsg_revision: number | null }[]>`
@@ -39,16 +39,16 @@ export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessio
 }
 
 /**
- * Locks what is handed over to a session until the end of the transaction, so that of two requests at once one gets everything and the
- * other what comes after it. Always a statement of its own, and before the locks of tasks.
+ * Locks the deliveries to a session until the end of the transaction, so that of two concurrent requests one gets everything and the other what comes
+ * later. Always a statement of its own, before the locks of tasks.
  */
 export async function lockSession(tx: Tx, projectId: string, sessionId: string): Promise<void> {
   await tx.sql`select pg_advisory_xact_lock(${SESSION_LOCK_CLASS}, hashtext(${`${projectId}/${sessionId}`}))`
 }
 
 /**
- * Locks the tasks of a session that have something to hand over, in the order of their ids, as `tasks.lockTasks` does. Answers their ids.
- * The session must be locked.
+ * Locks the tasks of a session with anything to deliver, in the order of their ids, as `tasks.lockTasks` does. Returns their ids. The session must be
+ * locked.
  */
 export async function lockTasksWithUndelivered(tx: Tx, projectId: string, sessionId: string, limit: number): Promise<string[]> {
   const rows = await tx.sql<{ id: string }[]>`
@@ -61,7 +61,7 @@ export async function lockTasksWithUndelivered(tx: Tx, projectId: string, sessio
   return rows.map((row) => row.id)
 }
 
-/** A task that a session holds, what the session has been told of it, and what it has not. */
+/** A task that a session holds, what of it was delivered, and what was not. */
 export interface UndeliveredRow {
   taskId: string
   title: string
@@ -73,17 +73,17 @@ export interface UndeliveredRow {
   updateSeq: number
   isBriefDelivered: boolean
   deliveredRevision: number | null
-  /** As they are now, where an update changes criteria; else null. */
+  /** The current ones if an update changes criteria; else null. */
   criteria: Criterion[] | null
-  /** What is queued for the session, in order; nothing where it gets the whole brief. */
+  /** The queued updates by number; none if the whole brief is delivered. */
   queued: Update[]
 }
 
 /**
- * Tasks of a session with something to hand over, in the order in which they were assigned, each with what that is. One statement, so that
- * tasks and updates are those of one moment. True only of tasks that are locked.
+ * Tasks of a session with anything to deliver, in the order of assignment. One statement, so that tasks and updates are those of one moment. Right for
+ * locked tasks only.
  *
- * Updates are looked for beyond what was delivered: none before it can be queued, since a handover leaves none (`writeHandover`).
+ * Looks for updates behind the delivery cursor: none before it can be queued, because a delivery leaves none (`writeDelivery`).
  */
 export async function listTasksWithUndelivered(
   tx: Tx,
@@ -179,30 +179,30 @@ function toQueuedUpdate(row: RawUndeliveredRow & RawQueuedUpdate): Update {
   }
 }
 
-/** Whether a subtask's own session has news of the task that it runs. */
+/** Whether updates of its task wait for the session of a subtask. */
 export async function taskHasUpdates(tx: Tx, taskId: string, sessionId: string): Promise<boolean> {
   const rows = await tx.sql`select from assignments where task_id = ${taskId} and session_id = ${sessionId} and has_news and ended_at is null`
   return rows.length > 0
 }
 
-/** How far what a session is told of a task goes: updates up to `seq`, which make up `revision`. */
-export interface Handover {
+/** How far a delivery of a task goes: updates up to `seq`, which make up `revision`. */
+export interface Delivery {
   taskId: string
   seq: number
   revision: number
-  /** Whether it is the brief of an attempt, which contains all of that. */
+  /** Whether it is the prompt of an attempt, which contains all of that. */
   isBrief?: boolean
 }
 
 /**
- * Moves what a session has been told of a task it holds on to `seq`, with the receipts of the updates on the way and their events, and the
- * task to in progress, if it waited for its holder to begin. Answers how many updates were delivered by it; null when the session does not
- * hold the task any more. The task must be locked. One statement, since every request of an agent that has news waits for it.
+ * Moves the delivery cursor of a session to `seq`, stores the receipts and the events of the updates on the way, and turns a task that waited for its
+ * assignee to in progress. Returns how many updates it delivered; null if the session no longer holds the task. The task must be locked. One statement,
+ * because every request that delivers updates waits for it.
  *
  * @param announcement the event of each of those updates, whose id is added to the data
  */
-export async function writeHandover(tx: Tx, projectId: string, sessionId: string, handover: Handover, announcement: NewEvent): Promise<number | null> {
-  const { taskId, seq, revision, isBrief = false } = handover
+export async function writeDelivery(tx: Tx, projectId: string, sessionId: string, delivery: Delivery, announcement: NewEvent): Promise<number | null> {
+  const { taskId, seq, revision, isBrief = false } = delivery
   const { type, subject, data, actor } = announcement
   const [row] = await tx.sql<{ delivered: number }[]>`
     with held as (
@@ -281,7 +281,7 @@ function toClaim(row: RawClaim): InjectionClaim {
   }
 }
 
-/** Opens a claim. Answers when it lapses. The session must be locked and have none open. */
+/** Opens a claim. Returns when it lapses. The session must be locked and have none open. */
 export async function insertClaim(
   tx: Tx,
   projectId: string,
@@ -296,8 +296,8 @@ export async function insertClaim(
 }
 
 /**
- * Which of the tasks that a claim handed over its session has held ever since. One that was taken from it and given back meanwhile is
- * handed over from the beginning, and what the claim said of it counts for nothing. The tasks must be locked.
+ * The tasks of a claim that its session has held ever since. A task that was unassigned and assigned again meanwhile is delivered from the start, so the
+ * claim does not count for it. The tasks must be locked.
  */
 export async function listTasksHeldSince(tx: Tx, projectId: string, sessionId: string, held: HeldInjection['tasks']): Promise<string[]> {
   const rows = await tx.sql<{ task_id: string }[]>`
@@ -307,7 +307,7 @@ export async function listTasksHeldSince(tx: Tx, projectId: string, sessionId: s
   return rows.map((row) => row.task_id)
 }
 
-/** Closes a claim whose lease has lapsed: what it held is handed out again. */
+/** Closes a claim whose lease has lapsed: what it held is delivered again. */
 export async function replaceClaim(tx: Tx, id: string): Promise<void> {
   await tx.sql`update injection_claims set replaced_at = muster_now() where id = ${id}`
 }

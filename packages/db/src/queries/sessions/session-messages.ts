@@ -12,13 +12,13 @@ export type NewSessionMessage = Pick<
   'projectId' | 'id' | 'sessionId' | 'role' | 'content' | 'bodyId' | 'model' | 'taskId' | 'agentName' | 'usage' | 'metadata' | 'evalScore' | 'evalSummary'
 >
 
-/** Writes what was said in a session. Answers when. */
+/** Stores a message of a session. Returns the time. */
 export async function insertMessage(tx: Tx, message: NewSessionMessage): Promise<Date> {
   const [row] = await tx.orm.insert(sessionMessages).values(message).returning({ createdAt: sessionMessages.createdAt })
   return row?.createdAt as Date
 }
 
-/** Newest first. Texts that live in `bodies` are not read, only how long they are. */
+/** Newest first. Of texts in `bodies`, only the length is read. */
 export async function listMessages(
   tx: Tx,
   projectId: string,

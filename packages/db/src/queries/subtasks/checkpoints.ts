@@ -1,3 +1,4 @@
+// SQL: every run sends a checkpoint after each step, and every worker renews its leases with one statement.
 import type { StepKind, Usage } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 import type { AttemptRef } from './settle.ts'
@@ -6,11 +7,11 @@ export interface CheckpointInput extends AttemptRef {
   steps: readonly { kind: StepKind; content: unknown }[]
   usage: Omit<Usage, 'steps'>
   /**
-   * Place of the last step that the caller knows to be stored: if there are more, this checkpoint was stored before and its answer
-   * was lost, and its steps and usage are not stored again. Null where the caller keeps no count.
+   * Number of the last step that the caller knows to be stored. If there are more, this checkpoint was stored before and its answer was lost: its steps
+   * and usage are not stored again. Null if the caller does not count.
    */
   afterStepSeq: number | null
-  /** Whether to renew the lease, by its own length; false leaves it to the worker's renewal of all its leases. */
+  /** Whether to renew the lease by its own length. False leaves it to the worker, which renews all its leases at once. */
   renewsLease: boolean
   timeoutGraceSeconds: number
 }
@@ -19,13 +20,13 @@ export interface CheckpointRow {
   cancelRequested: boolean
   updateSeq: number
   leaseExpiresAt: Date
-  /** Place of the last step written so far. */
+  /** Number of the last stored step. */
   stepSeq: number
 }
 
 /**
- * Between two steps of a run: writes its steps and usage and tells whether it is to stop. Null when the attempt is no longer the
- * current one, and then nothing is written. Takes the row's lock.
+ * Stores the steps and the usage of a run since its last checkpoint, and returns whether it has to stop. Null if the attempt is no longer the current
+ * one, and then nothing is stored. Locks the row.
  */
 export async function writeCheckpoint(tx: Tx, projectId: string, input: CheckpointInput): Promise<CheckpointRow | null> {
   const { usage } = input
@@ -69,8 +70,8 @@ export async function writeCheckpoint(tx: Tx, projectId: string, input: Checkpoi
 }
 
 /**
- * Renews the leases of a worker's own attempts, also those that have lapsed, as long as nobody took them. Answers the attempts
- * that are still its own; `cancelRequested` makes up for a bell that was lost. Across projects.
+ * Renews the leases of a worker's attempts, also lapsed ones that were not reaped yet. Returns the attempts that are still its own, with
+ * `cancelRequested` in case the notification was lost. Across projects.
  */
 export async function renewLeases(
   tx: Tx,
@@ -93,7 +94,7 @@ export async function renewLeases(
   return rows.map((row) => ({ subtaskId: row.id, attempt: row.attempt, cancelRequested: row.cancel_requested, updateSeq: row.update_seq }))
 }
 
-/** The same look without writing: which of a worker's attempts are still its own, and what is asked of them. Across projects. */
+/** Reads the same without renewing anything. Across projects. */
 export async function lookAtRuns(
   tx: Tx,
   subtaskIds: readonly string[],
@@ -114,14 +115,14 @@ export async function lookAtRuns(
   }))
 }
 
-/** The attempts that a worker runs by what the database says. Across projects. */
+/** The attempts that a worker runs according to the database. Across projects. */
 export async function listHeldRuns(tx: Tx, workerId: string): Promise<(AttemptRef & { projectId: string })[]> {
   const rows = await tx.sql<{ project_id: string; id: string; attempt: number }[]>`
     select project_id, id, attempt from subtasks where status = 'running' and worker_id = ${workerId}`
   return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id, attempt: row.attempt }))
 }
 
-/** Locks a running attempt's row; null when the attempt is no longer the current one, or has been given another credential since. */
+/** Locks the row of a running attempt; null if the attempt is no longer the current one, or its credential was replaced. */
 export async function lockRun(tx: Tx, ref: AttemptRef, credentialHash: Buffer): Promise<{ updateSeq: number } | null> {
   const [row] = await tx.sql<{ update_seq: number }[]>`
     select update_seq from subtasks
@@ -129,7 +130,7 @@ export async function lockRun(tx: Tx, ref: AttemptRef, credentialHash: Buffer): 
   return row === undefined ? null : { updateSeq: row.update_seq }
 }
 
-/** Records which revision of its brief a running attempt has been told. Its row must be locked. */
+/** Stores which revision of its task was delivered to a running attempt. Its row must be locked. */
 export async function writeTaskRevision(tx: Tx, id: string, attempt: number, revision: number): Promise<void> {
   await tx.sql`update subtasks set task_revision = ${revision} where id = ${id} and attempt = ${attempt} and status = 'running' and task_revision is distinct from ${revision}`
 }

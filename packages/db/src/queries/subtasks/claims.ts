@@ -1,16 +1,17 @@
+// SQL: a claim is one statement without a transaction, which every worker sends all the time.
 import type { Tx } from '../../client.ts'
 import { type AsText, CLAIMED, fromText, read, type SubtaskRow } from './row.ts'
 
 /**
- * The queue's part of the statement that claims, as common table expressions: `taken(job_id, subtask_id)`, and what becomes of those jobs,
- * which reads the `job_id` of `claimed`.
+ * The queue's part of the statement that claims, as common table expressions: `taken(job_id, subtask_id)`, and the changes of those jobs, which read
+ * the `job_id` of `claimed`.
  */
 export interface ClaimingJobs {
   taken: ReturnType<Tx['sql']>
   moved: ReturnType<Tx['sql']>
 }
 
-/** The secrets of an attempt before it is known which subtask it will be of. */
+/** The secrets of an attempt, made before its subtask is known. */
 export interface ClaimSecrets {
   /** 32 random bytes: with the subtask's id, they make its credential. */
   credential: Buffer
@@ -18,37 +19,36 @@ export interface ClaimSecrets {
   leaseTokenHash: Buffer | null
 }
 
-/** What running a claimed subtask takes. */
+/** What a run needs of its subtask. */
 export type ClaimedRow = Pick<SubtaskRow, (typeof CLAIMED)[number]> & { jobId: string; leaseExpiresAt: Date }
 
-/** Who claims, and under what. */
+/** The worker that claims, and the terms of its leases. */
 export interface ClaimTerms {
   workerId: string
   leaseSeconds: number
-  /** Beyond its timeout an attempt is given these, so that the worker's own, kinder timer comes first. */
+  /** Added to the timeout of an attempt, so that the worker's own, kinder timer comes first. */
   timeoutGraceSeconds: number
-  /** What the token of a credential begins with, before id and secret. */
+  /** The start of a credential's token, before id and secret. */
   credentialPrefix: string
 }
 
-/** What one claim has done. */
+/** The result of one claim. */
 export interface Claim {
   rows: (ClaimedRow & { credential: Buffer; place: number })[]
-  /** How many jobs it took from the queue: those whose rows were gone are among them, and have been removed. */
+  /** How many jobs it took from the queue, with those that it removed because their rows were gone. */
   taken: number
 }
 
-/** Has the rest of a transaction read queues as the connections of `muster_dispatch` do (see `connect`). */
+/** Makes the rest of a transaction read queues as the connections of `muster_dispatch` do (see `connect`). */
 export async function readFromFront({ sql }: Pick<Tx, 'sql'>): Promise<void> {
   await sql`select set_config('enable_bitmapscan', 'off', true)`
 }
 
 /**
- * Takes jobs and turns their rows from pending to running, as a new attempt of this worker: one statement, so that it needs no transaction
- * around it and is one way to the database and back. Rows that are no longer pending with exactly this job are left out, and their jobs
- * removed: whoever changed them left that to us. (Whoever has a job has a slot. To ask for that too would offer the planner the index of all that
- * waits unclaimed, which it takes for short, and reads whole.) The lease never reaches beyond the attempt's own timeout, so that one index finds lapsed
- * leases and overruns alike.
+ * Takes jobs and turns their rows from pending to running, as new attempts of this worker. One statement, so one round trip and no transaction. It
+ * ignores rows that are no longer pending with this job, and removes their jobs, which the transaction that changed them leaves to the claim. It does
+ * not ask for the permit, which every row with a job has: the planner would read the whole index of unclaimed rows, which it takes for short. The lease
+ * never ends after the attempt's own timeout, so that one index finds lapsed leases and overruns.
  *
  * @param jobs of `RunJobs.claiming`, with a limit of as many as there are secrets
  */
@@ -89,8 +89,7 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
 }
 
 /**
- * Gives a still running attempt new secrets: for a worker whose claim was answered but that never saw the answer.
- * Null when the attempt is no longer the current one.
+ * Replaces the secrets of a running attempt, for a worker that did not receive the answer of its claim. Null if the attempt is no longer the current one.
  */
 export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number, credentialHash: Buffer, leaseTokenHash: Buffer): Promise<ClaimedRow | null> {
   const [row] = await tx.sql<AsText<ClaimedRow>[]>`
@@ -101,8 +100,8 @@ export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number,
 }
 
 /**
- * Whose lease a subtask's is, or null when there is no such subtask. Locks its row: what the lease proves must hold until the end of
- * the transaction, or an end by the reaper in between would be taken for the caller's own.
+ * The lease of a subtask, or null if there is no such subtask. Locks its row until the end of the transaction: otherwise an end by the reaper in between
+ * would look like the caller's own.
  */
 export async function findLease(
   tx: Tx,

@@ -1,13 +1,14 @@
+// SQL: permits are granted under the locks of lanes, at each spawn and each end of a run.
 import type { Tx } from '../../client.ts'
 
 /** A part of a statement. */
 type Fragment = ReturnType<Tx['sql']>
 
-/** Limits where a project sets none of its own. */
+/** The limits of a project that sets none. */
 export interface LaneDefaults {
   running: number
   pending: number
-  /** Of all agents of a project together; null for no limit. */
+  /** Over all agents of a project; null for no limit. */
   projectRunning: number | null
   projectPending: number | null
 }
@@ -24,23 +25,22 @@ export function projectLimit(sql: Tx['sql'], limit: 'running' | 'pending', defau
   return sql`coalesce((p.settings #>> ${sql.unsafe(`'{limits,${limit}}'`)})::int, ${byDefault}::int)`
 }
 
-/** How many slots a statement gave. */
+/** How many permits a statement granted. */
 export interface Granted {
   count: number
-  /** The project limits what runs, and something waits: `grantProjectSlots` has to follow the commit. */
+  /** The project has a running limit, and a subtask waits: `grantProjectPermitsSoon` has to follow the commit. */
   isLeftToProject: boolean
 }
 
 /**
- * The queue's part of a statement that gives slots, as a common table expression: inserts the jobs of `granted(project_id, id, job_id, runner,
- * rank_at)`, which it calls `g`.
+ * The queue's part of a statement that grants permits, as a common table expression: inserts the jobs of `granted(project_id, id, job_id, runner,
+ * rank_at)`.
  */
 export type InsertingJobs = Fragment
 
 /**
- * Locks the lanes of these agents until the end of the transaction. Always a statement of its own: a statement that locked and
- * counted would count on a snapshot from before the wait, and limits would be passed. Sorted, so that two transactions cannot
- * wait for each other.
+ * Locks the lanes of these agents until the end of the transaction. Always a statement of its own: a statement that locked and counted would count on
+ * a snapshot from before the wait, and pass the limit. Sorted, so that two transactions cannot wait for each other.
  */
 export async function lockLanes(tx: Tx, projectId: string, agentIds: readonly string[]): Promise<void> {
   await tx.sql`
@@ -50,8 +50,8 @@ export async function lockLanes(tx: Tx, projectId: string, agentIds: readonly st
 }
 
 /**
- * Locks the project's limits, where it has any, and then these lanes, in one statement. While it is held, no other transaction adds pending rows or
- * gives slots in the project; ends of runs go on, and only free slots. Locks of rows come before.
+ * Locks the limits of a project, if it has any, and then these lanes, in one statement. Until the end of the transaction, no other one adds pending
+ * rows or grants permits in the project. Runs may end, which only frees permits. Locks of rows come before.
  */
 export async function lockProjectLanes(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults): Promise<void> {
   await tx.sql`
@@ -65,14 +65,14 @@ export async function lockProjectLanes(tx: Tx, projectId: string, agentIds: read
     ) as sorted`
 }
 
-/** The agents of a project that have subtasks waiting without a slot. */
+/** The agents of a project with a subtask that waits for a permit. */
 export async function findWaitingLanes(tx: Tx, projectId: string): Promise<string[]> {
   const rows = await tx.sql<{ agent_id: string }[]>`
     select distinct agent_id from subtasks where project_id = ${projectId} and status = 'pending' and not slot`
   return rows.map((row) => row.agent_id)
 }
 
-/** Projects in which anything waits for a slot: one look into the index for each of them. Across projects. */
+/** Projects with a subtask that waits for a permit. One look into the index for each of them. Across projects. */
 export async function findWaitingProjects(tx: Tx): Promise<string[]> {
   const rows = await tx.sql<{ project_id: string }[]>`
     with recursive waiting as (
@@ -86,7 +86,7 @@ export async function findWaitingProjects(tx: Tx): Promise<string[]> {
   return rows.map((row) => row.project_id)
 }
 
-/** Agents of a project for which something waits although a slot is free. One look into the index for each agent that waits. */
+/** Agents of a project with a waiting subtask and a free permit. One look into the index for each agent that waits. */
 export async function findUnderusedLanes(tx: Tx, projectId: string, defaults: LaneDefaults): Promise<string[]> {
   const rows = await tx.sql<{ agent_id: string }[]>`
     with recursive waiting as (
@@ -104,9 +104,9 @@ export async function findUnderusedLanes(tx: Tx, projectId: string, defaults: La
 }
 
 /**
- * Gives every free slot of these lanes to the best waiting rows, with their jobs. The lanes must be locked. Where the project limits what runs, it gives
- * nothing unless the project's limits are locked as well, and then no more than there is room for: a transaction that counts under that lock must know
- * that all others only free slots.
+ * Grants every free permit of these lanes to the best waiting rows, and inserts their jobs. The lanes must be locked. In a project with a running limit
+ * it grants nothing unless the limits of the project are locked as well, and then no more than that limit: the count is right only if all other
+ * transactions just free permits.
  *
  * @param jobs of `RunJobs.inserting`
  * @param isProjectLocked whether `lockProjectLanes` came before
@@ -134,28 +134,28 @@ export async function grantPermits(
         when w.running_max is null then null
         when not ${isProjectLocked}::boolean then 0
         else greatest(0, w.running_max - (select count(*) from subtasks s where s.project_id = ${projectId} and s.slot))
-      end as places
+      end as permits
       from whole w
     ),
     free as (
       select l.agent_id, l.running_max - (
         select count(*) from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
-      ) as slots
+      ) as permits
       from lane l
     ),
     best as (
       select w.id, w.rank_at from free f cross join lateral (
         select id, rank_at from subtasks
         where project_id = ${projectId} and agent_id = f.agent_id and status = 'pending' and not slot
-        order by rank_at, id limit least(greatest(f.slots, 0), (select places from room)) for update skip locked
+        order by rank_at, id limit least(greatest(f.permits, 0), (select permits from room)) for update skip locked
       ) as w
     ),
     chosen as (
-      select b.id from best b order by b.rank_at, b.id limit (select places from room)
+      select b.id from best b order by b.rank_at, b.id limit (select permits from room)
     ),
     granted as (
       update subtasks s set slot = true, slot_at = moment.now, job_id = gen_random_uuid()
-      -- An array, so that the rows are read by the index: with limits that are not known yet a join is planned over the whole table.
+      -- An array, so that the rows are read by the index: a join is planned over the whole table while the limits are unknown.
       from moment where s.id = any(array(select id from chosen))
       returning s.project_id, s.id, s.job_id, s.runner, s.rank_at
     ),
@@ -167,8 +167,8 @@ export async function grantPermits(
 }
 
 /**
- * Takes the slot of the lane's least urgent holder that nobody has claimed yet, if it ranks after `rankAt`. The lane must be
- * locked; the holder's job has to be deleted in the same transaction.
+ * Takes the permit of the least urgent unclaimed subtask of a lane, if it ranks after `rankAt`. The lane must be locked, and the job of that subtask has
+ * to be deleted in the same transaction.
  */
 export async function takePermitFromLater(tx: Tx, projectId: string, agentId: string, rankAt: Date): Promise<{ jobId: string; runner: string } | null> {
   const [row] = await tx.sql<{ job_id: string; runner: string }[]>`
@@ -186,18 +186,18 @@ export async function givePermit(tx: Tx, subtaskId: string, jobId: string): Prom
   await tx.sql`update subtasks set slot = true, slot_at = muster_now(), job_id = ${jobId} where id = ${subtaskId}`
 }
 
-/** A slot that nobody claims, in a lane where a row of another runner waits. */
+/** A permit of an unclaimed subtask in a lane where a subtask of another runner waits. */
 export interface IdlePermit {
   projectId: string
   subtaskId: string
 }
 
-/** Finds slots that have gone unclaimed for `idleMs` while a row of another runner waits in the same lane. Across projects. */
+/** Finds permits whose subtasks have been unclaimed for `idleMs` while a subtask of another runner waits in the lane. Across projects. */
 export async function findIdlePermits(tx: Tx, idleMs: number): Promise<IdlePermit[]> {
   const rows = await tx.sql<{ project_id: string; id: string }[]>`
     select s.project_id, s.id from subtasks s
     where s.status = 'pending' and s.slot and s.slot_at < (select muster_now()) - ${idleMs} * interval '1 millisecond'
-      -- The first and the last in an index: looking for another one would read everything that waits.
+      -- The first and the last runner in the index: a search for any other one would read all waiting rows.
       and (
         (select min(w.runner) from subtasks w where w.project_id = s.project_id and w.agent_id = s.agent_id and w.status = 'pending' and not w.slot) <> s.runner
         or (select max(w.runner) from subtasks w where w.project_id = s.project_id and w.agent_id = s.agent_id and w.status = 'pending' and not w.slot) <> s.runner
@@ -206,7 +206,7 @@ export async function findIdlePermits(tx: Tx, idleMs: number): Promise<IdlePermi
   return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id }))
 }
 
-/** Locks a row that still holds an idle slot; null when it was claimed, cancelled or is being claimed. */
+/** Locks a row that still has an idle permit; null if it was claimed or cancelled, or is being claimed. */
 export async function lockIdlePermit(tx: Tx, subtaskId: string, idleMs: number): Promise<{ agentId: string; runner: string; jobId: string } | null> {
   const [row] = await tx.sql<{ agent_id: string; runner: string; job_id: string }[]>`
     select agent_id, runner, job_id from subtasks
@@ -215,7 +215,7 @@ export async function lockIdlePermit(tx: Tx, subtaskId: string, idleMs: number):
   return row === undefined ? null : { agentId: row.agent_id, runner: row.runner, jobId: row.job_id }
 }
 
-/** Moves an idle slot to the best waiting row of another runner, which has no job yet. The lane must be locked. Null when nothing waits any more. */
+/** Moves an idle permit to the best waiting row of another runner, which has no job yet. The lane must be locked. Null if none waits any more. */
 export async function passPermit(tx: Tx, projectId: string, holder: { subtaskId: string; agentId: string; runner: string }): Promise<string | null> {
   const [row] = await tx.sql<{ id: string }[]>`
     with heir as (

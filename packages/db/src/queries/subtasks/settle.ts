@@ -1,16 +1,15 @@
+// SQL: the ends of a batch of runs are written by one statement of each kind. Joins also name the ids as a list, because a plan that was prepared
+// while the tables were empty would read them whole ever after; with the list, every plan uses the primary key.
 import type { Criterion, TerminalStatus, Usage } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 import { added, assigned, COPIED, cleared, ENDED, ENDING, HELD, names, RETURNED, read, type SubtaskRow, toRecord, types, USED } from './row.ts'
 
-// Joins also name the ids as a list: a plan that was prepared while the tables were empty would read them whole for ever after,
-// and with the list every plan goes by the primary key.
-
-/** A running attempt, locked, as its end is decided. */
+/** A running attempt, locked, to decide its end. */
 export type EndingRow = Pick<SubtaskRow, (typeof ENDING)[number]> & {
   jobId: string
   workerId: string
   cancelRequested: boolean
-  /** Whether the reaper may take it: its lease has lapsed, or its attempt has had its time. */
+  /** Whether the reaper may take it: its lease has lapsed, or its attempt has timed out. */
   leaseLapsed: boolean
 }
 
@@ -19,7 +18,7 @@ export interface AttemptRef {
   attempt: number
 }
 
-/** Locks the rows of attempts that are still the current, running ones, in the order of their ids. Others are left out. */
+/** Locks the rows of attempts that are still the current, running ones, in the order of their ids. Ignores others. */
 export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
   const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<EndingRow[]>`
@@ -32,7 +31,7 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
   return rows.filter((row) => attemptOf.get(row.id) === row.attempt)
 }
 
-/** Which of these attempts have already brought their subtask to an end: a settlement whose answer was lost. */
+/** Which of these attempts have ended their subtask already: their settlement was stored and its answer lost. */
 export async function findEnded(tx: Tx, attempts: readonly AttemptRef[]): Promise<string[]> {
   const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<{ id: string }[]>`
@@ -43,14 +42,14 @@ export async function findEnded(tx: Tx, attempts: readonly AttemptRef[]): Promis
   return rows.map((row) => row.id)
 }
 
-/** The tasks that some subtasks are about. */
+/** The tasks of some subtasks. */
 export async function listTaskIds(tx: Tx, ids: readonly string[]): Promise<string[]> {
   const rows = await tx.sql<{ task_id: string }[]>`
     select distinct task_id from subtasks where id = any(${ids as string[]}::uuid[]) and task_id is not null`
   return rows.map((row) => row.task_id)
 }
 
-/** What the end of an attempt adds up. */
+/** What the end of an attempt adds. */
 interface EndedAttempt {
   id: string
   attempt: number
@@ -61,7 +60,7 @@ interface EndedAttempt {
 
 export interface TerminalRow extends EndedAttempt, Pick<SubtaskRow, (typeof ENDED)[number]> {
   status: TerminalStatus
-  /** Set when the parent session is to be told: not of a round that another one follows. */
+  /** Set if the parent session gets the result: not if a revision round follows. */
   inboxId: string | null
 }
 
@@ -71,7 +70,7 @@ function addedRecord({ id, attempt, lostMs, usage: { costUsdMicros: costMicros, 
   return { id, attempt, ...toRecord(ADDED, { lostMs, ...usage, costMicros }) }
 }
 
-/** Writes the ends of locked attempts: rows, attempts, inbox. */
+/** Stores the ends of locked attempts: rows, attempts and inbox items. */
 export async function writeTerminal(tx: Tx, projectId: string, rows: readonly TerminalRow[]): Promise<void> {
   const ids = rows.map((row) => row.id)
   const data = rows.map((row) => ({ ...addedRecord(row), ...toRecord(ENDED, row), inbox_id: row.inboxId }))
@@ -108,7 +107,7 @@ export interface ReturnRow extends EndedAttempt, Pick<SubtaskRow, (typeof RETURN
   error: string | null
 }
 
-/** Returns locked attempts' subtasks to pending. They keep their slots; their new jobs go in with the same transaction. */
+/** Returns the subtasks of locked attempts to pending. They keep their permits, and get new jobs in the same transaction. */
 export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<void> {
   const ids = rows.map((row) => row.id)
   const data = rows.map((row) => ({ ...addedRecord(row), ...toRecord(RETURNED, row), outcome: row.outcome, error: row.error }))
@@ -130,7 +129,7 @@ export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<
     from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})`
 }
 
-/** What the run of a brief was told that it would be judged by. */
+/** The revision of a task that was delivered to its run, with the criteria that its result is evaluated against. */
 export interface DeliveredTask {
   subtaskId: string
   taskId: string
@@ -138,7 +137,7 @@ export interface DeliveredTask {
   criteria: Criterion[]
 }
 
-/** The revisions that runs of these tasks were told last. Subtasks that run none are left out. */
+/** The revisions that were delivered last to the runs of these tasks. Ignores subtasks without a task. */
 export async function listDeliveredTasks(tx: Tx, ids: readonly string[], taskIds: readonly string[]): Promise<DeliveredTask[]> {
   return await tx.sql<DeliveredTask[]>`
     select s.id as "subtaskId", r.task_id as "taskId", r.revision, r.criteria
@@ -146,19 +145,19 @@ export async function listDeliveredTasks(tx: Tx, ids: readonly string[], taskIds
     where s.id = any(${ids as string[]}::uuid[]) and r.task_id = any(${taskIds as string[]}::uuid[])`
 }
 
-/** Another round of a chain, which follows one that is ending. */
+/** A revision round that follows the subtask that ends. */
 export interface RevisionRound {
   id: string
-  /** The round that ends. */
+  /** The subtask that ends. */
   revisionOf: string
   taskRevision: number
-  /** Its place in the queue is that many seconds behind the present. */
+  /** Its rank is this many seconds behind the present. */
   rankSeconds: number
 }
 
 /**
- * Inserts the next rounds of chains: as the rounds before them were asked for, and new in everything else. They have no slots: whoever
- * ends those rounds gives theirs on, under the locks of their lanes. However many wait in a lane, there is room for these.
+ * Inserts revision rounds with what was requested of the subtasks before them. They have no permits yet: those of the ended subtasks are granted next,
+ * under the locks of the lanes. The pending limit does not apply to them.
  */
 export async function insertRevisionRounds(tx: Tx, revisionRounds: readonly RevisionRound[]): Promise<void> {
   const { sql } = tx

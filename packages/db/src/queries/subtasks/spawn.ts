@@ -10,16 +10,15 @@ export interface InsertedSubtask {
   hasPermit: boolean
   createdAt: Date
   rankAt: Date
-  /** Whether a holder of a slot that nobody has claimed yet ranks after this row. */
+  /** Whether an unclaimed subtask with a permit ranks after this one. */
   outranksHolder: boolean
-  /** Its lane has a free slot, but not its project: `grantProjectSlots` has to follow the commit. */
+  /** Its lane has a free permit, but not its project: `grantProjectPermitsSoon` has to follow the commit. */
   isLeftToProject: boolean
 }
 
 /**
- * Inserts the subtasks that their lanes and their project may still hold, in their order, with slots as far as there are free ones; those that are
- * missing in the answer found one of them full. `lockProjectLanes` must come before, as a statement of its own. Pending rows are counted up to the limit only.
- * Their events go out with them, in the same statement.
+ * Inserts subtasks in their order, with their events, up to the pending limits of their lanes and their project, and grants free permits. Those that
+ * are missing in the answer met a limit. `lockProjectLanes` must come before, as a statement of its own. Counts pending rows no further than the limit.
  */
 export async function insertSubtasks(
   tx: Tx,
@@ -52,13 +51,13 @@ export async function insertSubtasks(
       from (select distinct agent_id from wanted) as a cross join projects p where p.id = ${projectId}
     ),
     used as materialized (
-      select l.*, held.slots, held.last_rank_at, held.unclaimed + (
+      select l.*, held.permits, held.last_rank_at, held.unclaimed + (
           select count(*) from (
             select from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.status = 'pending' and not s.slot limit l.pending_max
           ) as waiting
         ) as pending
       from lane l cross join lateral (
-        select count(*) as slots, count(*) filter (where s.status = 'pending') as unclaimed, max(s.rank_at) filter (where s.status = 'pending') as last_rank_at
+        select count(*) as permits, count(*) filter (where s.status = 'pending') as unclaimed, max(s.rank_at) filter (where s.status = 'pending') as last_rank_at
         from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
       ) as held
     ),
@@ -73,17 +72,17 @@ export async function insertSubtasks(
         ) end as pending,
         case when p.running_max is not null then (
           select count(*) from (select from subtasks s where s.project_id = ${projectId} and s.slot limit p.running_max) as held
-        ) end as slots,
-        -- What waits already may wait for the project. It comes first: slots are given by rank then, after this commit.
+        ) end as permits,
+        -- Subtasks that wait already may wait for the project. They come first: permits are granted by rank then, after this commit.
         p.running_max is not null and exists (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' and not s.slot) as has_queue
       from whole p
     ),
     admitted as materialized (
-      select l.*, l.has_lane_slot and (p.running_max is null or not p.has_queue and p.slots + l.slots_before < p.running_max) as slot
+      select l.*, l.has_lane_permit and (p.running_max is null or not p.has_queue and p.permits + l.permits_before < p.running_max) as has_permit
       from (
-        select w.*, u.slots + w.before < u.running_max as has_lane_slot,
+        select w.*, u.permits + w.before < u.running_max as has_lane_permit,
           row_number() over (order by w.place) - 1 as rows_before,
-          count(*) filter (where u.slots + w.before < u.running_max) over (order by w.place rows between unbounded preceding and 1 preceding) as slots_before
+          count(*) filter (where u.permits + w.before < u.running_max) over (order by w.place rows between unbounded preceding and 1 preceding) as permits_before
         from wanted w join used u on u.agent_id = w.agent_id
         where u.pending + w.before < u.pending_max
       ) as l cross join project p
@@ -93,7 +92,7 @@ export async function insertSubtasks(
       insert into subtasks (project_id, ${sql.unsafe(names(INSERTED))}, created_at, rank_at, slot, slot_at, job_id)
       select ${projectId}, ${sql.unsafe(names(INSERTED, 'w'))},
         moment.now, moment.now + w.rank_seconds * interval '1 second',
-        w.slot, case when w.slot then moment.now end, case when w.slot then w.job_id end
+        w.has_permit, case when w.has_permit then moment.now end, case when w.has_permit then w.job_id end
       from admitted w cross join moment
       order by w.place
       returning id, agent_id, slot, created_at, rank_at
@@ -106,7 +105,7 @@ export async function insertSubtasks(
     select i.id, i.slot, i.created_at, i.rank_at,
       not i.slot and (u.last_rank_at > i.rank_at or exists (
         select from inserted later where later.agent_id = i.agent_id and later.slot and later.rank_at > i.rank_at)) is true as outranks_holder,
-      a.has_lane_slot and not i.slot as is_left
+      a.has_lane_permit and not i.slot as is_left
     from inserted i join used u on u.agent_id = i.agent_id join admitted a on a.id = i.id`
   return new Map(
     inserted.map((row) => [
@@ -122,7 +121,7 @@ export async function insertSubtasks(
   )
 }
 
-/** The limit that a new subtask of an agent meets: the agent's own where that is reached, else the project's. */
+/** The limit that a new subtask of an agent meets: the agent's if that is reached, or else the project's. */
 export async function findPendingLimit(
   tx: Tx,
   projectId: string,

@@ -22,7 +22,7 @@ export interface SubtaskFilter {
   taskId?: string | undefined
   scheduleId?: string | undefined
   subagentName?: string | undefined
-  /** Only the one subtask that a subtask's own credential may see. */
+  /** The one subtask that a subtask's own credential may see. */
   onlyId?: string | undefined
   beforeId?: string | undefined
   limit: number
@@ -31,7 +31,7 @@ export interface SubtaskFilter {
 /** Newest first. Results that live in `bodies` are not read: they are null here. */
 export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFilter): Promise<Subtask[]> {
   const { status, parentSessionId, agentId, taskId, scheduleId, subagentName, onlyId } = filter
-  // What narrows it down most comes first, and leads.
+  // The most selective filter leads.
   const [lead, ...rest] = given([
     [subtasks.scheduleId, scheduleId],
     [subtasks.taskId, taskId],
@@ -49,7 +49,7 @@ export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFil
   return await readPage(tx, sql`select * from ${subtasks} where ${chosen} order by ${sql.join(orderBy, COMMA)} limit ${filter.limit}`)
 }
 
-/** The newest of all statuses, where nothing but the agent narrows them down: the newest of each are looked for, and of those the newest are the page. */
+/** The newest of all statuses, at most filtered by agent: finds the newest ids of each status, and the newest of those are the page. */
 async function listEveryStatus(tx: Tx, projectId: string, lane: readonly Filter[], { beforeId, limit }: SubtaskFilter): Promise<Subtask[]> {
   const newestOf = (status: SubtaskStatus) => {
     const { where, orderBy } = along([...lane, [subtasks.status, status]], subtasks.id, beforeId)
@@ -66,10 +66,10 @@ async function readPage(tx: Tx, page: SQL): Promise<Subtask[]> {
 }
 
 const COMMA = sql`, `
-/** Put together once: drizzle took a millisecond to do that for each statement. */
+/** Built once, because drizzle takes a millisecond to do so for each statement. */
 const SHOWN_COLUMNS = sql.raw(read(SHOWN, 's'))
 
-/** Reads rows as they are shown, newest first, with what is said of their results: only what is completed has any. */
+/** Reads rows as they are shown, newest first, with the evaluations of completed ones. */
 async function readShown(tx: Tx, rows: SQL): Promise<ShownRow[]> {
   const found = await tx.orm.execute<AsText<ShownRow>>(sql`
     select ${SHOWN_COLUMNS}, (
@@ -80,7 +80,7 @@ async function readShown(tx: Tx, rows: SQL): Promise<ShownRow[]> {
   return found.map((row) => fromText<ShownRow>(row))
 }
 
-/** What a change of a subtask needs to know of it. */
+/** What a change of a subtask needs. */
 export type LockedSubtask = Pick<SubtaskRow, keyof typeof LOCKED>
 const LOCKED = {
   id: subtasks.id,
