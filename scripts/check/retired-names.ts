@@ -31,6 +31,12 @@ interface Piece {
   text: string
 }
 
+/** Names of columns and indexes that the database keeps: SQL may use them, and `packages/db` may declare them. */
+export function readStoredNames(glossary: string): ReadonlySet<string> {
+  const section = glossary.split(/^## Stored names$/m)[1]?.split(/^## /m)[0] ?? ''
+  return new Set([...section.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
+}
+
 /** The rows of the tables below the heading "Retired names". */
 export function readRetiredNames(glossary: string): RetiredName[] {
   const section = glossary.split(/^## Retired names$/m)[1] ?? ''
@@ -65,7 +71,7 @@ function wordsOf(name: string): string {
 }
 
 /** Where a file uses a retired name. Its path counts as a name, on line 1. A name that a file declares more than once is listed once. */
-export function retiredNamesIn(file: string, source: string, retired: readonly RetiredName[]): Finding[] {
+export function retiredNamesIn(file: string, source: string, retired: readonly RetiredName[], stored: ReadonlySet<string> = new Set()): Finding[] {
   const pieces = /\.(?:ts|mts|cts|js|mjs|cjs)$/.test(file)
     ? piecesOfCode(file, source)
     : /\.md$/.test(file)
@@ -78,7 +84,8 @@ export function retiredNamesIn(file: string, source: string, retired: readonly R
       const note = (what: string, offset: number, key: string) => {
         if (!found.has(key)) found.set(key, { file, line: lineAt(at + offset), found: what, use })
       }
-      const isNamed = (name: string) => names.some((pattern) => counts(pattern, file) && wordsOf(name).search(pattern.expression) >= 0)
+      const isStored = (name: string) => stored.has(name) && (kind !== 'name' || file.startsWith('packages/db/'))
+      const isNamed = (name: string) => !isStored(name) && names.some((pattern) => counts(pattern, file) && wordsOf(name).search(pattern.expression) >= 0)
       if (kind === 'name') {
         if (isNamed(text)) note(text, 0, `${use} ${text}`)
         continue
@@ -171,13 +178,15 @@ function blankOf(text: string): string {
 
 /** Every use of a retired name in the files below the given paths that are committed or about to be. */
 export async function findRetiredNames(paths: readonly string[]): Promise<Finding[]> {
-  const retired = readRetiredNames(await readFile(`${repositoryRoot}/GLOSSARY.md`, 'utf8'))
+  const glossary = await readFile(`${repositoryRoot}/GLOSSARY.md`, 'utf8')
+  const retired = readRetiredNames(glossary)
+  const stored = readStoredNames(glossary)
   const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '--', ...paths])
   const findings: Finding[] = []
   for (const file of output.split('\n')) {
     if (file === '' || file === 'GLOSSARY.md') continue
     const source = await readFile(`${repositoryRoot}/${file}`, 'utf8').catch(() => null)
-    if (source !== null) findings.push(...retiredNamesIn(file, source, retired))
+    if (source !== null) findings.push(...retiredNamesIn(file, source, retired, stored))
   }
   return findings
 }

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { repositoryRoot } from '../../scripts/check/report.ts'
-import { findRetiredNames, readRetiredNames, retiredNamesIn } from '../../scripts/check/retired-names.ts'
+import { findRetiredNames, readRetiredNames, readStoredNames, retiredNamesIn } from '../../scripts/check/retired-names.ts'
 
 /** Where no retired name may stand. Code joins when its findings are gone: 'apps', 'packages', 'bench', 'chaos', 'scripts', 'openapi.yaml', '.env.example'. */
-const ROOTS = ['*.md', ':!docs/adr/0006-a-patched-driver.md', 'examples', 'docker-compose.yml', 'Dockerfile']
+const ROOTS = ['*.md', ':!docs/adr/0006-a-patched-driver.md', 'examples', 'packages/db', 'docker-compose.yml', 'Dockerfile']
 
-const retired = readRetiredNames(readFileSync(`${repositoryRoot}/GLOSSARY.md`, 'utf8'))
+const glossary = readFileSync(`${repositoryRoot}/GLOSSARY.md`, 'utf8')
+const retired = readRetiredNames(glossary)
 
 describe('retired names', () => {
   it('are in no file below the roots', { timeout: 60_000 }, async () => {
@@ -63,6 +64,14 @@ describe('retired names', () => {
   function shown(file: string, source: string): string[] {
     return retiredNamesIn(file, source, retired).map(({ found, use }) => `${found} → ${use.replace(/, receipt.*/, '')}`)
   }
+
+  it('may be names that the database keeps, in SQL and in its schema', () => {
+    const stored = readStoredNames(glossary)
+    const found = (file: string, source: string) => retiredNamesIn(file, source, retired, stored).map((finding) => finding.found)
+    expect(found('packages/testing/src/a.ts', 'sql`select has_news from assignments`')).toEqual([])
+    expect(found('packages/db/src/a.ts', "boolean('has_news'); interface Row { turn: number }")).toEqual([])
+    expect(found('packages/usecases/src/a.ts', 'interface Row { has_news: boolean }')).toEqual(['has_news'])
+  })
 
   it('stand in a table of which every row names its replacement and a pattern', () => {
     expect(retired.length).toBeGreaterThan(15)

@@ -25,7 +25,7 @@ describe('statements that travel with the COMMIT', () => {
   const nameNow = () =>
     transaction(db, DEFAULT_PROJECT_ID, async (tx) => (await tx.sql<{ name: string }[]>`select name from projects where id = ${DEFAULT_PROJECT_ID}`)[0]?.name)
 
-  // The first time, the driver has to ask what the parameters are, and the COMMIT comes later.
+  // For a new statement the driver first asks for the types of its parameters, so the COMMIT comes later.
   it.each(['unprepared', 'prepared'])('are committed by it, before anything that waits for it happens: %s', async (name) => {
     const happened: string[] = []
     await transaction(db, DEFAULT_PROJECT_ID, async (tx) => {
@@ -55,7 +55,7 @@ describe('statements that travel with the COMMIT', () => {
       tx.withCommit(Promise.all([deeply(tx), rename(tx, 'never')]))
     })
     await expect(failed).rejects.toThrow('division by zero')
-    // And so it is where they are awaited, and in the same session afterwards.
+    // The same if they are awaited, and later in the same session.
     const awaited = transaction(db, DEFAULT_PROJECT_ID, async (tx) => void (await Promise.all([deeply(tx), rename(tx, 'never')])))
     await expect(awaited).rejects.toThrow('division by zero')
     await expect(transaction(db, DEFAULT_PROJECT_ID, (tx) => Promise.all([tx.sql`select 1 as fine`, deeply(tx)]))).rejects.toThrow('division by zero')

@@ -4,20 +4,20 @@ import { PgDialect } from 'drizzle-orm/pg-core'
 import { drizzle, PostgresJsDatabase, PostgresJsSession } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 
-/** The roles of the migrations: one project at a time, or the tables that dispatching takes across projects. */
+/** Roles of PostgreSQL: `muster_app` sees one project at a time, `muster_dispatch` the tables of the dispatch path across projects. */
 export type DatabaseRole = 'muster_app' | 'muster_dispatch'
 
 export interface ConnectOptions {
   role: DatabaseRole
-  /** Most connections at once. */
+  /** Maximum number of connections. */
   connectionsMax: number
   /** Shown in `pg_stat_activity`. */
   applicationName: string
-  /** Longest time one statement may take. */
+  /** Maximum time of one statement. */
   statementTimeoutMs?: number
 }
 
-/** A pool of connections that all work as one role. */
+/** A pool of connections of one role. */
 export interface Database {
   readonly role: DatabaseRole
   readonly sql: postgres.Sql
@@ -25,18 +25,18 @@ export interface Database {
 }
 
 /**
- * One transaction: drizzle for ordinary queries, `sql` for the statements of the dispatcher. Both prepare what they send.
- * `afterCommit` collects what may only happen once the transaction is durable, such as ringing a bell.
+ * One transaction: `orm` for ordinary reads and writes, `sql` for statements of the dispatch path. Both prepare their statements.
+ * `afterCommit` collects actions for the time when the transaction is durable, such as a notification.
  */
 export interface Tx {
   readonly orm: PostgresJsDatabase
   readonly sql: postgres.Sql
   afterCommit(action: () => void): void
   /**
-   * Takes the last statements of a transaction, already on their way, whose answers nobody needs before the end: COMMIT travels with them.
-   * Should one of them fail, PostgreSQL turns that COMMIT into a ROLLBACK, and the transaction fails like any other; one that is
-   * never sent fails it before. They must not be followed by others that wait for them: what is asked after the COMMIT is refused. Their
-   * parameters are texts, numbers and lists of them: one that the driver cannot write is found out when the COMMIT is already on its way.
+   * Takes the last statements of a transaction, which were sent already and whose answers no other step needs: COMMIT is sent with them. If one of
+   * them fails, PostgreSQL turns that COMMIT into a ROLLBACK, and the transaction fails like any other; one that is never sent fails the transaction
+   * before. No statement may wait for their answers: after the COMMIT it would be refused. Their parameters are texts, numbers and lists of them,
+   * because a parameter that the driver cannot write would fail after the COMMIT was sent.
    */
   withCommit(last: Promise<unknown>): void
 }
@@ -44,7 +44,8 @@ export interface Tx {
 /**
  * Waits for statements of one transaction that were sent together, in the order of the list, without a round trip between them. PostgreSQL
  * executes them in that order, and each sees the effects and the locks of those before it. If one fails, all later ones fail too and the
- * transaction rolls back; the first error is thrown. Every entry must send its (first) statement before it awaits anything.
+ * transaction rolls back; the first error is thrown. Every entry must send its (first) statement before it awaits anything. Drizzle sends its
+ * statements after those of `sql` in the same pipeline, so their order is right only among themselves.
  */
 export function pipeline<T extends readonly unknown[]>(statements: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   return Promise.all(statements)
@@ -54,20 +55,19 @@ const DIALECT = new PgDialect({ casing: 'snake_case' })
 const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => String(value), parse: (text: string) => Number(text) }
 
 /**
- * So that a queue is read from its front, in the order of its index, and what was taken from there is passed over for good by whoever passes
- * first. A bitmap would be made of all that waits, and of all that was taken since the last vacuum, at every claim: generic plans reckon with
- * few. (While a queue is known to be empty it may be read whole, which is nothing.)
+ * Makes claims read a queue from its front, in the order of its index. A bitmap would include all waiting jobs, and all jobs that were taken since the
+ * last vacuum, at every claim, because generic plans expect few rows.
  */
 const DISPATCH_PLANS = { enable_bitmapscan: 'off' }
 
-/** Opens a pool. Connections are made when first needed, and made again after they broke. */
+/** Opens a pool. It connects when a connection is first needed, and again after one broke. */
 export function connect(url: string, options: ConnectOptions): Database {
   const sql = postgres(url, {
     max: options.connectionsMax,
     connect_timeout: 3,
     idle_timeout: 0,
     max_lifetime: null,
-    // A server that comes back is found within a second, however long it was away.
+    // Finds a server that comes back within a second, however long it was away.
     backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 1),
     keep_alive: 10,
     onnotice: () => {},
@@ -78,12 +78,12 @@ export function connect(url: string, options: ConnectOptions): Database {
       timezone: 'UTC',
       statement_timeout: options.statementTimeoutMs ?? 5_000,
       idle_in_transaction_session_timeout: 10_000,
-      // Our statements are written so that one plan fits all parameters; planning the large ones takes longer than running them.
+      // One plan fits all parameters of a statement, and planning a large one takes longer than running it.
       plan_cache_mode: 'force_generic_plan',
       ...(options.role === 'muster_dispatch' ? DISPATCH_PLANS : {}),
     },
   } as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as postgres.Sql
-  // Teaches the pool how drizzle wants times and JSON: as text.
+  // Makes the pool pass times and JSON as text, as drizzle expects them.
   drizzle(sql)
   return {
     role: options.role,
@@ -92,7 +92,7 @@ export function connect(url: string, options: ConnectOptions): Database {
   }
 }
 
-/** Drizzle sends everything through `unsafe`, which does not prepare unless it is told to; our statements all repeat. */
+/** Drizzle sends its statements by `unsafe`, which prepares only on request. Ours all repeat, so they are prepared. */
 function prepared(sql: postgres.Sql): postgres.Sql {
   return new Proxy(sql, {
     get(target, property, receiver) {
@@ -102,23 +102,23 @@ function prepared(sql: postgres.Sql): postgres.Sql {
   })
 }
 
-/** Runs one transaction. With a project, row-level security shows that project alone; without, the pool's role must see across. */
+/** Runs one transaction. With a project, row-level security shows only that project; without one, the pool's role must see across projects. */
 export async function transaction<T>(database: Database, projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> {
   const actions: (() => void)[] = []
   const lasts: Promise<unknown>[] = []
   let failure: { error: unknown } | undefined
   let isCommitting = false
-  // BEGIN travels with the first statements (a part of our patch of the driver). Only where a project is set, among them: should a BEGIN
-  // ever fail alone, what came with it sees no project and changes nothing.
+  // BEGIN is sent with the first statements (a part of our patch of the driver), but only if one of them sets a project: if a BEGIN ever failed
+  // alone, the others would see no project and change nothing.
   const running = database.sql.begin(projectId === null ? '' : 'eager', async (begun) => {
     const sql = begun as unknown as postgres.Sql
     let orm: PostgresJsDatabase | undefined
-    // Not awaited before the work: the first statement of the work travels in the same packet. If this one fails, so does that.
+    // Not awaited before the work, so that the first statement of the work is in the same pipeline. If this one fails, so does that.
     const scoped = projectId === null ? null : sql`select set_config('muster.project_id', ${projectId}, true)`.execute()
     scoped?.catch(() => {})
     const value = await work({
       sql,
-      // Made when it is needed: the hottest transactions never are in need of it.
+      // Built on first use: the most frequent transactions do not use it.
       get orm() {
         orm ??= new PostgresJsDatabase(DIALECT, new PostgresJsSession(prepared(sql), DIALECT, undefined), undefined) as PostgresJsDatabase
         return orm
@@ -132,7 +132,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
       },
     })
     await scoped
-    // Where our own code failed to send one, PostgreSQL would commit the others. After a tick every promise that waits for no answer has settled.
+    // If our own code failed to send one, PostgreSQL would commit the others. After a tick, every promise that waits for no answer has settled.
     if (lasts.length > 0) await new Promise<void>((resolve) => process.nextTick(resolve))
     if (failure !== undefined) throw failure.error
     isCommitting = true
@@ -150,7 +150,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
   return result as T
 }
 
-/** Drizzle's errors carry the statement with all its parameters, in their very message: results, notes, hashes. The cause says enough. */
+/** The messages of drizzle's errors include all parameters: results, notes, hashes. The cause says enough. */
 function withoutQuery(error: unknown): unknown {
   return error instanceof DrizzleQueryError && error.cause !== undefined ? error.cause : error
 }
@@ -163,7 +163,7 @@ export class CommitUnknownError extends Error {
   }
 }
 
-/** Whether there was no answer. An answer of severity ERROR says that the transaction was rolled back; FATAL and PANIC end the connection. */
+/** Whether no answer came. Severity ERROR means that the transaction was rolled back; FATAL and PANIC end the connection. */
 function isConnectionLoss(error: unknown): boolean {
   return error instanceof postgres.PostgresError ? error.severity !== 'ERROR' : isDatabaseUnavailable(error)
 }
@@ -186,21 +186,21 @@ const GONE = new Set([
   '57P05',
   '57014',
   '25P03',
-  // Read-only: a standby, or a primary whose operator has said so.
+  // Read-only: a standby, or a primary that its operator made read-only.
   '25006',
-  // Lost a race for locks: the same request may well succeed.
+  // Lost a race for locks: the same request may succeed.
   '40P01',
   '55P03',
 ])
 
-/** Too little memory, disk or connections; errors of the server's own system, such as its files. */
+/** Too little memory, disk space or connections; errors of the server's system, such as its files. */
 const SERVER_CLASSES = ['53', '58']
-/** The same, and connection failures. */
+/** The same, with connection failures. */
 const GONE_CLASSES = ['08', ...SERVER_CLASSES]
 
-/** Whether an error, or what caused it, means that the database could not do what was asked at the moment: worth trying again, unchanged. */
+/** Whether an error, or its cause, means that the database is unavailable for a moment: the same work may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  // Whatever ended the connection: done again as if it had failed, it might be done twice.
+  // Whatever ended the connection.
   return error instanceof CommitUnknownError || outageCode(error) !== null
 }
 
@@ -222,13 +222,13 @@ function isOfClass(code: string, classes: readonly string[]): boolean {
   return SQLSTATE.test(code) && classes.includes(code.slice(0, 2))
 }
 
-/** What is wrong with the database, in words for callers and logs. Nothing of the database's own text, which names files, tables and hosts. */
+/** What is wrong with the database, for callers and logs. Without the database's own text, which names files, tables and hosts. */
 export function describeOutage(error: unknown): string {
   const code = outageCode(error) ?? ''
   switch (code) {
     case '53100':
     case '58030':
-      return 'The database cannot store anything at the moment: its disk is full or fails.'
+      return 'The database cannot store anything: its disk is full or fails.'
     case '25006':
       return 'The database is read-only at the moment.'
     case '53200':
@@ -245,9 +245,9 @@ export function describeOutage(error: unknown): string {
 }
 
 /**
- * What a caller is told when the database failed with an outage.
+ * The answer to a caller whose request met an outage of the database.
  *
- * @param isRead whether the request only reads: then there is no effect to be uncertain of
+ * @param isRead whether the request only reads, so that no effect is uncertain
  */
 export function unavailable(error: unknown, isRead = false): DomainError {
   if (error instanceof CommitUnknownError && !isRead) {

@@ -4,7 +4,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CommitUnknownError, connect, type Database, isDatabaseUnavailable, transaction, unavailable } from './client.ts'
 
-/** What the driver does when a connection breaks at a bad moment: patches/postgres@3.4.9.patch, docs/adr/0006-a-patched-driver.md. */
+/** The driver, when a connection breaks at a bad moment: patches/postgres@3.4.9.patch, docs/adr/0006-a-patched-driver.md. */
 describe('a connection that is lost', () => {
   let database: TestDatabase
   let admin: postgres.Sql
@@ -20,7 +20,7 @@ describe('a connection that is lost', () => {
     await database.drop()
   })
 
-  /** Ends the one session of the pool, and waits until the server has let go of it. */
+  /** Ends the one session of the pool, and waits until the server has closed it. */
   const cut = async (pid: number) => {
     await admin`select pg_terminate_backend(${pid}, 5000)`
   }
@@ -81,7 +81,7 @@ describe('a connection that is lost', () => {
     const lost = transaction(db, null, async (tx) => {
       await cut(await pidOf(tx.sql))
       await tx.sql`select 1`.catch(() => {})
-      // By now the pool has connected anew, and somebody else works there.
+      // By now the pool has reconnected, and another transaction uses the connection.
       await next.promise
       await pidOf(tx.sql).then(straggler.resolve, straggler.reject)
     })
@@ -122,7 +122,7 @@ describe('a connection that is lost', () => {
   it('leaves the pool whole when a reservation could not be had', async () => {
     await using way = await wayTo(database)
     const single = connect(way.url, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
-    // One that connects, and one that waits in line behind it.
+    // One connects, and one waits behind it.
     const [first, second] = await Promise.allSettled([single.sql.reserve(), single.sql.reserve()])
     expect([first.status, second.status]).toEqual(['rejected', 'rejected'])
     way.isOpen = true
@@ -153,7 +153,7 @@ describe('a connection that is lost', () => {
   })
 })
 
-/** A way to a database that is shut at first: whoever comes is turned away before anything is said. */
+/** A proxy to a database, closed at first: it ends each connection before the first byte. */
 async function wayTo({ appUrl }: TestDatabase): Promise<AsyncDisposable & { url: string; isOpen: boolean }> {
   const url = new URL(appUrl)
   const target = Number(url.port)

@@ -1,6 +1,6 @@
 /**
- * Everything that is said to PostgreSQL: schema, migrations, connections, queries. The only package that knows SQL, apart from
- * pg-boss's own. It decides nothing: every function does what its name says, in the transaction it is given.
+ * Schema, migrations, connections and queries: the only package with SQL, except for that of the job queue in `jobs`. It decides nothing: each function
+ * does what its name says, in the transaction that it gets.
  */
 export {
   CommitUnknownError,

@@ -8,7 +8,7 @@ const OTHERS = '00000000-0000-7000-9000-000000000001'
 
 let harness: Harness
 
-/** Memories of two projects: one word that every one has, one that few have. */
+/** Memories of two projects, with one frequent and one rare word. */
 beforeAll(async () => {
   harness = await startHarness()
   const { admin } = harness
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-/** What a search as muster_app finds, and how many rows of the two tables it has read for that, whichever way. */
+/** What a search as muster_app finds, and how many rows of the two tables it reads, by any plan. */
 async function search(wanted: string, words: string[] = []) {
   return await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
     const before = await rowsRead(tx)
@@ -37,7 +37,7 @@ async function search(wanted: string, words: string[] = []) {
 
 /** By this transaction, so far. */
 async function rowsRead(tx: Tx): Promise<number> {
-  // Of a table what was read whole or by bitmaps is counted, of an index what was read along it.
+  // For a table this counts full and bitmap reads, for an index the entries that were read.
   const [row] = await tx.sql<{ read: number }[]>`
     select sum(pg_stat_get_xact_tuples_fetched(oid) + case relkind when 'r' then pg_stat_get_xact_tuples_returned(oid) else 0 end) as read
     from pg_class where relname ~ '^(facts|episode_words)'`
@@ -48,7 +48,7 @@ describe('a search of memory, as muster_app', () => {
   it('reads by the index of words what few have, and no more than they are', async () => {
     const { found, read } = await search('seldom')
     expect(found).toHaveLength(20)
-    // Those of both projects: which row is whose, the index of words does not know.
+    // Rows of both projects, because the full-text index does not contain the project.
     expect(read).toBeGreaterThanOrEqual(20)
     expect(read).toBeLessThanOrEqual(36)
   })

@@ -7,7 +7,7 @@ let database: TestDatabase
 let admin: postgres.Sql
 const opened: postgres.Sql[] = []
 
-/** Addresses of a database that does not exist yet, and of a login that does not either. */
+/** Addresses of a database and of a login that do not exist yet. */
 function fresh(suffix: string): { adminUrl: string; appUrl: string; name: string; login: string } {
   const [name, login] = [`${database.name}_${suffix}`, `${database.name}_${suffix}_login`]
   const app = new URL(database.appUrl)
@@ -34,7 +34,7 @@ afterAll(async () => {
   const databases = await admin<{ name: string }[]>`select datname as name from pg_database where starts_with(datname, ${`${database.name}_`})`
   const logins = await admin<{ name: string }[]>`select rolname as name from pg_roles where starts_with(rolname, ${`${database.name}_`})`
   for (const { name } of databases) await admin`drop database ${admin(name)} with (force)`
-  // Roles that one of them has granted go first.
+  // Roles that one of them granted are dropped first.
   for (const { name } of logins) await admin`drop owned by ${admin(name)}`
   for (const { name } of logins) await admin`drop role ${admin(name)}`
   await Promise.all(opened.map((sql) => sql.end({ timeout: 5 })))
@@ -77,7 +77,7 @@ describe('migrate', () => {
     const target = fresh('halfway')
     const sql = open(database.adminUrl, `/${target.name}`)
     await admin`create database ${admin(target.name)}`
-    // In the way of a later statement of the second file.
+    // Makes a later statement of the second file fail.
     await sql`create function public.muster_relay(most integer) returns integer language sql return most`
 
     await expect(migrate(target)).rejects.toThrow(/already exists/)
@@ -139,12 +139,12 @@ describe('migrate', () => {
 })
 
 describe('migrate as a login without superuser', () => {
-  /** A login that may do no more than create databases and roles, as providers of PostgreSQL give it. */
+  /** A login that may only create databases and roles, as providers of PostgreSQL offer it. */
   async function owner(suffix: string): Promise<ReturnType<typeof fresh>> {
     const target = fresh(suffix)
     const name = `${target.name}_owner`
     await admin`create role ${admin(name)} login createdb createrole password 'owner'`
-    // It would have made these roles by itself on a server of its own; here the tests share them.
+    // On a server of its own it would create these roles. Here, tests share them.
     await admin`grant muster_app, muster_dispatch, muster_definer to ${admin(name)} with admin option`
     const adminUrl = new URL(target.adminUrl)
     adminUrl.username = name
@@ -197,7 +197,7 @@ describe('migrate as a login without superuser', () => {
     await admin`alter role ${admin(`${target.name}_owner`)} nocreatedb`
     await expect(migrate(target)).rejects.toThrow(
       new RegExp(
-        `The login ${target.name}_owner of MIGRATE_DATABASE_URL may not do that at .* \\(permission denied to create database\\): .npm run migrate. needs a login that`,
+        `The login ${target.name}_owner of MIGRATE_DATABASE_URL lacks a right at .* \\(permission denied to create database\\): .npm run migrate. needs a login that`,
       ),
     )
   })

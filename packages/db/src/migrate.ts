@@ -8,20 +8,19 @@ const BREAKPOINT = '--> statement-breakpoint'
 
 export interface MigrateOptions {
   /**
-   * A role that may create tables and roles. The database of `appUrl` is migrated; that of this address is only connected to when the other has
-   * to be created, and may be missing then.
+   * A login that may create tables and roles. Its own database only serves to create that of `appUrl`, which is migrated, and may be missing.
    */
   adminUrl: string
-  /** What the processes will connect with. Its database and its login are created when they are missing. */
+  /** The address of the processes. Its database and its login are created if they are missing. */
   appUrl: string
   log?: (message: string) => void
 }
 
 /**
- * Brings the database of `appUrl` to this version's schema. Safe to run at once from several places and again at any time.
- * A file runs in one transaction together with the note that it ran, unless its first line is `-- no-transaction`.
+ * Brings the database of `appUrl` to this version's schema. Several runs at once, and repeated ones, are safe.
+ * A file and the record that it ran are one transaction, unless its first line is `-- no-transaction`.
  *
- * Drizzle's own migrator wraps all files in one transaction, which rules out what cannot run in one (CREATE INDEX CONCURRENTLY).
+ * Drizzle's own migrator wraps all files in one transaction, which excludes statements such as CREATE INDEX CONCURRENTLY.
  *
  * @throws UnusableDatabaseError one sentence that says what is wrong with the server, the login or the database, and what to do
  */
@@ -61,14 +60,14 @@ async function bringUp({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Pr
     if (applied.some((name) => REPLACED_MIGRATIONS.includes(name)) && !SQUASHED_MIGRATIONS.every((name) => applied.includes(name))) {
       requireTakeover(applied, place)
       await applyMissing(sql, REPLACED_MIGRATIONS, applied, log)
-      // A process that ends before this finds nothing missing the next time, and comes here again.
+      // If this process ends before this statement, the next one finds nothing missing and comes here again.
       await sql`insert into muster_migrations.applied ${sql(SQUASHED_MIGRATIONS.map((name) => ({ name })))}`
       applied.push(...SQUASHED_MIGRATIONS)
       log('taken over from an earlier version')
     }
     await applyMissing(sql, known, applied, log)
     await letOwnerSee(sql)
-    // So that processes can compare what has been applied with what they know.
+    // Processes compare the applied migrations with those they know.
     await sql`grant usage on schema muster_migrations to muster_app, muster_dispatch`
     await sql`grant select on muster_migrations.applied to muster_app, muster_dispatch`
     await allowLogin(sql, app)
@@ -92,7 +91,7 @@ async function createDatabase(adminUrl: string, databaseName: string): Promise<v
   }
 }
 
-/** Connects to the database of the address or, where there is none yet, to one that every server has. */
+/** Connects to the database of the address, or, if it is missing, to one that every server has. */
 async function openServer(adminUrl: string, fallbacks = ['postgres', 'template1']): Promise<{ sql: postgres.Sql; version: number }> {
   const sql = postgres(adminUrl, { max: 1, connect_timeout: 5, onnotice: () => {} })
   try {
@@ -107,9 +106,9 @@ async function openServer(adminUrl: string, fallbacks = ['postgres', 'template1'
 }
 
 /**
- * Forced row-level security binds the owner of the tables too. An owner without superuser would see no row, and a migration that changes rows
- * would change nothing and not fail. So the owner has a policy of its own, which no process can use: logins that are or may become the owner
- * are refused at the start.
+ * Forced row-level security binds the owner of the tables too: an owner that is no superuser would see no row, and a migration that changes rows would
+ * change none, without an error. So the owner has a policy of its own, which no process can use: a start is refused to logins that are or may become
+ * the owner.
  */
 async function letOwnerSee(sql: postgres.Sql): Promise<void> {
   const tables = await sql<{ name: string; owner: string }[]>`
@@ -147,7 +146,7 @@ async function applyMigration(sql: postgres.Sql, name: string): Promise<void> {
   })
 }
 
-/** Creates the processes' login when it is missing, and lets it work as the two confined roles, but not inherit them. */
+/** Creates the login of the processes if it is missing, and lets it switch to the two confined roles, but not inherit them. */
 async function allowLogin(sql: postgres.Sql, app: URL): Promise<void> {
   const { login, database } = placeOf(app.href)
   const password = decodeURIComponent(app.password).replaceAll("'", "''")

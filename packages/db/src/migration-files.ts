@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url'
 
 const MIGRATIONS = fileURLToPath(new URL('../../../drizzle/', import.meta.url))
 
-/** The schema of new databases, and what drizzle-kit does not know of it. They replace the migrations of earlier versions. */
+/** The schema, and the parts of it that drizzle-kit does not know. They replace the migrations of earlier versions. */
 export const SQUASHED_MIGRATIONS = ['0000_schema', '0001_security_and_functions'] as const
 
 /**
- * The migrations of earlier versions, oldest first. A database that was taken over keeps their names, for which running processes of an earlier version look.
- * A later migration must not take one of them.
+ * The migrations of earlier versions, oldest first. A database that was taken over keeps their names, because running processes of an earlier version look
+ * for them. A later migration must not reuse a name.
  */
 export const REPLACED_MIGRATIONS: readonly string[] = `
   0000_foundation 0001_main_job 0002_security 0003_lease_length 0004_briefs 0005_briefs_security 0006_check_ins 0007_check_ins_security 0008_tsgs
@@ -20,7 +20,7 @@ export const REPLACED_MIGRATIONS: readonly string[] = `
   .trim()
   .split(/\s+/)
 
-/** Where a database that can be taken over is at least. `drizzle/takeover` has the SQL of the replaced migrations after it. */
+/** A database can be taken over if it has this migration. `drizzle/takeover` has the SQL of the replaced migrations after it. */
 export const TAKEOVER_FROM = '0025_turns_of_assignments'
 
 /** Names of the migrations of this version, in the order in which they apply. */

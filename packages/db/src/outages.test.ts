@@ -45,7 +45,7 @@ describe('an outage', () => {
     expect(describeOutage(failure('53100'))).toContain('disk is full')
     expect(describeOutage(failure('25006'))).toContain('read-only')
     expect(describeOutage(failure('08006'))).toContain('not reachable')
-    // The server has answered, so the network is not the cause.
+    // The server answered, so the network is not the cause.
     for (const code of ['57014', '40P01', '55P03']) expect(describeOutage(failure(code))).toContain('too busy')
     for (const code of ['53400', '58000', '58P01']) expect(describeOutage(failure(code))).toContain('its own log has the cause')
   })

@@ -100,7 +100,7 @@ let ctx: Ctx
 const statements = new Map<string, Statement>()
 const pools: Database[] = []
 
-/** A pool like those of a process, that also notes what it is asked. */
+/** A pool like those of a process that records its statements. */
 function noting(role: DatabaseRole): Database {
   const pool = connect(harness.database.appUrl, { role, connectionsMax: 5, applicationName: 'test' })
   const options = pool.sql.options as { debug: unknown }
@@ -112,7 +112,7 @@ function noting(role: DatabaseRole): Database {
   return pool
 }
 
-/** Past work, in several projects: what a server has after some months, in small. */
+/** Past work in several projects: the rows of a server after some months, in small numbers. */
 async function fill(): Promise<void> {
   const { admin } = harness
   await admin`
@@ -202,7 +202,7 @@ async function fill(): Promise<void> {
   await admin`vacuum analyze`
 }
 
-/** Every use-case of schedules: due, waiting for room, passed by, changed. */
+/** Every use-case of schedules: due, waiting for room, skipped, changed. */
 async function everythingOfSchedules(): Promise<void> {
   const fire = () => fireSchedules(ctx, { except: [ctx.newId()], signal: new AbortController().signal })
   const agentId = 'scheduled'
@@ -212,7 +212,7 @@ async function everythingOfSchedules(): Promise<void> {
     [0, 1, 2].map(() => ({ agentId, runner: 'external', timing: { kind: 'interval', seconds: 3600, anchorAt: '' } })),
   )
   await fire()
-  // There was room for one of them; with fewer before them, there is for all.
+  // There was room for one of them. With fewer before them, there is room for all.
   for (const run of await claimAll(ctx, { runners: ['external'] })) await settleOne(ctx, run)
   await fire()
   const [id = '', second = '', third = ''] = ids
@@ -232,7 +232,7 @@ async function everythingOfSchedules(): Promise<void> {
   }
 }
 
-/** Everything that a session is handed, in every way, and what is said in it. */
+/** Every kind of delivery to a session, and its messages. */
 async function everythingOfSessions(): Promise<void> {
   const own = { ...ctx, actor: (await harness.projectCtx('sessions')).actor }
   const inject = (ack: 'auto' | 'manual') => injectSession(own, 'worker', { ack, messages: ['a known failure'] })
@@ -242,11 +242,11 @@ async function everythingOfSessions(): Promise<void> {
   await noteTask(own, task.id, 'note')
   await spawn(own, { agentId: 'asked', parentSessionId: 'worker', runner: 'external' })
   for (const run of await claimAll(own, { runners: ['external'], projectId: own.actor.projectId })) await settleOne(own, run, completed('ä'.repeat(40_000)))
-  // Lent, lapsed, lent again, acknowledged; then what is new; then nothing.
+  // Claimed, lapsed, claimed again, acknowledged; then a new update; then nothing.
   await inject('manual')
   await harness.admin`update injection_claims set lease_expires_at = now() - interval '1 minute' where acknowledged_at is null`
-  const lent = await inject('manual')
-  await acknowledgeInjection(own, 'worker', lent.claimId ?? '')
+  const claimed = await inject('manual')
+  await acknowledgeInjection(own, 'worker', claimed.claimId ?? '')
   await noteTask(own, task.id, 'another')
   await createTsg(own, { tsgId: 'other', title: 'Other', content: 'x', patterns: ['failure'] })
   await inject('auto')
@@ -258,7 +258,7 @@ async function everythingOfSessions(): Promise<void> {
   await listMessages(own, 'worker', { limit: 20, cursor: ctx.newId() })
 }
 
-/** Every use-case of evaluations, in a project that has some of them and not half of all. */
+/** Every use-case of evaluations, in a project with a small part of all of them. */
 async function everythingOfEvaluations(): Promise<void> {
   const own = { ...ctx, actor: (await harness.projectCtx('evaluations')).actor }
   const task = await makeTask(own, { acceptance_criteria: ['All is well'] })
@@ -297,7 +297,7 @@ async function everythingOfEvaluations(): Promise<void> {
   for (const by of ['day', 'subagent', 'criterion'] as const) await getEvaluationStats(own, { by })
 }
 
-/** Every use-case of guides, in a project that has some of them and not half of all. */
+/** Every use-case of guides, in a project with a small part of all of them. */
 async function everythingOfTsgs(): Promise<void> {
   const project = await harness.projectCtx('guides')
   const own = { ...ctx, actor: project.actor }
@@ -358,7 +358,7 @@ async function everythingOfTasks(): Promise<void> {
   })
 }
 
-/** What hooks of Claude Code ask, each time that an agent uses a tool. */
+/** The requests of Claude Code's hooks at each use of a tool. */
 async function everythingOfHooks(): Promise<void> {
   const hook = (event: string, fields: Partial<Parameters<typeof takeHookEvent>[1]>, as = ctx) => {
     const call = { event, sessionId: 'claude', agentId: null, agentType: null, toolName: null, toolInput: null, error: null, lastAssistantMessage: null }
@@ -374,7 +374,7 @@ async function everythingOfHooks(): Promise<void> {
   await hook('PreToolUse', { toolName: 'Write' }, { ...ctx, actor: await authenticate(ctx, run.credential) })
 }
 
-/** Every use-case once or twice, so that every statement has been asked. */
+/** Every use-case once or twice, so that every statement is recorded. */
 async function everything(): Promise<void> {
   const projectId = ctx.actor.projectId
   const idempotency = { key: 'a key', requestHash: Buffer.alloc(32), toAnswer: () => ({ status: 200, headers: {}, body: {} }) }
@@ -454,7 +454,7 @@ beforeAll(async () => {
   await everythingOfSessions()
   await everythingOfSchedules()
   await everythingOfHooks()
-  // Every statement there is, with enough stored that its plan says something.
+  // Every statement, with enough rows that its plan is meaningful.
 }, 180_000)
 
 afterAll(async () => {
@@ -484,17 +484,17 @@ async function planOf({ text, parameters, role }: Statement): Promise<PlanNode> 
   return plan as PlanNode
 }
 
-/** Tables that are small or empty wherever they are, so that reading them whole is right. */
+/** Tables that are always small or empty, so that reading them whole is right. */
 const SMALL = new Set(['clock', 'workers', 'projects', 'outbox', 'queue', 'pg_database', 'pg_roles'])
 
-// Calls of functions; the driver's own look at types; and what deletes a good part of a table at once, which may read it whole.
+// Calls of functions; the driver's query of types; and deletions of a large part of a table, which may read it whole.
 const NOT_JUDGED = /pg_notify|^\s*select set_config|advisory|pg_catalog|delete from idempotency_keys/
 
 describe('every statement', () => {
   it('finds its rows by an index, however much has been stored', async () => {
     const asked = [...statements.values()].filter(({ text }) => /^\s*(select|insert|update|delete|with)\b/i.test(text) && !NOT_JUDGED.test(text))
     expect(asked.length).toBeGreaterThan(50)
-    // Partitions made ahead of time, for example.
+    // Partitions that were created in advance, for example.
     const unused = await harness.admin<{ name: string }[]>`select relname as name from pg_class where relkind = 'r' and reltuples = 0`
     const empty = new Set(unused.map(({ name }) => name))
     const slow: string[] = []
@@ -507,7 +507,7 @@ describe('every statement', () => {
 })
 
 describe('a claim', () => {
-  // As they are when a queue has filled since the statistics were taken, and as every claim is planned: without its parameters.
+  // The queue has grown since the last statistics, and the plan is generic, as for every claim.
   async function planOfClaim(role: DatabaseRole): Promise<string> {
     const claim = [...statements.values()].find((each) => each.role === role && each.text.includes('taken as materialized')) as Statement
     let plan = ''
@@ -554,7 +554,7 @@ describe('a look for due schedules', () => {
     return row?.['QUERY PLAN'][0]?.Plan as PlanNode
   }
 
-  /** Rows of a table that a plan has touched, those included that it has thrown away. */
+  /** Rows of a table that a plan reads, with those that it discards. */
   function rowsRead(node: PlanNode, table: string): number {
     const own = node['Relation Name'] === table ? (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0) : 0
     return own + (node.Plans ?? []).reduce((sum, each) => sum + rowsRead(each, table), 0)

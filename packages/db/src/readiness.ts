@@ -6,10 +6,10 @@ const NOT_MIGRATED = 'The database has not been migrated to this version: run `n
 const NO_SUCH_ROLE = '22023'
 
 /**
- * What the schema of the database lacks for this version, in a sentence with what to do; null when nothing is missing. A newer version may have migrated it
- * while this process runs: each version also runs on the schema of the next one. Only a start is refused then (`requireUsableDatabase`).
+ * What the schema of the database lacks for this version, and what to do, in a sentence; null if nothing is missing. A newer version may migrate it while
+ * this process runs, because each version runs on the schema of the next one. Only a start is refused then (`requireUsableDatabase`).
  *
- * @throws the error of a database that cannot be asked
+ * @throws the error of a database that does not answer
  */
 export async function missingFromDatabase({ sql }: Pick<Database, 'sql'>): Promise<string | null> {
   try {

@@ -21,17 +21,17 @@ interface Login {
  * Checks that API and worker can work with the database of `DATABASE_URL`: the server answers and is new enough, the login is confined by
  * row-level security, and the migrations are exactly those of this version.
  *
- * @throws UnusableDatabaseError one sentence with what to do; `isDatabaseUnavailable` tells those that pass by themselves
+ * @throws UnusableDatabaseError one sentence with what to do; its cause may be an outage (`isDatabaseUnavailable`)
  * @throws UnmigratedDatabaseError when `npm run migrate` is missing
  */
 export async function requireUsableDatabase(url: string): Promise<void> {
   const place = placeOf(url)
-  // Without a role of ours: that of a pool does not exist before the first migration, and PostgreSQL refuses the connection then.
+  // Without a role: that of a pool does not exist before the first migration, and PostgreSQL would refuse the connection.
   const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {}, connection: { application_name: 'muster-check', statement_timeout: 5_000 } })
   try {
     const [server] = await sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`
     requireServerVersion(server?.version ?? 0, place, 'DATABASE_URL')
-    // Roles and tables are looked up by name: a function that takes a name fails where there is none.
+    // Roles and tables are looked up in catalogs, because a function that takes a name fails if there is none.
     const [found] = await sql<Login[]>`
       select session_user as login,
         (select rolsuper or rolbypassrls from pg_roles where rolname = session_user) as is_unconfined,
@@ -50,7 +50,7 @@ export async function requireUsableDatabase(url: string): Promise<void> {
   }
 }
 
-/** What has been applied; nothing where the migrate step has not run, or is older than the right to read this. */
+/** The applied migrations; none if the migrate step has not run, or an old one did not grant the right to read them. */
 async function appliedMigrations(sql: postgres.Sql): Promise<string[]> {
   const [visible] = await sql<{ is_readable: boolean }[]>`
     select coalesce((

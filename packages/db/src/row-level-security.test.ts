@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => harness.close())
 
-/** What a call of Claude Code's Agent tool leaves, that names a task. */
+/** The row of a call of Claude Code's Agent tool that names a task. */
 async function reserveTask(ctx: Ctx): Promise<void> {
   const toolInput = { prompt: `muster-task: ${(await makeTask(ctx)).id}` }
   const call = {
@@ -123,7 +123,7 @@ describe('every table', () => {
   })
 })
 
-/** What `muster_app` can read of each table, in a transaction with or without a project. */
+/** The rows that `muster_app` can read of each table, in a transaction with or without a project. */
 async function visible(projectId: string | null): Promise<Record<string, string[]>> {
   return await transaction(harness.deps.db, projectId, async (tx) => {
     const seen: Record<string, string[]> = {}
@@ -158,7 +158,7 @@ async function visible(projectId: string | null): Promise<Record<string, string[
   })
 }
 
-/** Tries a statement that may fail, without failing its transaction. */
+/** Tries a statement that may fail, without its transaction failing. */
 function savepoint(tx: Tx, work: (sql: postgres.TransactionSql) => Promise<unknown>): Promise<unknown> {
   return (tx.sql as unknown as postgres.TransactionSql).savepoint(work)
 }
@@ -211,7 +211,7 @@ describe('muster_app', () => {
     const single = connect(harness.database.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'test' })
     await assignTask(harness.ctx, (await makeTask(harness.ctx)).id, 'looked for')
     const look = async (projectId: string) => (await injections.findWaiting(single, projectId, 'looked for')).taskUpdates
-    // Also when the statement is prepared, and planned for the other one.
+    // Also if the statement was prepared and planned in the other project.
     for (let round = 1; round <= 3; round += 1) expect(await Promise.all([look(DEFAULT_PROJECT_ID), look(other.actor.projectId)])).toEqual([true, false])
     expect(await single.sql`select current_setting('muster.project_id', true) as left_behind`).toEqual([{ left_behind: '' }])
     await single.close()
@@ -231,7 +231,7 @@ describe('muster_app', () => {
       expect(await tx.sql`update schedules set task = 'mine' where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
       expect(await tx.sql`delete from subagents where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
       await expect(savepoint(tx, (sql) => sql`update subagents set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
-      // What a run was given is rewritten by nobody.
+      // No role rewrites the definition of a run.
       for (const statement of ['delete from subagent_versions', 'update subagent_versions set version = 2'])
         await expect(savepoint(tx, (sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
       for (const table of ['schedules', 'schedule_slots']) {

@@ -3,7 +3,7 @@ import { REPLACED_MIGRATIONS, TAKEOVER_FROM } from './migration-files.ts'
 /** The setting that holds the address of a database, for error messages. */
 export type DatabaseVariable = 'DATABASE_URL' | 'MIGRATE_DATABASE_URL'
 
-/** Why a database cannot be used, and what to do about it. `cause` is the error of the driver, where there was one. */
+/** Why a database cannot be used, and what to do about it. `cause` is the error of the driver, if there was one. */
 export class UnusableDatabaseError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -11,7 +11,7 @@ export class UnusableDatabaseError extends Error {
   }
 }
 
-/** The database lacks migrations of this version. `npm run migrate` cures it, so a process may wait for that. */
+/** The database lacks migrations of this version. A process may wait for `npm run migrate`. */
 export class UnmigratedDatabaseError extends UnusableDatabaseError {
   constructor(place: DatabasePlace, options?: ErrorOptions) {
     super(`The database ${place.database} at ${place.server} has not been migrated to this version: run \`npm run migrate\`.`, options)
@@ -39,7 +39,7 @@ const unknownHost: Explain = ({ server, variable }) => `The host of ${server} ($
 const diskFull: Explain = ({ server }) => `The disk of PostgreSQL at ${server} is full: make room on it, then try again.`
 const busy: Explain = ({ server, detail }) => `PostgreSQL at ${server} takes no connections at the moment (${detail}): try again shortly.`
 
-/** What PostgreSQL, the driver and the network answer at the start, by error code. */
+/** Errors of PostgreSQL, the driver and the network at the start, by code. */
 const EXPLAINED: Record<string, Explain> = {
   ECONNREFUSED: ({ server, variable }) => `No PostgreSQL listens at ${server} (${variable}): start it there, or correct ${variable}.`,
   ENOTFOUND: unknownHost,
@@ -59,7 +59,7 @@ const EXPLAINED: Record<string, Explain> = {
   '3D000': ({ server, database, variable }) =>
     `The database ${database} does not exist at ${server}: create it with \`npm run migrate\`, or correct ${variable}.`,
   '42501': ({ server, login, variable, detail }) =>
-    `The login ${login} of ${variable} may not do that at ${server} (${detail}): \`npm run migrate\` needs a login that may create databases and roles, and that owns the tables once they are there.`,
+    `The login ${login} of ${variable} lacks a right at ${server} (${detail}): \`npm run migrate\` needs a login that may create databases and roles, and that owns existing tables.`,
   '53100': diskFull,
   '53300': busy,
   '57P01': busy,
@@ -67,7 +67,7 @@ const EXPLAINED: Record<string, Explain> = {
   '25006': ({ server }) => `PostgreSQL at ${server} is read-only: connect to its primary, or make room on its disk if that is why.`,
 }
 
-/** Turns an error of the driver into one that names the server and says what to do. Others come back as they are. */
+/** Turns an error of the driver into one that names the server and says what to do. Returns other errors unchanged. */
 export function explainDatabaseError(error: unknown, url: string, variable: DatabaseVariable): unknown {
   if (!(error instanceof Error) || error instanceof UnusableDatabaseError) return error
   const { code, message } = error as Error & { code?: unknown }

@@ -6,18 +6,18 @@ import { UnmigratedDatabaseError } from './unusable-database.ts'
 const RETRY_MS = 500
 
 export interface WhenUsableOptions {
-  /** Ends the wait, but neither a check that has begun, which takes a few seconds at most, nor the work. */
+  /** Ends the wait. A check that has begun goes on for a few seconds at most, and so does the work. */
   signal: AbortSignal
   /** Receives each reason to wait once. */
   log: { warn(fields: object, message: string): void }
 }
 
 /**
- * Runs `work` once the database is usable. Tries again while the database is away or not migrated, also when it goes away during `work`, which then
- * leaves nothing behind.
+ * Runs `work` once the database is usable. Tries again while the database is away or not migrated, also if it goes away during `work`, which must leave
+ * nothing behind then.
  *
  * @returns what `work` returns, or undefined after `signal`
- * @throws UnusableDatabaseError and others that waiting does not cure
+ * @throws UnusableDatabaseError and other errors that a wait does not end
  */
 export async function whenUsable<T>(url: string, { signal, log }: WhenUsableOptions, work: () => Promise<T>): Promise<T | undefined> {
   let reason: string | undefined

@@ -1,7 +1,7 @@
 import { index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant, instantNow, projectId } from './columns.ts'
 
-/** Keys that open a project. Only the SHA-256 of a key is kept: its 256 bits are random, so nothing slower is needed. */
+/** API keys. Only the SHA-256 of a key is stored: its 256 bits are random, so no slower hash is needed. */
 export const apiKeys = pgTable(
   'api_keys',
   {

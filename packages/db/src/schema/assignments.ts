@@ -24,7 +24,7 @@ export const assignments = pgTable(
     hasUndelivered: boolean('has_news').notNull().default(true),
     /** Set when the task ended or went to another session: nothing more is delivered. */
     endedAt: instant(),
-    /** SHA-256 of the holder's own credential. */
+    /** SHA-256 of the assignee's own credential. */
     credentialHash: bytes(),
   },
   (table) => [

@@ -1,7 +1,7 @@
 import { bigint, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, instantNow, projectId } from './columns.ts'
 
-/** One claim of a subtask by one worker. Usage is added at checkpoints, so that an attempt that crashed is still billed. */
+/** One claim of a subtask by one worker. Checkpoints add usage, so that a crashed attempt is billed as well. */
 export const attempts = pgTable(
   'attempts',
   {

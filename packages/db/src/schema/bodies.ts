@@ -1,7 +1,7 @@
 import { pgTable, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instantNow, projectId } from './columns.ts'
 
-/** Text above 64 KiB, apart from the rows that lists read. */
+/** Texts above 64 KiB, stored apart from the rows that lists read. */
 export const bodies = pgTable('bodies', {
   projectId: projectId(),
   id: uuid().primaryKey(),

@@ -2,7 +2,7 @@ import type { BlockItem, CriterionReport } from '@muster/domain'
 import { index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, projectId } from './columns.ts'
 
-/** What holders of tasks have said of their progress, and which criteria it was found to speak of. Append-only. */
+/** Reports of assignees on the criteria of their tasks. Append-only. */
 export const checkIns = pgTable(
   'check_ins',
   {
@@ -10,11 +10,11 @@ export const checkIns = pgTable(
     id: uuid().primaryKey(),
     taskId: uuid().notNull(),
     sessionId: text(),
-    /** The revision whose criteria it was held against. */
+    /** The revision with the criteria that it reports on. */
     revision: integer().notNull(),
     content: text().notNull(),
     verdicts: jsonb().$type<CriterionReport[]>().notNull(),
-    /** Lines that are about no criterion: they may still say what weighs against the work. */
+    /** Lines about no criterion. They may still weigh against the work. */
     unmatched: jsonb().$type<BlockItem[]>().notNull(),
     nextSteps: text().array().notNull(),
     authorKind: text().notNull(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { customType, timestamp, uuid } from 'drizzle-orm/pg-core'
 
-/** The tenant of the row: first column of every table and of every index that a request uses. */
+/** The project of the row: first column of every table, and of every index that a request uses. */
 export const projectId = () => uuid().notNull()
 
 /** A point in time with milliseconds, as the API shows it. */

@@ -4,8 +4,8 @@ import { projectId } from './columns.ts'
 const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' })
 
 /**
- * The words by which finished subtasks are found, and nothing else of them: what they say is read from their own rows. Apart from those, because
- * an index of words on `subtasks` would cost each end of a subtask several times what the end itself does. docs/adr/0011
+ * The search index of finished subtasks. Their texts are read from their own rows. It is a table of its own because a full-text index on `subtasks`
+ * would make each end of a subtask several times as expensive. docs/adr/0011
  */
 export const episodeSearch = pgTable(
   'episode_words',
@@ -17,7 +17,7 @@ export const episodeSearch = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.subtaskId] }),
-    // What waits to be sorted in is read by every search, so it stays small.
+    // Every search reads the pending list of the index, so it stays small.
     index('episode_words_search').using('gin', table.search).with({ gin_pending_list_limit: 1024 }),
   ],
 )

@@ -2,8 +2,8 @@ import { bigint, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, projectId } from './columns.ts'
 
 /**
- * The event log. `seq` is given by the one relay at a time, after the fact has been committed: a reader that pages by it misses
- * nothing. Partitioned by ranges of `seq`, so that retention drops whole partitions.
+ * The event log. One relay at a time numbers events by `seq` after their commit, so that a reader that pages by it misses none. Partitioned by ranges
+ * of `seq`, so that retention drops whole partitions.
  */
 export const events = pgTable(
   'events',
@@ -13,7 +13,7 @@ export const events = pgTable(
     type: text().notNull(),
     subjectKind: text().notNull(),
     subjectId: uuid().notNull(),
-    /** What a subject is called that has a name instead of an id; `subject_id` is derived from it then. */
+    /** The name of a subject that has a name instead of an id. `subject_id` is derived from it. */
     subjectName: text(),
     data: jsonb().$type<Record<string, unknown>>().notNull(),
     actorKind: text().notNull(),

@@ -4,7 +4,7 @@ import { instantNow, projectId } from './columns.ts'
 
 const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' })
 
-/** What agents have learnt and want to be found again. */
+/** Texts that agents keep for later. */
 export const facts = pgTable(
   'facts',
   {
@@ -17,8 +17,8 @@ export const facts = pgTable(
     authorKind: text().notNull(),
     authorId: text().notNull(),
     createdAt: instantNow(),
-    // The beginning is enough to find it by, and keeps any text within what a tsvector may hold.
-    // Parted as `muster_words` parts, a function that the role that inserts may not execute.
+    // Only the beginning, so that any text fits into a tsvector. Words are separated as in `muster_words`, a function that the inserting role may not
+    // execute.
     search: tsvector().generatedAlwaysAs(
       sql.raw(`to_tsvector('simple', translate(left(content, 20000), '!"#$%&''()*+,-./:;<=>?@[\\]^_\`{|}~', repeat(' ', 32)))`),
     ),

@@ -1,7 +1,7 @@
 import { pgTable, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, projectId } from './columns.ts'
 
-/** Finished subtasks that memory is not to bring up again. An episode is the row of its subtask, which itself never changes. */
+/** Finished subtasks that memory no longer shows. An episode is the row of its subtask, which never changes. */
 export const forgottenEpisodes = pgTable(
   'forgotten_episodes',
   {

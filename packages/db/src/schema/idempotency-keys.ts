@@ -1,12 +1,12 @@
 import { index, jsonb, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
 import { bytes, instantNow, projectId } from './columns.ts'
 
-/** Answers already given, by `Idempotency-Key`. The row commits with the effect it stands for, so a crash leaves neither. */
+/** Answers by `Idempotency-Key`. A row commits with the effect of its request, so a crash leaves neither. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
     projectId: projectId(),
-    /** Keys are the caller's own: the same text from another credential is another key. */
+    /** The same key from another caller is another key. */
     actorId: text().notNull(),
     key: text().notNull(),
     requestHash: bytes().notNull(),

@@ -4,8 +4,8 @@ import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-c
 import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
 /**
- * What waits for a parent session: the end of a subtask, or the end or review of an assigned task. The row of the subtask or of the task holds
- * the result; an item only says which session has yet to receive it.
+ * What waits for a parent session: the end of a subtask, or the end or review of an assigned task. The row of the subtask or of the task has the result;
+ * an item names the session that has to receive it.
  */
 export const inbox = pgTable(
   'inbox',
@@ -14,7 +14,7 @@ export const inbox = pgTable(
     id: uuid().primaryKey(),
     sessionId: text().notNull(),
     subtaskId: uuid(),
-    /** Set together with the status that the item reports, where the item is about a task and not about a subtask. */
+    /** Set with `task_status` for an item about a task. */
     taskId: uuid(),
     taskStatus: text().$type<ReportedTaskStatus>(),
     createdAt: instantNow(),
@@ -27,7 +27,7 @@ export const inbox = pgTable(
     check('inbox_task_status', oneOf('task_status', REPORTED_TASK_STATUSES)),
     check('inbox_subject', sql`(subtask_id is null) = (task_id is not null) and (task_id is null) = (task_status is null)`),
     uniqueIndex('inbox_subtask').on(table.subtaskId),
-    // A task ends once. It may be in review several times, and each is an item.
+    // A task ends once. It may be in review several times, and each time makes an item.
     uniqueIndex('inbox_task_end').on(table.taskId).where(sql`task_status in ('completed', 'failed', 'cancelled')`),
     index('inbox_waiting').on(table.projectId, table.sessionId, table.id).where(sql`delivered_at is null`),
   ],

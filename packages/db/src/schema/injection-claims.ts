@@ -14,7 +14,7 @@ export interface StoredInjection {
   inboxClaimId: string | null
 }
 
-/** Injections that wait for their acknowledgement: at most one open a session. */
+/** Injections with manual acknowledgement: at most one open claim for each session. */
 export const injectionClaims = pgTable(
   'injection_claims',
   {

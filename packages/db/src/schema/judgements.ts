@@ -2,18 +2,18 @@ import { JUDGEMENT_STATUSES, type JudgementStatus } from '@muster/domain'
 import { bigint, check, index, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
-/** Evaluations that a model is to judge as well. The row is the truth; its pg-boss job, inserted in the same commit, is the doorbell. */
+/** Evaluations that a model is to judge as well. The row is the truth; its pg-boss job, inserted in the same commit, makes it claimable. */
 export const judgements = pgTable(
   'judgements',
   {
     projectId: projectId(),
     evaluationId: uuid().notNull(),
-    /** Null: the judge's default. */
+    /** Null for the judge's default. */
     model: text(),
     status: text().$type<JudgementStatus>().notNull().default('pending'),
-    /** How often a model has been asked. */
+    /** How often the model was asked. */
     attempts: smallint().notNull().default(0),
-    /** Why there will be no verdicts. */
+    /** Why there are no verdicts. */
     error: text(),
     inputTokens: bigint({ mode: 'number' }).notNull().default(0),
     outputTokens: bigint({ mode: 'number' }).notNull().default(0),

@@ -2,12 +2,12 @@ import type { ProjectSettings } from '@muster/domain'
 import { bigint, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow } from './columns.ts'
 
-/** The tenants. Its `id` is what every other table calls `project_id`. */
+/** The tenants. Every other table has their ids as `project_id`. */
 export const projects = pgTable('projects', {
   id: uuid().primaryKey(),
   name: text().notNull(),
   settings: jsonb().$type<ProjectSettings>().notNull().default({}),
-  /** Grows with every change of a guide, under this row's lock: processes keep guides ready for as long as it stays the same. */
+  /** Grows with every change of a guide, under this row's lock. Processes keep guides in memory until it changes. */
   tsgRevision: bigint({ mode: 'number' }).notNull().default(0),
   createdAt: instantNow(),
 })

@@ -2,14 +2,14 @@ import { FLAG_SUBJECTS, type FlagSubject, QUALITIES, type Quality } from '@muste
 import { boolean, check, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, oneOf, projectId } from './columns.ts'
 
-/** What people and controllers say of the quality of tasks and subtasks: the last word on each counts. [D2] flag_sequence_quality */
+/** The quality of tasks and subtasks according to people and controllers. The last flag of each counts. [D2] flag_sequence_quality */
 export const qualityFlags = pgTable(
   'quality_flags',
   {
     projectId: projectId(),
     subjectKind: text().$type<FlagSubject>().notNull(),
     subjectId: uuid().notNull(),
-    /** The latest evaluation of it when it was flagged. */
+    /** The latest evaluation at the time of the flag. */
     evaluationId: uuid(),
     quality: text().$type<Quality>().notNull(),
     tags: text().array().notNull(),

@@ -16,7 +16,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
-/** Rules that create subtasks at points in time. Every change, and every firing, happens under the row's lock. */
+/** Rules that create subtasks at points in time. Every change and every firing locks the row. */
 export const schedules = pgTable(
   'schedules',
   {
@@ -43,7 +43,7 @@ export const schedules = pgTable(
     notify: boolean().notNull(),
     timeoutSeconds: integer().notNull(),
     priority: text().$type<Priority>().notNull(),
-    /** Its definition is pinned when a slot fires, as it is then. */
+    /** A slot that fires pins the current version of the definition. */
     subagent: text(),
     runner: text().notNull(),
     model: text(),
@@ -64,10 +64,10 @@ export const schedules = pgTable(
     check('schedules_priority', oneOf('priority', PRIORITIES)),
     check('schedules_ended', sql`next_fire_at is null or state in ('active', 'paused')`),
     check('schedules_max_fires', sql`max_fires is null or fire_count <= max_fires`),
-    // All of a project is read state by state.
+    // A list of a project is read state by state.
     index('schedules_by_state').on(table.projectId, table.state, table.id),
     index('schedules_by_agent').on(table.projectId, table.agentId, table.state, table.id),
-    // For the scheduler, which looks at all projects at once.
+    // For the scheduler, which reads all projects at once.
     index('schedules_due').on(table.nextFireAt).where(sql`next_fire_at is not null`),
   ],
 )

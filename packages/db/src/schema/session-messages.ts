@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, doublePrecision, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, projectId } from './columns.ts'
 
-/** What was said in sessions, with the columns of its latest evaluation. */
+/** Messages of sessions, with the columns of their latest evaluations. */
 export const sessionMessages = pgTable(
   'session_messages',
   {
@@ -11,7 +11,7 @@ export const sessionMessages = pgTable(
     id: uuid().primaryKey(),
     sessionId: text().notNull(),
     role: text().$type<MessageRole>().notNull(),
-    /** Null where the text is longer than 64 KiB and kept in `bodies`. */
+    /** Null for a text above 64 KiB, which is in `bodies`. */
     content: text(),
     bodyId: uuid(),
     model: text(),

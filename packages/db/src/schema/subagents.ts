@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant, instantNow, oneOf, projectId } from './columns.ts'
 
-/** Every version of a sub-agent's definition that was ever put here or run: a run names one, and can always be told what it was given. Never rewritten. */
+/** Every version of a definition that the API stored or a run used. Runs name their versions, so rows never change. */
 export const subagentVersions = pgTable(
   'subagent_versions',
   {
@@ -13,14 +13,14 @@ export const subagentVersions = pgTable(
     version: integer().notNull(),
     source: text().$type<SubagentSource>().notNull(),
     definition: jsonb().$type<SubagentDefinition>().notNull(),
-    /** SHA-256 of what was read: a file that is read again is a new version only if it has changed. */
+    /** SHA-256 of the content: a file that is read again is a new version only if it changed. */
     contentHash: bytes().notNull(),
     createdAt: instantNow(),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.name, table.version] }), check('subagent_versions_source', oneOf('source', SUBAGENT_SOURCES))],
 )
 
-/** The version of each sub-agent that the API has put there, or that a file was last run as. Every change happens under the row's lock. */
+/** The newest version of each sub-agent that the API stored, or that a run of a file used. Every change locks the row. */
 export const subagents = pgTable(
   'subagents',
   {
@@ -29,14 +29,14 @@ export const subagents = pgTable(
     /** The newest in `subagent_versions`. */
     version: integer().notNull(),
     source: text().$type<SubagentSource>().notNull(),
-    /** Deleted through the API; a file or a built-in of that name counts again. */
+    /** Set when the API deleted it: a file or a built-in of that name counts again. */
     deletedAt: instant(),
     updatedAt: instantNow(),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.name] }), check('subagents_source', oneOf('source', SUBAGENT_SOURCES))],
 )
 
-/** What Claude Code's hooks have told of the sub-agents that it starts: a task that a call of its Agent tool named, until the sub-agent that takes it begins. */
+/** Tasks that calls of Claude Code's Agent tool named, as its hooks reported them, until the sub-agents that take them start. */
 export const hookReservations = pgTable(
   'hook_reservations',
   {
@@ -45,7 +45,7 @@ export const hookReservations = pgTable(
     sessionId: text().notNull(),
     subagentType: text().notNull(),
     taskId: uuid().notNull(),
-    /** The session that has taken it; null while it waits. */
+    /** The session that took it; null while it waits. */
     boundSessionId: text(),
     createdAt: instantNow(),
     boundAt: instant(),

@@ -20,7 +20,7 @@ export const subtasks = pgTable(
     scheduleId: uuid(),
     subagentName: text(),
     subagentVersion: integer(),
-    /** The ended subtask of the same sub-agent that this one goes on from. */
+    /** The ended subtask of the same sub-agent that this one resumes. */
     resumeOf: uuid(),
     background: boolean().notNull().default(true),
     priority: text().$type<Priority>().notNull(),
@@ -36,22 +36,22 @@ export const subtasks = pgTable(
     metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),
 
     status: text().$type<SubtaskStatus>().notNull().default('pending'),
-    /** Queue order: `created_at + rank × ageing`, fixed at insert, the same order as ageing by waited time but indexable. */
+    /** Queue order: `created_at + rank × ageing`, fixed at insert. The same order as ageing by waiting time, but indexable. */
     rankAt: instant().notNull(),
-    /** May run, or is running. Granted only under the lane's lock, so that an agent's running limit holds at every instant. */
+    /** Granted only under the lane's lock, so that the running limit of an agent holds at every moment. */
     hasPermit: boolean('slot').notNull().default(false),
     permitAt: instant('slot_at'),
     jobId: uuid(),
-    /** Fencing number: grows at every claim, and every write of a run carries it. */
+    /** The fencing number: grows at every claim, and every write of a run compares it. */
     attempt: integer().notNull().default(0),
     failures: smallint().notNull().default(0),
     feedback: text(),
     workerId: text(),
-    /** When its lease lapses; at the latest when its attempt has had its time, so that one index finds both. */
+    /** When the lease lapses: at the latest when the attempt times out, so that one index finds both. */
     leaseExpiresAt: instant(),
-    /** When its holder last proved that it is there: by its claim, a renewal or a heartbeat. */
+    /** The last claim, renewal or heartbeat. */
     leaseRenewedAt: instant(),
-    /** How long each renewal of the lease lasts, as its holder asked for. */
+    /** The length of each renewal, as the worker requested it. */
     leaseSeconds: integer(),
     attemptStartedAt: instant(),
     leaseTokenHash: bytes(),
@@ -62,7 +62,7 @@ export const subtasks = pgTable(
 
     finalOutcome: text().$type<FinalOutcome>(),
     result: text(),
-    /** Where a result longer than 64 KiB is kept, so that lists never read it. */
+    /** A result above 64 KiB is in `bodies`, so that lists never read it. */
     resultBodyId: uuid(),
     resultTruncated: boolean().notNull().default(false),
     summary: text(),
@@ -74,13 +74,13 @@ export const subtasks = pgTable(
     toolCalls: integer().notNull().default(0),
     revisionOf: uuid(),
     revisionRound: smallint().notNull().default(0),
-    /** How many rounds may follow the first one, where a result is poor. */
+    /** How many revision rounds may follow. */
     maxRevisions: smallint().notNull().default(0),
 
     createdAt: instantNow(),
     startedAt: instant(),
     completedAt: instant(),
-    /** For how long it was running without a live worker, over all attempts. Its duration leaves that out. */
+    /** How long it was running without a live worker, over all attempts. Its duration excludes that. */
     lostMs: bigint({ mode: 'number' }).notNull().default(0),
   },
   (table) => [
@@ -92,21 +92,21 @@ export const subtasks = pgTable(
       sql`(status in ('completed', 'failed', 'cancelled')) = (final_outcome is not null) and (final_outcome is null) = (completed_at is null)`,
     ),
     check('subtasks_slot', sql`(not slot or status in ('pending', 'running')) and (slot or status <> 'running') and slot = (job_id is not null)`),
-    // A change of status is an entry in every index, so there is none for what these can answer: all of a project is read status by status.
+    // Each change of status writes to every index, so there is none for (project, id): a list of a project is read status by status.
     index('subtasks_by_status').on(table.projectId, table.status, table.id),
     index('subtasks_by_agent').on(table.projectId, table.agentId, table.status, table.id),
     index('subtasks_by_session').on(table.projectId, table.parentSessionId, table.id).where(sql`parent_session_id is not null`),
     index('subtasks_by_task').on(table.projectId, table.taskId, table.id).where(sql`task_id is not null`),
     index('subtasks_by_subagent').on(table.projectId, table.subagentName, table.id).where(sql`subagent_name is not null`),
     index('subtasks_by_schedule').on(table.projectId, table.scheduleId, table.id).where(sql`schedule_id is not null`),
-    // What waits in a lane, best first, and what holds its slots.
+    // The waiting rows of a lane, best first, and the rows with its permits.
     index('subtasks_waiting').on(table.projectId, table.agentId, table.rankAt, table.id).where(sql`status = 'pending' and not slot`),
-    // Whether anything of another runner waits in a lane, however much of the same runner does.
+    // Whether a row of another runner waits in a lane, however many of the same runner do.
     index('subtasks_waiting_runners').on(table.projectId, table.agentId, table.runner).where(sql`status = 'pending' and not slot`),
     index('subtasks_slots').on(table.projectId, table.agentId).where(sql`slot`),
-    // Whether an earlier run of a schedule has not ended yet.
+    // Whether an earlier run of a schedule goes on.
     index('subtasks_scheduled_live').on(table.scheduleId).where(sql`schedule_id is not null and status in ('pending', 'running')`),
-    // For the reaper, which looks at all projects at once.
+    // For the reaper, which reads all projects at once.
     index('subtasks_leases').on(table.leaseExpiresAt).where(sql`status = 'running'`),
     index('subtasks_unclaimed').on(table.permitAt).where(sql`status = 'pending' and slot`),
   ],

@@ -2,14 +2,14 @@ import type { Criterion, RequiredOutput } from '@muster/domain'
 import { integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, projectId } from './columns.ts'
 
-/** Every state of a brief: who changed what, when, and what the result is judged by from then on. Append-only. */
+/** Every revision of a task: who changed what, when, and the criteria and outputs from then on. Append-only. */
 export const taskRevisions = pgTable(
   'task_revisions',
   {
     projectId: projectId(),
     taskId: uuid().notNull(),
     revision: integer().notNull(),
-    /** Names of the fields that changed; all that were given in revision 1. */
+    /** Names of the changed fields; in revision 1, of all given ones. */
     fields: text().array().notNull(),
     diff: jsonb().$type<unknown>(),
     criteria: jsonb().$type<Criterion[]>().notNull(),

@@ -1,7 +1,7 @@
 import { index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, projectId } from './columns.ts'
 
-/** Troubleshooting guides that belong to a task's brief. */
+/** The troubleshooting guides of a task. */
 export const taskTsgs = pgTable('task_tsgs', { projectId: projectId(), taskId: uuid().notNull(), tsgId: text().notNull(), linkedAt: instantNow() }, (table) => [
   primaryKey({ columns: [table.taskId, table.tsgId] }),
   index('task_tsgs_by_tsg').on(table.projectId, table.tsgId),

@@ -16,7 +16,7 @@ import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
 const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' })
 
-/** Briefs: structured work with criteria, outputs and a revision number. Every change happens under the row's lock. */
+/** Structured work with criteria, outputs and a revision number. Every change locks the row. */
 export const tasks = pgTable(
   'tasks',
   {
@@ -35,23 +35,23 @@ export const tasks = pgTable(
     completionOutputs: jsonb().$type<Record<string, unknown>>(),
     summary: text(),
     parentSessionId: text(),
-    /** Who holds it now: the session of its newest assignment. */
+    /** The session that holds it: that of its newest assignment. */
     subagentSessionId: text(),
-    /** The subtask that runs it now, or ran it last. */
+    /** The subtask that runs it, or ran it last. */
     subtaskId: uuid(),
     review: text().$type<ReviewMode>().notNull().default('none'),
     clientCwd: text(),
     workspace: text(),
     metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     lastError: text(),
-    /** What its holder says comes next, by the newest check-in that says so. */
+    /** The next steps of the newest check-in that has any. */
     nextSteps: text().array().notNull().default(sql`'{}'`),
-    /** Number of the last update; the next one takes the next, under this row's lock. */
+    /** Number of the last update. The next one gets its number under this row's lock. */
     updateSeq: integer().notNull().default(0),
     createdAt: instantNow(),
     updatedAt: instantNow(),
     completedAt: instant(),
-    // The beginning is enough to find a brief by, and keeps any text within what a tsvector may hold.
+    // Only the beginning, so that any text fits into a tsvector.
     search: tsvector().generatedAlwaysAs(sql`to_tsvector('simple', title || ' ' || left(coalesce(description, ''), 1000) || ' ' || left(instructions, 20000))`),
   },
   (table) => [

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { instant, instantNow, projectId } from './columns.ts'
 
-/** Guides that matched what went wrong in a session: each is announced there once. */
+/** Guides that fit a failure in a session. Each is delivered there once. */
 export const tsgNotices = pgTable(
   'tsg_notices',
   {

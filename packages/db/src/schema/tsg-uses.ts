@@ -3,7 +3,7 @@ import { instantNow, oneOf, projectId } from './columns.ts'
 
 export const TSG_USES = ['surfaced', 'read', 'resolved', 'unresolved'] as const
 
-/** What became of guides: shown to somebody, read, of help or not. Append-only; effect figures are counted from it. */
+/** Uses of guides: surfaced, read, and whether they resolved the failure. Append-only; statistics count them. */
 export const tsgUses = pgTable(
   'tsg_uses',
   {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instant, instantNow, projectId } from './columns.ts'
 
-/** Changes that reach work after its launch, each with the receipt of its delivery. */
+/** Changes and notes for running work, each with its receipt. */
 export const updates = pgTable(
   'updates',
   {
@@ -10,7 +10,7 @@ export const updates = pgTable(
     id: uuid().primaryKey(),
     subtaskId: uuid(),
     taskId: uuid(),
-    /** Order within its subtask or task, assigned under that row's lock. */
+    /** Number within its subtask or task, assigned under that row's lock. */
     seq: integer().notNull(),
     updateType: text().notNull(),
     fields: text().array().notNull().default([]),
@@ -19,7 +19,7 @@ export const updates = pgTable(
     revision: integer(),
     senderKind: text().notNull(),
     senderId: text().notNull(),
-    /** Of the key when the update was sent, or the session that a caller without a key named. */
+    /** The name of the key at that time, or the session that a caller without a key named. */
     senderName: text(),
     delivery: text().$type<'next_step' | 'interrupt'>().notNull().default('next_step'),
     status: text().$type<'queued' | 'delivered' | 'acknowledged' | 'superseded' | 'expired'>().notNull().default('queued'),

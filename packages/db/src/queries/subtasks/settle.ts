@@ -161,14 +161,14 @@ export interface RevisionRound {
  */
 export async function insertRevisionRounds(tx: Tx, revisionRounds: readonly RevisionRound[]): Promise<void> {
   const { sql } = tx
-  const before = revisionRounds.map((round) => round.revisionOf)
+  const before = revisionRounds.map((each) => each.revisionOf)
   await sql`
     insert into subtasks (id, project_id, ${sql.unsafe(names(COPIED))}, task_revision, revision_of, revision_round, created_at, rank_at)
     select n.id, s.project_id, ${sql.unsafe(names(COPIED, 's'))}, n.task_revision, s.id, s.revision_round + 1,
       moment.now, moment.now + n.rank_seconds * interval '1 second'
     from unnest(
-      ${revisionRounds.map((round) => round.id)}::uuid[], ${before}::uuid[], ${revisionRounds.map((round) => round.taskRevision)}::int[],
-      ${revisionRounds.map((round) => round.rankSeconds)}::int[]
+      ${revisionRounds.map((each) => each.id)}::uuid[], ${before}::uuid[], ${revisionRounds.map((each) => each.taskRevision)}::int[],
+      ${revisionRounds.map((each) => each.rankSeconds)}::int[]
     ) as n(id, revision_of, task_revision, rank_seconds)
     join subtasks s on s.id = n.revision_of
     cross join (select muster_now() as now) as moment

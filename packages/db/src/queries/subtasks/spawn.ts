@@ -36,7 +36,7 @@ export async function insertSubtasks(
     actor_id: created.actor.id,
   }))
   const { sql } = tx
-  const inserted = await sql<{ id: string; slot: boolean; created_at: string; rank_at: string; outranks_holder: boolean; is_left: boolean }[]>`
+  const inserted = await sql<{ id: string; has_permit: boolean; created_at: string; rank_at: string; outranks_holder: boolean; is_left: boolean }[]>`
     with moment as materialized (select muster_now() as now),
     wanted as materialized (
       select *, row_number() over (partition by agent_id order by place) - 1 as before
@@ -102,7 +102,7 @@ export async function insertSubtasks(
       select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id, moment.now
       from inserted i join wanted w on w.id = i.id cross join moment order by w.place
     )
-    select i.id, i.slot, i.created_at, i.rank_at,
+    select i.id, i.slot as has_permit, i.created_at, i.rank_at,
       not i.slot and (u.last_rank_at > i.rank_at or exists (
         select from inserted later where later.agent_id = i.agent_id and later.slot and later.rank_at > i.rank_at)) is true as outranks_holder,
       a.has_lane_permit and not i.slot as is_left
@@ -111,7 +111,7 @@ export async function insertSubtasks(
     inserted.map((row) => [
       row.id,
       {
-        hasPermit: row.slot,
+        hasPermit: row.has_permit,
         createdAt: new Date(row.created_at),
         rankAt: new Date(row.rank_at),
         outranksHolder: row.outranks_holder,
