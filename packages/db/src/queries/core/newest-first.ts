@@ -1,6 +1,5 @@
 import { desc, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Tx } from '../../client.ts'
 
 /** A column, and the value that a list is limited to. */
 export type Filter = readonly [PgColumn, string]
@@ -22,12 +21,4 @@ export function along(columns: readonly Filter[], id: PgColumn, beforeId: string
   const before = beforeId === undefined ? [] : [sql`${row([...names, sql`${id}`])} < ${row([...values, sql`${beforeId}`])}`]
   const range = columns.length === 0 ? [] : [sql`${row(names)} >= ${row(values)}`, ...(beforeId === undefined ? [sql`${row(names)} <= ${row(values)}`] : [])]
   return { where: [...range, ...before], orderBy: [...columns.map(([column]) => desc(column)), desc(id)] }
-}
-
-/**
- * Plans the later statements of this transaction for their values, because a rare value has to be read another way than a frequent one. First in its
- * pipeline, and not by drizzle, which would send it after the SQL that follows.
- */
-export async function planForValues(tx: Tx): Promise<void> {
-  await tx.sql`set local plan_cache_mode = force_custom_plan`
 }

@@ -3,7 +3,8 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
 import { schedules } from '../../schema/schedules.ts'
 import { anyOf } from '../core/any-of.ts'
-import { along, given, planForValues } from '../core/newest-first.ts'
+import { along, given } from '../core/newest-first.ts'
+import { planForValues } from '../core/plan-for-values.ts'
 
 type Row = typeof schedules.$inferSelect
 
