@@ -2,7 +2,7 @@ import type { Judge } from '@muster/domain'
 import { type HeldJudgeJob, type Loop, startLoop } from '@muster/jobs'
 import { type Deps, judgeEvaluation } from '@muster/usecases'
 
-/** Looks for what came due without a bell, such as another try. */
+/** Finds jobs that become due without a notification, such as another try. */
 const TAKE_EVERY_MS = 2_000
 /** Several of these go into the time after which a job counts as lost. */
 const HOLD_EVERY_MS = 4_000
@@ -25,7 +25,7 @@ export function startJudging(deps: Deps & { judge: Judge | null }, onError: (wha
       const end = await judgeEvaluation(deps, judge, job, stopping.signal)
       log.debug({ evaluation_id: job.evaluationId, attempt: job.attempt, end }, 'the judge ended')
     } catch (error) {
-      // Nobody holds the job any more: after a while it goes to whoever is there, as long as it has tries left.
+      // The job is not renewed any more: after a while another worker gets it, if tries remain.
       onError('have an output judged')(error)
     } finally {
       held.delete(job)

@@ -36,7 +36,7 @@ export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise
     }
   }
   await beat().catch(async (error: unknown) => {
-    // Its row may be there already, and whoever starts again does so under another id.
+    // Its row may exist already; a restarted worker has another id.
     await signOff().catch((second: unknown) => deps.log.warn({ err: second, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF))
     throw error
   })

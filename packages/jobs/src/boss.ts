@@ -1,7 +1,7 @@
 import type { Database, Tx } from '@muster/db'
 import { type Db, PgBoss } from 'pg-boss'
 
-/** pg-boss over a pool. Its housekeeping sends several statements with their own BEGIN and COMMIT, which needs a connection of its own. */
+/** pg-boss over a pool. Its maintenance sends several statements with their own BEGIN and COMMIT, which needs a reserved connection. */
 function overPool({ sql }: Database): Db {
   return {
     async executeSql(text, values) {
@@ -40,7 +40,7 @@ function allRows(result: unknown[]): unknown[] {
 export type Boss = PgBoss
 
 export interface BossOptions {
-  /** Whether this process also does pg-boss's housekeeping: deleting finished jobs, watching its queues. */
+  /** Whether this process also does pg-boss's maintenance: deleting finished jobs, watching its queues. */
   supervise: boolean
   onWarning: (warning: { message: string; data?: unknown }) => void
   onError: (error: Error) => void

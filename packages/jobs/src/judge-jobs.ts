@@ -3,7 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import { insideTransaction } from './boss.ts'
 import { JUDGE_QUEUE, runQueue } from './queues.ts'
 
-/** The doorbell of one judgement. The evaluation's id is the job's own, so that no evaluation has two. */
+/** The job of one judgement. Its id is the id of the evaluation, so that no evaluation has two jobs. */
 export interface JudgeJob {
   projectId: string
   evaluationId: string
@@ -11,9 +11,9 @@ export interface JudgeJob {
 
 /** A job in the hands of a worker. */
 export interface HeldJudgeJob extends JudgeJob {
-  /** Which try it is, from 0: what a lapsed one says of the job goes unheard. */
+  /** The number of the try, from 0. Reports of an expired try are ignored. */
   attempt: number
-  /** Whether no other will follow should this one fail. */
+  /** Whether this is the last try. */
   isLast: boolean
 }
 
@@ -22,11 +22,11 @@ interface JudgeJobData {
   id: string
 }
 
-/** The moves of the jobs by which a model's verdicts are asked for. pg-boss counts the tries and finds out which workers are gone. */
+/** The moves of the jobs of judgements. pg-boss counts the tries and detects lost workers. */
 export interface JudgeJobs {
   /** In the transaction of the rows that they stand for. A job that is there already stays as it is. */
   insert(tx: Tx, jobs: readonly JudgeJob[]): Promise<void>
-  /** Takes up to `limit` waiting jobs, of all projects. Whoever has them must say every few seconds that it does, by `hold`. */
+  /** Takes up to `limit` waiting jobs of all projects. The worker must renew them every few seconds with `hold`. */
   take(limit: number): Promise<HeldJudgeJob[]>
   hold(jobs: readonly HeldJudgeJob[]): Promise<void>
   /** In the transaction in which its row comes to an end: rows and events tell what was, so nothing is kept of the job. */
@@ -36,10 +36,10 @@ export interface JudgeJobs {
   /** Lets others have it at once; the try does not count. */
   giveBack(job: HeldJudgeJob): Promise<void>
   /**
-   * Gives the jobs of workers that are gone another try, sooner than pg-boss's own housekeeping would. Answers how many.
+   * Gives the jobs of lost workers another try, sooner than pg-boss's own maintenance would. Returns their number.
    */
   takeFromLost(): Promise<number>
-  /** Up to `limit` jobs of which there is nothing to be expected any more: each of their tries ended with its worker, or somebody ended them. */
+  /** Up to `limit` jobs that will never finish: each try was lost with its worker, or the job was cancelled. */
   findExhausted(limit: number): Promise<JudgeJob[]>
   /** Which of these evaluations have no job. */
   findMissing(tx: Tx, evaluationIds: readonly string[]): Promise<string[]>
@@ -47,7 +47,7 @@ export interface JudgeJobs {
   findProjects(): Promise<string[]>
 }
 
-/** Longest wait that a provider is granted, in seconds. */
+/** The longest wait that a provider may ask for, in seconds. */
 const WAIT_SECONDS_MAX = 600
 const LOST_MAX = 100
 
@@ -82,7 +82,7 @@ export function createJudgeJobs(boss: PgBoss): JudgeJobs {
     async retry(tx, job, waitSeconds) {
       await boss.fail(JUDGE_QUEUE, [attemptOf(job)], undefined, insideTransaction(tx))
       if (waitSeconds === null) return
-      // Only of a job that waits: one that has gone on to somebody else meanwhile stays as it is.
+      // Only a waiting job: one that another worker has taken stays as it is.
       await boss.update(JUDGE_QUEUE, undefined, {
         id: job.evaluationId,
         startAfter: Math.ceil(Math.min(waitSeconds, WAIT_SECONDS_MAX)),
@@ -90,7 +90,7 @@ export function createJudgeJobs(boss: PgBoss): JudgeJobs {
       })
     },
     async giveBack(job) {
-      // As pg-boss's own restore, which does not ask whose job it is by now.
+      // Like pg-boss's own restore, which does not check the current owner of a job.
       await query(
         `update pgboss.job set state = 'created', started_on = null, heartbeat_on = null
          where name = $1 and id = $2 and state = 'active' and retry_count = $3`,

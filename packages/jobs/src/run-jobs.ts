@@ -4,11 +4,11 @@ import { runQueueOf } from './queues.ts'
 /** The moves of run jobs, each inside the transaction that moves the rows they stand for. */
 export interface RunJobs {
   /**
-   * Inserts the jobs of rows whose transaction has just made them wait for a claim. The rows tell whether they do: nothing is inserted for
-   * those without a slot, so that it may travel in the packet of the statement that decides.
+   * Inserts the jobs of rows that this transaction has made claimable. It reads that from the rows and inserts nothing for rows that hold no
+   * permit, so it can follow the deciding statement in a pipeline.
    */
   insertForRows(tx: Tx, subtaskIds: readonly string[]): Promise<void>
-  /** The queue's part of the statements that give slots, for `lanes.grantSlots`. */
+  /** The queue's part of the statements that grant permits, for `lanes.grantPermits`. */
   inserting(tx: Tx): lanes.InsertingJobs
   /**
    * The queue's part of the one statement that claims, for `claims.claimRows`: takes up to `limit` waiting jobs of a queue (see `runQueue`),
@@ -29,9 +29,9 @@ export interface RunJobs {
 }
 
 /**
- * What pg-boss's own insert writes for such jobs; a test holds the two against each other. What it is told is the ids, everything else is in
- * the row, and its place in the queue is the row's, ageing included. Without its queue a job has no name, and the statement fails: a row with a
- * slot and without a job would wait for ever.
+ * Writes what pg-boss's own insert writes for such jobs; a test compares the two. The job holds ids only. Its place in the queue is the row's,
+ * ageing included. Without its queue the name of a job is null and the statement fails, because a row that holds a permit but has no job would
+ * wait for ever.
  */
 function insertGranted(sql: Tx['sql']) {
   return sql`
