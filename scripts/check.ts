@@ -3,10 +3,10 @@ import { type CommandResult, run } from './check/command.ts'
 
 const HELP = `Usage: npm run check [-- --fix]
 
-Checks everything but behaviour: format, lint, types, import rules, unused code, and that whatever is generated is in step.
-Each step prints a line; the output of those that fail follows at once. Exits 1 if any failed.
+Checks everything except behaviour: format, lint, types, import rules, unused code, generated files.
+Each step prints a line, and its output if it fails. Exits 1 if any step fails.
 
-  --fix   first format, apply safe lint fixes, and write .env.example and openapi.yaml anew
+  --fix   first format, apply safe lint fixes, and write .env.example and openapi.yaml
   --help  print this
 `
 
@@ -22,7 +22,7 @@ const node = process.execPath
 const STEPS: Step[] = [
   { name: '.env.example', command: [node, 'scripts/check/env-example.ts'], fix: [node, 'scripts/check/env-example.ts', '--write'] },
   { name: 'openapi.yaml', command: [node, 'scripts/check/openapi.ts'], fix: [node, 'scripts/check/openapi.ts', '--write'] },
-  // Strict: what Redocly recommends is an error, because warnings in a log go unread.
+  // Recommendations count as errors, because warnings in a log go unread.
   { name: 'openapi rules', command: ['redocly', 'lint', '--extends=recommended-strict', 'openapi.yaml'] },
   { name: 'format and lint', command: ['biome', 'check', '--error-on-warnings', '.'], fix: ['biome', 'check', '--write', '.'] },
   { name: 'types', command: ['tsc', '--project', '.'] },
@@ -32,7 +32,7 @@ const STEPS: Step[] = [
   { name: 'documents', command: [node, 'scripts/check/documents.ts'] },
 ]
 
-/** Runs the steps, as many at once as there are processors but two at most, since most of them use a whole one. */
+/** Runs the steps, at most two at once, because most of them use a whole processor. */
 async function runAll(steps: readonly Step[]): Promise<string[]> {
   const waiting = [...steps]
   const failed: string[] = []
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   }
   if (options.includes('--fix')) {
     for (const { fix } of STEPS) {
-      // A fix that cannot be made shows up as the failure of its step below, with the reason.
+      // If a fix fails, its step below fails with the reason.
       if (fix) await run(fix[0], fix.slice(1))
     }
   }

@@ -26,22 +26,22 @@ Starts PostgreSQL, the API and a worker on free ports with a database of its own
   3. dispatches the same brief to a program, and steers that;
   4. writes a schedule in words, which fires within seconds;
   5. sends a poor result back, and gets a better one.
-Then everything is removed again.
+Then it removes everything.
 
   PORT=7301        the API on this port
   DATA_DIR=folder  the database in this folder, which is then kept
-  LOG_LEVEL=info   the logs of API and worker between the lines; they are quiet unless told
+  LOG_LEVEL=info   the logs of API and worker between the lines; default: warn
 `
 
 const TIMEOUT_MS = 45_000
-/** As a shell counts a program that Ctrl-C ended. */
+/** What a shell reports for a program that Ctrl-C ended. */
 const INTERRUPTED_EXIT_CODE = 130
-/** What every start says. The demo is about what comes then. */
+/** Lines of every start, which the demo does not show. */
 const EXPECTED = /^(?:starting|made a database|migrating)/
-/** Slow enough to be watched: a folder of the inspected tree takes about this long. */
+/** How long the scout takes for a folder: slow enough to watch. */
 const PACE_MS = '120'
 
-/** Its own data folder, ports and runner, whatever `.env` says for `npm start`; what the caller sets by hand counts. */
+/** Its own data folder, ports and runner, without `.env` of `npm start`. Variables of the caller take precedence. */
 function demoEnvironment(given: Environment, dataDir: string): SystemEnvironment {
   return prepareEnvironment({
     ...given,
@@ -58,12 +58,12 @@ function demoEnvironment(given: Environment, dataDir: string): SystemEnvironment
 
 async function makeDataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'muster-demo-'))
-  // When root starts it, PostgreSQL runs as another user, who has to get in.
+  // If root starts the demo, PostgreSQL runs as another user, who has to enter this folder.
   if (process.getuid?.() === 0) await chmod(folder, 0o755)
   return folder
 }
 
-/** What is left of the demo when it is over, however it ends. */
+/** What to remove when the demo has ended. */
 type Leftovers = { remove: () => Promise<void> }
 
 async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured: boolean, leftovers: Leftovers): Promise<string[]> {
@@ -90,7 +90,7 @@ async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured:
     return problems
   } catch (error) {
     if (interrupted.signal.aborted) throw new BrokenOffError()
-    if (deadline.aborted) return [`it was not done after ${TIMEOUT_MS / 1000} s`]
+    if (deadline.aborted) return [`it was not finished after ${TIMEOUT_MS / 1000} s`]
     throw error
   } finally {
     await system.stop()

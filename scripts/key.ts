@@ -5,7 +5,7 @@ import { withDatabase } from './system/database.ts'
 import { loadEnvFile, prepareEnvironment } from './system/environment.ts'
 import { reportFailure } from './system/report.ts'
 
-/** How a key stands now. */
+/** Whether a key is valid now, and until when. */
 function stateOf(key: ApiKey, now: Date): string {
   if (key.revokedAt !== null) return `revoked ${key.revokedAt.toISOString()}`
   if (key.expiresAt === null) return 'never expires'
@@ -17,7 +17,7 @@ function describe(key: ApiKey, now: Date): string {
   return `${key.id}  ${key.name}  ${key.keyPrefix}…  ${key.scopes.join(',')}${agent}  ${stateOf(key, now)}`
 }
 
-/** The key alone goes to standard output, so that it can be caught in a variable; what is said about it goes beside it. */
+/** Only the key goes to standard output, so that a shell can keep it in a variable. Its description goes to standard error. */
 function print(result: KeyResult, now: Date): void {
   if ('made' in result) {
     console.error(`${describe(result.made, now)}\nproject ${result.made.projectId}\n\nThe key, shown this once; send it as "Authorization: Bearer <key>":\n`)
@@ -25,7 +25,7 @@ function print(result: KeyResult, now: Date): void {
   } else if ('revoked' in result) {
     console.log(describe(result.revoked, now))
   } else if (result.list.length === 0) {
-    console.log('There are no keys. Make one with: npm run key -- create --name first --scopes subtasks:read,subtasks:write')
+    console.log('There are no keys. Create one with: npm run key -- create --name first --scopes subtasks:read,subtasks:write')
   } else {
     for (const key of result.list) console.log(describe(key, now))
   }

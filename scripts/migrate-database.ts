@@ -1,16 +1,16 @@
 import { explainDatabaseError, migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 
-/** Which database to bring to this version, and how it is reached. */
+/** The database to migrate, and its addresses. */
 export type Migration = {
   /** A role that may create tables and roles. */
   adminUrl: string
-  /** What API and worker connect with. */
+  /** The address that API and worker use. */
   appUrl: string
   log?: (line: string) => void
 }
 
-/** Brings a database to this version: tables and roles first, then the queues, which are granted to those roles. */
+/** Brings a database to this version: tables and roles first, then the queues, whose grants need those roles. */
 export async function migrateDatabase({ adminUrl, appUrl, log }: Migration): Promise<void> {
   await migrate({ adminUrl, appUrl, ...(log === undefined ? {} : { log }) })
   const queuesUrl = new URL(adminUrl)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The way into every command of the root package.json. It runs on any Node from 20 on with nothing installed, makes sure
- * that everything else is installed, and starts the project's own Node 24, which runs TypeScript as it is.
+ * Runs every command of the root package.json. It needs only Node 20 or newer, installs everything else, and starts the project's own Node 24, which
+ * runs TypeScript without a build.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
@@ -19,7 +19,7 @@ const TARGETS = {
   key: { file: 'scripts/key.ts', does: 'create, list and revoke API keys' },
   migrate: { file: 'scripts/migrate.ts', does: 'bring the database to this version' },
   bench: { file: 'bench/main.ts', does: 'measure' },
-  chaos: { file: 'chaos/src/main.ts', does: 'break everything under load and check every promise' },
+  chaos: { file: 'chaos/src/main.ts', does: 'cause faults under load and check every promise' },
   check: { file: 'scripts/check.ts', does: 'format, lint, types, import rules, unused code' },
 }
 
@@ -49,13 +49,13 @@ if (major < NODE_MAJOR_MIN)
   fail(`Muster needs Node ${NODE_MAJOR_MIN} or newer to start, and this is Node ${process.versions.node}: install a newer one from https://nodejs.org.`)
 if (process.platform === 'win32') fail('Muster runs on Linux and macOS: on Windows, use it inside WSL.')
 
-// The Docker image has what its processes need, on a Node of its own, and nothing of it may be written to.
+// The Docker image has everything that its processes need, including Node 24, and is read-only.
 const isImage = process.env.MUSTER_IMAGE === '1'
 if (isImage && !IN_IMAGE.includes(name)) fail(`npm run ${name} is not part of this image, which has: npm run ${IN_IMAGE.join(', npm run ')}.`)
 if (!isImage && !isInstalled()) install()
 runTarget(isImage ? process.execPath : findNode(), [join(ROOT, target.file), ...(target.before ?? []), ...options])
 
-/** pnpm keeps a copy of the lock file it installed from, written when it is done: equal means installed, and whole. */
+/** pnpm keeps a copy of the installed lock file, written at the end: if it is equal, the installation is complete. */
 function isInstalled() {
   const installed = readText(join(ROOT, 'node_modules', '.pnpm', 'lock.yaml'))
   return installed !== undefined && installed === readText(join(ROOT, 'pnpm-lock.yaml')) && existsSync(join(ROOT, 'node_modules', '.modules.yaml'))
@@ -68,9 +68,9 @@ function install() {
   const startedAt = Date.now()
   const env = {
     ...process.env,
-    // pnpm asks no questions then, not even whether it may replace a node_modules of another version.
+    // So that pnpm asks no questions, such as whether it may replace a node_modules of another version.
     CI: 'true',
-    // The version is the pinned one already; checking that would want to write into the lock file, which is frozen.
+    // This is the pinned version already, and the check would write into the frozen lock file.
     pnpm_config_pm_on_fail: 'ignore',
   }
   const done = spawnSync('npx', command, { cwd: ROOT, env, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
@@ -85,7 +85,7 @@ function install() {
   )
 }
 
-/** The program itself, not a script that starts it: signals and the pid are then those of what runs. */
+/** The program itself instead of a script that starts it, so that pid and signals are those of the program. */
 function findNode() {
   const candidates = [join(ROOT, 'node_modules', 'node', 'bin', 'node'), join(ROOT, 'node_modules', '.bin', 'node')]
   const found = candidates.find((path) => existsSync(path))
@@ -95,17 +95,17 @@ function findNode() {
 
 function runTarget(node, argv) {
   const path = [join(ROOT, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter)
-  // TypeScript with its types already taken out: the second start of everything is quicker, and smaller.
+  // A cache of compiled TypeScript: later starts are faster and smaller.
   const NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? join(ROOT, 'node_modules', '.cache', 'node')
   const child = spawn(node, argv, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE, PATH: path } })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) {
     process.on(signal, () => {
-      // Ctrl-C in a terminal has reached the child already; a second one would mean "at once" to it.
+      // Ctrl-C in a terminal has reached the child already; a second signal would end it at once.
       const cameFromTerminal = signal === 'SIGINT' && process.stdin.isTTY === true
       if (!cameFromTerminal) child.kill(signal)
     })
   }
-  // npm passes a signal on to the shell between it and this process, and that shell dies of it without telling anybody.
+  // npm sends a signal to the shell between it and this process. The shell ends and does not pass it on.
   if (process.env.npm_lifecycle_event !== undefined) {
     const shell = process.ppid
     const watch = setInterval(() => {

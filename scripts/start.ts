@@ -8,8 +8,8 @@ import { startSystem } from './system/system.ts'
 
 const HELP = `Usage: npm start
 
-Starts PostgreSQL, the API and a worker, and stays up until Ctrl-C. Everything is set by environment variables, also in a
-file .env; .env.example lists them all. The most asked for:
+Starts PostgreSQL, the API and a worker, and runs until Ctrl-C. Settings are environment variables, also from a file .env;
+.env.example lists all of them. The most common ones:
 
   PORT=7301        another port (0: any free one)
   DATA_DIR=folder  another folder for the database; with another port, a second Muster beside the first
@@ -23,7 +23,7 @@ function say(line: string): void {
   console.log(formatLogLine('muster', JSON.stringify({ level: 30, time: Date.now(), msg: line }), isColoured))
 }
 
-/** A word of a shell command, quoted as needed for any path. */
+/** Quotes a word of a shell command. */
 function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

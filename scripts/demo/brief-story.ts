@@ -8,10 +8,10 @@ const NOTE = 'The folder testing counts, too.'
 const BRIEF_LINES = 9
 
 /**
- * A brief in the hands of a session, which receives changes as it goes on, and cannot complete it without what was asked for. The
- * session is played by the demo itself, with the credential that came with the assignment.
+ * A session works on a brief, receives changes, and cannot complete it without the required outputs. The demo plays the session, with the credential of
+ * the assignment.
  *
- * @returns what was not as it should have been; empty when all was
+ * @returns deviations from what should happen; empty if there is none
  */
 export async function playBriefStory(client: Client, narrator: Narrator, signal: AbortSignal): Promise<string[]> {
   narrator.title('2. A brief, steered in flight: T asks for it, S is the session of a sub-agent that works on it')
@@ -65,13 +65,13 @@ function warningsOf({ warnings }: Task['validation']): string {
   return warnings.length === 0 ? 'accepted without a warning' : `accepted, with warnings: ${warnings.map(({ message }) => message).join('; ')}`
 }
 
-/** The beginning of a brief, without empty lines and rules. */
+/** The beginning of a brief, without empty and ruled lines. */
 function quoteBrief(narrator: Narrator, text: string): void {
   const lines = text.split('\n').filter((line) => /[^\s=]/.test(line))
   narrator.quote(lines.slice(0, BRIEF_LINES), `${lines.length - BRIEF_LINES} lines more: constraints, how changes arrive, the form of a check-in`)
 }
 
-/** Of each update its heading, and what is new. */
+/** The heading of each update, and its changes. */
 function quoteUpdates(narrator: Narrator, { items }: Injection): void {
   for (const { text } of items) {
     const [heading = '', ...lines] = text.split('\n')
@@ -82,7 +82,7 @@ function quoteUpdates(narrator: Narrator, { items }: Injection): void {
   }
 }
 
-/** The form that came with the brief, filled in, about the revision that was seen last. */
+/** The check-in form of the brief, filled in for the latest revision. */
 function filledIn(text: string, revision: number): string {
   const [form = ''] = /<npl-block type="check-in"[\s\S]*?<\/npl-block>/.exec(text) ?? []
   return form.replace(/revision="\d+"/, `revision="${revision}"`).replaceAll('❓', '✅')

@@ -17,11 +17,11 @@ export const BRIEF = {
   priority: 'P1',
 }
 
-/** What is added to the instructions, and makes the second revision. */
+/** The addition to the instructions that makes the second revision. */
 export const ADDED = 'Only TypeScript files.'
 export const REVISED = { instructions: `${BRIEF.instructions} ${ADDED}` }
 
-/** Puts a guide of this repository where the brief can link it. Answers its name. */
+/** Imports a guide of this repository, so that the brief can link it. Returns its name. */
 export async function importGuide(client: Client): Promise<string> {
   await client.importGuide(GUIDE, await readFile(join(ROOT, 'tsgs', `${GUIDE}.md`), 'utf8'))
   return GUIDE

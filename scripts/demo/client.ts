@@ -12,7 +12,7 @@ export type Subtask = {
   error: string | null
   /** The delivered revision of the brief that it runs. */
   task_revision: number | null
-  /** Of a result that was sent back: how often. */
+  /** How often the result was sent back. */
   revision_round: number
 }
 
@@ -38,7 +38,7 @@ export type Evaluation = {
   criteria: { text: string; verdict: string; evidence: string | null }[]
 }
 
-/** A fact of the event log, as it comes over server-sent events. */
+/** An event of the log, as server-sent events deliver it. */
 export type LoggedEvent = { id: number | string; type: string; subject: { kind: string; id: string }; data: Record<string, unknown> }
 
 /** What the demo reads of a task. */
@@ -51,30 +51,30 @@ export type Task = {
   validation: { warnings: { message: string }[] }
 }
 
-/** What is new for a session: all of it as one text, and item by item. */
+/** What is new for a session, as one text and as items. */
 export type Injection = { text: string; items: { kind: string; update_id: string | null; text: string }[] }
 
-/** What was understood of a check-in. */
+/** A check-in as Muster has read it. */
 export type CheckedIn = { revision: number; criteria: { text: string; state: string }[]; acknowledged_update_ids: string[] }
 
 /** What the demo reads of a schedule. */
 export type Schedule = { id: string; reading: string; upcoming: string[]; state: string }
 
-/** What became of one slot of a schedule. */
+/** The outcome of one slot of a schedule. */
 export type ScheduleRun = { slot: string; outcome: string; subtask_id: string | null }
 
-/** A refusal, in the words of the API. */
+/** A refusal of the API. */
 export type Problem = { status: number; code: string; detail: string; candidates?: { phrase: string }[] }
 
-/** The calls of the demo: plain HTTP, as any program would make them. */
+/** The calls of the demo, over plain HTTP. */
 export type Client = {
-  /** The same API with a credential of its own. */
+  /** The same API with another credential. */
   as: (credential: string) => Client
   spawn: (body: { task: string; runner: string; parent_session_id: string; timeout_seconds?: number }) => Promise<Subtask>
   steer: (id: string, content: string) => Promise<Update>
   updates: (id: string) => Promise<Update[]>
   cancel: (id: string) => Promise<void>
-  /** Waits on the server's side until the subtask has ended, one minute at most. */
+  /** Waits on the server until the subtask has ended, at most one minute. */
   wait: (id: string) => Promise<Subtask>
   claimInbox: (session: string) => Promise<InboxItem[]>
   importGuide: (id: string, markdown: string) => Promise<void>
@@ -82,17 +82,17 @@ export type Client = {
   task: (id: string) => Promise<Task>
   assign: (id: string, session: string) => Promise<{ task: Task; subagent_credential: string }>
   inject: (session: string) => Promise<Injection>
-  /** Changes a brief, if it still has the revision that the change was made from. */
+  /** Changes a brief, if it still has this revision. */
   revise: (id: string, revision: number, patch: Record<string, unknown>) => Promise<{ revision: number; update_id: string }>
   note: (id: string, content: string) => Promise<Update>
   taskUpdates: (id: string) => Promise<Update[]>
   checkIn: (id: string, markdown: string) => Promise<CheckedIn>
-  /** A refusal is part of the story. */
+  /** Returns a refusal as well. */
   complete: (id: string, outputs: Record<string, unknown>) => Promise<{ task: Task } | { problem: Problem }>
   dispatch: (id: string, body: { runner: string; max_revisions?: number; parent_session_id?: string }) => Promise<Subtask>
   /** The latest evaluation of a subtask. */
   evaluation: (subtaskId: string) => Promise<Evaluation | undefined>
-  /** Reads a phrase without storing anything. A refusal of it is part of the story. */
+  /** Reads a phrase and stores nothing. Returns a refusal as well. */
   previewSchedule: (body: Record<string, unknown>) => Promise<{ schedule: Pick<Schedule, 'reading' | 'upcoming'> } | { problem: Problem }>
   createSchedule: (body: Record<string, unknown>) => Promise<Schedule>
   schedule: (id: string) => Promise<Schedule>

@@ -4,13 +4,13 @@ import type { Client, LoggedEvent } from './client.ts'
 import { listen } from './hearing.ts'
 import type { Narrator } from './narrator.ts'
 
-/** Far enough into the run to show that it is one. */
+/** Progress events to wait for, which show that the run has begun. */
 const PROGRESS_BEFORE_REVISING = 2
 
 /**
  * The same brief, run by a program: it receives a change between two steps, and its outputs complete the task.
  *
- * @returns what was not as it should have been; empty when all was
+ * @returns deviations from what should happen; empty if there is none
  */
 export async function playDispatchStory(client: Client, narrator: Narrator, signal: AbortSignal): Promise<string[]> {
   narrator.title('3. The same brief, dispatched: T asks for it, D is the scout example that runs it as a subtask')
@@ -47,7 +47,7 @@ export async function playDispatchStory(client: Client, narrator: Narrator, sign
   ]
 }
 
-/** The first sign of life, and everything about the change. */
+/** Whether to show an event: the first progress, and all about the change. */
 function isShown({ type }: LoggedEvent, countProgress: () => number): boolean {
   if (type === 'subtask.progress') return countProgress() === 1
   return ['update.delivered', 'update.acknowledged'].includes(type)

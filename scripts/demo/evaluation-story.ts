@@ -3,7 +3,7 @@ import type { Client, Evaluation } from './client.ts'
 import { listen } from './hearing.ts'
 import type { Narrator } from './narrator.ts'
 
-/** The scout takes a quick look where it is asked for one, says itself what that leaves open, and looks thoroughly when it is sent back. */
+/** Asked for a quick look, the scout reports what that leaves open. Sent back, it looks thoroughly. */
 const QUICK_BRIEF = {
   title: 'A quick look at the packages',
   instructions: 'Take a quick look at packages and report what is in it.',
@@ -15,7 +15,7 @@ const MAX_REVISIONS = 2
  * A result that is not good enough: it is judged against the criteria in the commit that ends it, sent back with what it fails, and done
  * again. The session that asked receives the last revision round only.
  *
- * @returns what was not as it should have been; empty when all was
+ * @returns deviations from what should happen; empty if there is none
  */
 export async function playEvaluationStory(client: Client, narrator: Narrator, signal: AbortSignal): Promise<string[]> {
   narrator.title('5. A poor first attempt: T asks for it, D is the scout example, sent back once')

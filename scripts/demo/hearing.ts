@@ -2,19 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, LoggedEvent } from './client.ts'
 
 const LOOK_EVERY_MS = 20
-/** How long an event may take after the call that caused it was answered. */
+/** The longest time between the answer to a call and its event. */
 const EVENT_WITHIN_MS = 5_000
 
-/** The event log while it is listened to. */
+/** The events of the log since `listen`. */
 export type Hearing = {
-  /** The first event of a type about something, waiting for it; null when it does not come. */
+  /** Waits for the first event of a type about a subject; null if it does not come. */
   first: (type: string, id: string) => Promise<LoggedEvent | null>
-  /** How many there were so far. */
+  /** The number of such events so far. */
   count: (type: string, id: string) => number
   stop: () => Promise<void>
 }
 
-/** Listens to the event log from now on. `onEvent` hears every event as it comes. */
+/** Listens to the event log from now on. `onEvent` receives each event. */
 export async function listen(client: Client, signal: AbortSignal, onEvent: (event: LoggedEvent) => void = () => {}): Promise<Hearing> {
   const heard: LoggedEvent[] = []
   const stopping = new AbortController()

@@ -1,19 +1,19 @@
 import type { LoggedEvent } from './client.ts'
 
-/** Colours of those who appear, and of quiet text. */
+/** Colours of the labels, and of other text. */
 const COLOURS = { A: 36, B: 35, C: 33, D: 34, T: 36, S: 35, quiet: 90, good: 32, bad: 31, strong: 1 } as const
 const COLUMNS_MAX = 120
 
 /** The label of an actor in the output: a subtask (A to D), the author of a task (T), the session that holds it (S). */
 export type Label = 'A' | 'B' | 'C' | 'D' | 'T' | 'S'
 
-/** Prints what happens, for a person who watches. */
+/** Prints what happens. */
 export type Narrator = {
   title: (text: string) => void
   note: (text: string) => void
   about: (label: Label, text: string) => void
   event: (label: Label, event: LoggedEvent) => void
-  /** A quoted text below its introduction; `left` says what is not shown. */
+  /** A quoted text below its introduction; `left` names what is omitted. */
   quote: (lines: readonly string[], left?: string) => void
   verdict: (problems: string[], seconds: number) => void
 }

@@ -8,10 +8,10 @@ const RECURRENCE = 'every weekday at 9 ET'
 const SOON = 'in 2 seconds'
 
 /**
- * A schedule in words: what is ambiguous is refused, what is meant is shown before it matters, and what is due fires once and leaves its
- * result where the session that asked finds it.
+ * A schedule in words: an ambiguous phrase is refused, a preview shows the next slots, and a due slot fires once and leaves its result in the inbox of
+ * the parent session.
  *
- * @returns what was not as it should have been; empty when all was
+ * @returns deviations from what should happen; empty if there is none
  */
 export async function playScheduleStory(client: Client, narrator: Narrator, signal: AbortSignal): Promise<string[]> {
   narrator.title('4. Schedules in words: T writes them, a worker fires them')

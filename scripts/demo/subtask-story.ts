@@ -5,24 +5,24 @@ import type { Narrator } from './narrator.ts'
 
 type Label = 'A' | 'B' | 'C'
 
-/** What the three are asked to do, and what is done to them. All of it is about the folder of this project. */
+/** The tasks of the three subtasks, all about the folder of this project. */
 const TASKS: Record<Label, string> = {
   A: 'Inspect packages/domain',
   B: 'Inspect packages and report the largest files',
   C: 'Inspect this repository',
 }
 const UPDATE = 'Only TypeScript files'
-/** Far enough into a run to show that it is one. */
+/** Progress events to wait for, which show that a run has begun. */
 const PROGRESS_BEFORE_ACTING = 2
 
-/** How a subtask announced itself over the event stream. */
+/** The events of one subtask so far. */
 type Heard = { progress: number; types: Set<string> }
 
 /**
- * Three subtasks at once: one runs to its end, one receives a note while it runs, one is cancelled. Everything is seen
- * from outside, over HTTP.
+ * Three subtasks at once: one runs to its end, one receives a note while it runs, one is cancelled. The demo sees
+ * everything over HTTP.
  *
- * @returns what was not as it should have been; empty when all was
+ * @returns deviations from what should happen; empty if there is none
  */
 export async function playSubtaskStory(client: Client, narrator: Narrator, signal: AbortSignal): Promise<string[]> {
   const session = `demo-${randomUUID()}`
@@ -31,7 +31,7 @@ export async function playSubtaskStory(client: Client, narrator: Narrator, signa
   const early: LoggedEvent[] = []
   const onEvent = (event: LoggedEvent): void => {
     const label = labels.get(event.subject.kind === 'subtask' ? event.subject.id : String(event.data.subtask_id))
-    // An event may overtake the answer that says which subtask it is about.
+    // An event may arrive before the answer with the id of its subtask.
     if (label === undefined) return void early.push(event)
     heard[label].types.add(event.type)
     if (event.type === 'subtask.progress') heard[label].progress += 1
@@ -61,7 +61,7 @@ export async function playSubtaskStory(client: Client, narrator: Narrator, signa
     narrator.about('C', 'DELETE /subtasks/{id}')
     await client.cancel(ids.C)
   }
-  // Steering or cancelling fails when its subtask has ended unexpectedly; how it ended says more than that failure.
+  // Steering and cancelling fail if the subtask has ended unexpectedly. How it ended is the better report.
   const [acted, a, b, c] = await Promise.all([Promise.allSettled([steer(), cancel()]), client.wait(ids.A), client.wait(ids.B), client.wait(ids.C)])
   await hearTheEnd(Object.values(heard))
   stopFollowing.abort()
@@ -71,12 +71,12 @@ export async function playSubtaskStory(client: Client, narrator: Narrator, signa
     ...acted.flatMap((outcome) => (outcome.status === 'rejected' ? [String((outcome.reason as Error).message)] : [])),
     ...checkEnds(a, b, c),
     ...checkUpdate(await client.updates(ids.B)),
-    ...Object.entries(heard).flatMap(([label, { types }]) => (hasEnded(types) ? [] : [`the event stream never told how ${label} ended`])),
+    ...Object.entries(heard).flatMap(([label, { types }]) => (hasEnded(types) ? [] : [`the event stream did not contain the end of ${label}`])),
     ...(await emptyInbox(client, narrator, session, labels)),
   ]
 }
 
-/** The first sign of life, and everything about the update. */
+/** Whether to show an event: the first progress, and all about the update. */
 function isShown({ type }: LoggedEvent, { progress }: Heard): boolean {
   if (type === 'subtask.progress') return progress === 1
   return ['update.delivered', 'update.acknowledged'].includes(type)
@@ -94,7 +94,7 @@ async function hearProgress(heard: Heard, signal: AbortSignal): Promise<void> {
   while (heard.progress < PROGRESS_BEFORE_ACTING && !hasEnded(heard.types)) await delay(20, undefined, { signal })
 }
 
-/** The last events may still be on their way when the results are there. */
+/** Results may arrive before the last events. */
 async function hearTheEnd(all: Heard[]): Promise<void> {
   for (let tries = 0; tries < 100 && !all.every(({ types }) => hasEnded(types)); tries += 1) await delay(20)
 }
@@ -117,7 +117,7 @@ function checkUpdate(updates: { status: string }[]): string[] {
     : [`the update to B should have been acknowledged, and is ${statuses.join(', ') || 'missing'}`]
 }
 
-/** Each result is handed to the parent session once: the second claim finds nothing. */
+/** The inbox delivers each result once: the second claim finds nothing. */
 async function emptyInbox(client: Client, narrator: Narrator, session: string, labels: Map<string, Label>): Promise<string[]> {
   const items = await client.claimInbox(session)
   narrator.note('POST /sessions/{id}/inbox/claim  by the session that asked for them:')
@@ -131,6 +131,6 @@ async function emptyInbox(client: Client, narrator: Narrator, session: string, l
   const got = new Set(items.map(({ subtask_id }) => labels.get(subtask_id)))
   return [
     ...(['A', 'B'] as const).flatMap((label) => (got.has(label) ? [] : [`the inbox should have held the result of ${label}`])),
-    ...(again.length === 0 ? [] : ['the inbox handed an item over twice']),
+    ...(again.length === 0 ? [] : ['the inbox delivered an item twice']),
   ]
 }

@@ -5,12 +5,12 @@ import { createBoss, createJudgeJobs, createNotifier, createRunJobs, ensureRunQu
 import { type ApiKey, type Ctx, createApiKey, createProject, getProject, listApiKeys, revokeApiKey, WriteWatch } from '@muster/usecases'
 import type { KeyCommand } from './options.ts'
 
-/** What was done. `secret` is the key itself, there for the one moment in which it is made. */
+/** The result of a command. `secret` is the key itself, which only its creation returns. */
 export type KeyResult = { made: ApiKey; secret: string } | { list: ApiKey[] } | { revoked: ApiKey }
 
 const PAGE = 200
 
-/** Carries out a command on the database that API and worker use, through the same use-cases as the API. */
+/** Runs a command on the database of API and worker, through the same use-cases as the API. */
 export async function runKeyCommand(command: Exclude<KeyCommand, { verb: 'help' }>, settings: Settings, appUrl: string): Promise<KeyResult> {
   const pool = { connectionsMax: 2, applicationName: 'muster-key' }
   const [db, dispatchDb] = [connect(appUrl, { ...pool, role: 'muster_app' }), connect(appUrl, { ...pool, role: 'muster_dispatch' })]

@@ -6,22 +6,22 @@ export const HELP = `Usage: npm run key -- create --name <name> --scopes <scope,
        npm run key -- list [--project <id>]
        npm run key -- revoke <id> [--project <id>]
 
-Makes, lists and revokes API keys, in the database of the running npm start, or of DATABASE_URL. A key is printed once, when
-it is made; only its hash is kept.
+Creates, lists and revokes API keys, in the database of the running npm start, or of DATABASE_URL. A key is printed once, when
+it is created; only its hash is stored.
 
-  --name <name>            what the key is for, to know it again
+  --name <name>            what the key is for
   --scopes <scope,scope>   what it may do: ${SCOPES.slice(0, 3).join(', ')}, … or admin for everything
-  --project <id>           the project it opens; unless told, the one that every installation has
-  --new-project <name>     make a project first, and the key for it
+  --project <id>           the project it opens; default: the project that every installation has
+  --new-project <name>     create a project first, and the key for it
   --agent <id>             every call with the key counts as this agent's
-  --expires <when>         30d, 12h, or a date such as 2027-01-31; unless told, never
+  --expires <when>         30d, 12h, or a date such as 2027-01-31; default: never
 
 Scopes: ${SCOPES.join(', ')}
 
 To keep the key in a variable: KEY=$(npm run --silent key -- create --name ci --scopes subtasks:write)
 `
 
-/** What `npm run key` is asked to do. */
+/** The command line of `npm run key`. */
 export type KeyCommand =
   | { verb: 'help' }
   | { verb: 'create'; name: string; scopes: string[]; project?: string; newProject?: string; agentId?: string; expiresAt?: Date }
@@ -33,7 +33,7 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as co
 /**
  * Reads the command line.
  *
- * @throws ExplainedError naming what is missing or wrong
+ * @throws ExplainedError that names what is missing or wrong
  */
 export function parseKeyCommand(argv: string[], now: Date): KeyCommand {
   const { values, positionals } = parseArgs({

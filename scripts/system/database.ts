@@ -25,18 +25,17 @@ export async function startEmbeddedDatabase(
   return { server, appUrl: await server.urlFor(APP, APP), adminUrl: server.adminUrl }
 }
 
-/** The database that is configured by address; undefined when none is. */
+/** The database of `DATABASE_URL`; undefined without one. */
 export function configuredDatabase(settings: Settings): DatabaseUrls | undefined {
   const { DATABASE_URL: appUrl, MIGRATE_DATABASE_URL: adminUrl } = settings
   return appUrl === undefined ? undefined : { appUrl, adminUrl: adminUrl ?? appUrl }
 }
 
 /**
- * Lets a command work on the database: the configured one, the embedded one of a running `npm start`, or, when nothing
- * runs, the embedded one started for the moment.
+ * Runs a command on the database: the configured one, the embedded one of a running `npm start`, or the embedded one, started for this command.
  *
- * @param purpose `use` asks for a database of this version; `migrate` takes any, and makes an embedded one that is missing
- * @throws Error one sentence that says what is wrong with the database and what to do
+ * @param purpose `use` needs a database of this version; `migrate` accepts any version, and creates an embedded database if it is missing
+ * @throws Error with one sentence: what is wrong with the database, and what to do
  */
 export async function withDatabase<Result>(
   settings: Settings,
@@ -52,7 +51,7 @@ export async function withDatabase<Result>(
   const { findLocalPostgres, hasLocalDatabase } = await loadLocalPostgres()
   const running = await findLocalPostgres(postgresDir(settings))
   if (running !== undefined) return work({ appUrl: await running.urlFor(APP, APP), adminUrl: running.adminUrl })
-  // Made here, it would be an empty one beside the one that was meant.
+  // A wrong DATA_DIR must not create a second, empty database.
   if (purpose === 'use' && !(await hasLocalDatabase(postgresDir(settings)))) {
     throw new ExplainedError(
       `The data folder ${settings.DATA_DIR} holds no database: set DATA_DIR to the folder that npm start prints as "Data", or run npm start first.`,
@@ -69,7 +68,7 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Loaded when it is needed only: the Docker image does not have it, and asks for a DATABASE_URL instead. */
+/** Loaded on demand: the Docker image does not have it, and needs a DATABASE_URL instead. */
 function loadLocalPostgres(): Promise<typeof import('@muster/local-postgres')> {
   return import('@muster/local-postgres').catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error

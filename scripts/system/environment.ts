@@ -9,19 +9,18 @@ export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** Variables of an environment. */
 export type Environment = Record<string, string | undefined>
 
-/** The checked settings, and the environment that API and worker are given so that they read the same. */
+/** The validated settings, and the environment from which API and worker read the same. */
 export type SystemEnvironment = { settings: Settings; environment: Environment }
 
-/** Adds what `.env` in the project's folder says to this process's environment; what is set already stays. */
+/** Adds the variables of `.env` in the project's folder to the environment of this process. Existing variables stay. */
 export function loadEnvFile(): void {
   const path = join(ROOT, '.env')
   if (existsSync(path)) process.loadEnvFile(path)
 }
 
 /**
- * Fills in what makes `npm start` work on a bare machine, and checks the whole: open on loopback, the scout example as
- * the runner, and the sub-agents of the project. The processes themselves have no such defaults: there, keys are needed, no program may be run,
- * and no folder is read.
+ * Adds the defaults that make `npm start` work on a bare machine (open on loopback, the scout example as a runner, the sub-agents of the project) and
+ * validates the result. The processes themselves have no such defaults: they require keys, run no program, and read no folder.
  *
  * @throws SettingsError listing every problem
  */
@@ -38,7 +37,7 @@ export function prepareEnvironment(given: Environment): SystemEnvironment {
 
 /** The example program of `examples/scout`, as an entry of COMMAND_RUNNERS. */
 export function scoutRunner(): { argv: string[]; steerable: boolean } {
-  // By its full path: the worker gives its programs next to nothing of its own environment, and the Node of the PATH may be another one.
+  // By its full path: programs get little of the worker's environment, and the Node of the PATH may be another one.
   return { argv: [process.execPath, join(ROOT, 'examples', 'scout', 'scout.mjs')], steerable: true }
 }
 

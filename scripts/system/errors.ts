@@ -1,6 +1,5 @@
 /**
- * Why a command cannot go on, in words for the person who called it: what is wrong and what to do. Printed without a stack,
- * unlike a mistake of ours.
+ * Why a command cannot continue, for its user: what is wrong, and what to do. Printed without a stack, unlike a defect.
  */
 export class ExplainedError extends Error {
   constructor(message: string) {
@@ -9,7 +8,7 @@ export class ExplainedError extends Error {
   }
 }
 
-/** A start that was asked to stop before it was done. Nothing went wrong. */
+/** A start that was asked to stop before it was complete. It is no failure. */
 export class BrokenOffError extends Error {
   constructor() {
     super('The start was broken off.')

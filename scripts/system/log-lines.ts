@@ -1,6 +1,6 @@
 /**
- * API and worker log one JSON object a line, for machines. `npm start` shows those lines to a person: time, level, who,
- * message, and whatever else the line carries as `name=value`.
+ * API and worker log one JSON object a line, for machines. `npm start` shows the lines to a person: time, level, process, message, and the other fields
+ * as `name=value`.
  */
 
 const LEVELS: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' }
@@ -19,7 +19,7 @@ export function parseLogLine(line: string): Record<string, unknown> | undefined 
   }
 }
 
-/** Whether a line is to be shown at a log level. What is no log line is always shown: it is what a process says when it crashes. */
+/** Whether to show a line at a log level. A line that is no log line is always shown, because a crash prints such lines. */
 export function isShownAt(level: string, line: string): boolean {
   const entry = parseLogLine(line)
   if (entry === undefined) return true
@@ -27,7 +27,7 @@ export function isShownAt(level: string, line: string): boolean {
   return least !== undefined && Number(entry.level ?? 0) >= Number(least)
 }
 
-/** One line of a process, readable. What is no JSON is shown as it is. */
+/** Makes a line of a process readable. A line that is no JSON stays as it is. */
 export function formatLogLine(source: string, line: string, isColoured: boolean): string {
   const paint = (colour: number, text: string): string => (isColoured ? `\x1b[${colour}m${text}\x1b[0m` : text)
   const entry = parseLogLine(line)

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { identifyProcess, isRunning, makeFolder, type ProcessIdentity, waitUntil } from '@muster/local-postgres'
 import { ExplainedError } from './errors.ts'
 
-/** How long a process that an earlier start left behind may take to end by itself. */
+/** How long a process of an earlier start may take to end after a signal. */
 const LEFTOVER_GRACE_MS = 5_000
 
 /**
- * Who runs on a DATA_DIR: the process of `npm start` and its children, written down so that a start after everything was
- * killed finds what outlived it. Each pid is kept with the moment its process started; a pid alone may belong to another process by now.
+ * The processes that run on a DATA_DIR: `npm start` and its children. A start after everything was killed finds there what still runs. Each pid is
+ * stored with the start time of its process, because the system reuses pids.
  */
 export type RunRecord = { starter: ProcessIdentity; address: string | null; children: Record<string, ProcessIdentity> }
 
 /**
- * Takes DATA_DIR for this process: ends what an earlier start, itself gone, left running there.
+ * Takes DATA_DIR for this process, and ends what a killed start left running there.
  *
  * @throws ExplainedError while the earlier start is alive
  */
@@ -44,11 +44,13 @@ export class RunFile {
     this.#dataDir = dataDir
     const starter = identifyProcess(process.pid)
     if (starter === undefined)
-      throw new ExplainedError('This system does not tell when a process was started (no /proc and no ps): Muster cannot keep its processes apart here.')
+      throw new ExplainedError(
+        'This system does not show when a process was started (no /proc and no ps): install ps (procps), so that Muster can identify its processes.',
+      )
     this.#record = { starter, address: null, children: {} }
   }
 
-  /** Remembers a child, or forgets it when there is no such process. */
+  /** Stores a child, or removes it if there is no such process. */
   setChild(name: string, pid: number | undefined): void {
     const child = pid === undefined ? undefined : identifyProcess(pid)
     if (child === undefined) delete this.#record.children[name]
@@ -61,7 +63,7 @@ export class RunFile {
     this.#saveSoon()
   }
 
-  /** Writes the record whole; calls that overlap are written one after the other. */
+  /** Writes the record atomically. Concurrent calls write one after the other. */
   save(): Promise<void> {
     const write = async () => {
       const path = recordPath(this.#dataDir)
@@ -72,20 +74,20 @@ export class RunFile {
     return this.#saving
   }
 
-  /** The record matters only after a crash, so a disk that is full meanwhile must not end what runs. */
+  /** The record matters only after a crash, so a full disk must not end the running processes. */
   #saveSoon(): void {
     this.save().catch((error: unknown) => this.#log(`cannot write ${recordPath(this.#dataDir)}: ${(error as Error).message}`))
   }
 
-  /** Gives DATA_DIR back. */
+  /** Releases DATA_DIR. */
   async remove(): Promise<void> {
-    // One that failed has been logged.
+    // A failure has been logged.
     await this.#saving.catch(() => undefined)
     await rm(recordPath(this.#dataDir), { force: true })
   }
 }
 
-/** Makes the folder and sees that it can be written to. */
+/** Creates the folder, and checks that it can be written to. */
 async function makeDataDir(dataDir: string): Promise<void> {
   try {
     await makeFolder(dataDir)
@@ -118,7 +120,7 @@ async function endLeftovers(record: RunRecord, log: (line: string) => void): Pro
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     for (const [name, child] of alive()) {
       log(`ending the ${name} that an earlier start left behind (process ${child.pid})`)
-      // Both were started as leaders of a process group, so that what they started goes with them.
+      // Both lead a process group, so that their children end with them.
       process.kill(signal === 'SIGKILL' ? -child.pid : child.pid, signal)
     }
     if (await waitUntil(() => alive().length === 0, LEFTOVER_GRACE_MS)) return

@@ -1,12 +1,12 @@
 import type { System } from './system.ts'
 
-/** One Ctrl-C may arrive twice: from the terminal, and passed on by the process that started this one. */
+/** One Ctrl-C may arrive twice: from the terminal, and from the parent process. */
 const SAME_SIGNAL_MS = 300
 
 /**
  * Ends everything in order on the first Ctrl-C or SIGTERM, and at once on the second.
  *
- * @param exitCode of an end in order; one that was forced or failed exits 1
+ * @param exitCode after an end in order; otherwise it is 1
  */
 export function endOnSignals({ stop, kill }: Pick<System, 'stop' | 'kill'>, say: (line: string) => void, exitCode = 0): void {
   let firstAt: number | undefined

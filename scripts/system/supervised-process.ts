@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { BrokenOffError, ExplainedError } from './errors.ts'
 import { parseLogLine } from './log-lines.ts'
 
-/** A new generation of the usual 16 MiB a half makes an idle process twice as large, and these gain nothing from it. */
+/** V8's default for the new generation (16 MiB a half) doubles the size of an idle process, and does not make these faster. */
 export const LEAN = ['--max-semi-space-size=8']
 
 /** A process that is started again when it crashes. */
@@ -11,23 +11,23 @@ export type SupervisedOptions = {
   name: string
   /** The TypeScript file that it runs. */
   script: string
-  /** Asked at every start, so that a restart can be given what the first run found out (the port, say). */
+  /** Called at every start: a restart may need what the first start found out, such as the port. */
   environment: () => Record<string, string | undefined>
-  /** The `msg` of the log line by which it says that it is up. */
+  /** The `msg` of the log line that reports that it is up. */
   readyMessage: string
   /** Each line it writes. */
   onLine: (line: string) => void
   /** Its pid at every start; undefined when it has ended. */
   onPid: (pid: number | undefined) => void
-  /** What the supervisor has to say. */
+  /** Receives the messages of the supervisor. */
   log: (line: string) => void
 }
 
-/** The first restart comes at once, one that keeps crashing ever later. A run of a minute counts as recovered. */
+/** Pauses before restarts, longer with each crash. A run of a minute counts as recovered. */
 const BACKOFF_MS = [250, 1_000, 3_000, 10_000, 30_000]
 const RECOVERED_AFTER_MS = 60_000
 const READY_TIMEOUT_MS = 60_000
-/** What a process gets on top of its own grace before it is killed. */
+/** How long after its grace a process is killed. */
 const KILL_MARGIN_MS = 5_000
 
 /** Runs a process and keeps it running until it is asked to stop. */
@@ -44,10 +44,10 @@ export class SupervisedProcess {
   }
 
   /**
-   * Starts the process and waits for the line by which it says that it is up.
+   * Starts the process and waits for the line that reports that it is up.
    *
    * @returns that line
-   * @throws ExplainedError when it ends before that; the first start is not tried again
+   * @throws ExplainedError when the process ends first; the first start is not repeated
    */
   async start(): Promise<Record<string, unknown>> {
     const { name, readyMessage } = this.#options
@@ -73,7 +73,7 @@ export class SupervisedProcess {
     })
   }
 
-  /** Asks the process to end (SIGTERM) and kills it when it has not after `graceMs`. */
+  /** Ends the process with SIGTERM, and kills it if it takes longer than `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     clearTimeout(this.#restart)
@@ -103,7 +103,7 @@ export class SupervisedProcess {
 
   #spawn(onLine: (line: string) => void, onEnd: (how: string) => void): void {
     const { script, environment } = this.#options
-    // A process group of its own: Ctrl-C in a terminal reaches the starter alone, which then ends everything in order.
+    // A process group of its own: Ctrl-C in a terminal reaches only this process, which then ends everything in order.
     const child = spawn(process.execPath, [...LEAN, script], { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: environment() })
     this.#child = child
     this.#options.onPid(child.pid)
@@ -126,7 +126,7 @@ export class SupervisedProcess {
         onEnd(how)
       }
       child.once('error', (error) => end(error.message))
-      // `close`, not `exit`: its last lines, which say why, are read by then. But a grandchild may hold the pipes open.
+      // `close` comes after the last lines, which give the reason; `exit` does not. But a grandchild may hold the pipes open.
       child.once('close', (code, signal) => end(describeEnd(code, signal)))
       child.once('exit', (code, signal) => setTimeout(end, 500, describeEnd(code, signal)).unref())
     })
@@ -148,7 +148,7 @@ export class SupervisedProcess {
 }
 
 function startFailure(name: string, how: string): ExplainedError {
-  return new ExplainedError(`The ${name} did not start (${how}); what it said is above.`)
+  return new ExplainedError(`The ${name} did not start (${how}); its output above gives the reason.`)
 }
 
 function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {

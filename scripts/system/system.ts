@@ -8,39 +8,39 @@ import { isShownAt } from './log-lines.ts'
 import { type RunFile, takeDataDir } from './run-record.ts'
 import { SupervisedProcess } from './supervised-process.ts'
 
-/** How long `/readyz` may say no after both processes are up. */
+/** How long `/readyz` may take to answer 200 after both processes are up. */
 const READY_TIMEOUT_MS = 30_000
 const READY_POLL_MS = 20
 const DATABASE_BACKOFF_MS = 2_000
 const QUIETER_THAN_INFO = new Set(['warn', 'error', 'fatal', 'silent'])
 
-/** Where the messages of a start go. */
+/** Receives the messages of a start. */
 export type SystemOutput = {
-  /** One sentence about what is being done. */
+  /** A sentence about the current step. */
   log: (line: string) => void
   /** A line that a process has written. */
   onLine: (source: 'api' | 'worker', line: string) => void
 }
 
-/** The running whole: PostgreSQL (unless an own server is given), API and worker, each a process of its own. */
+/** The running system: PostgreSQL (unless DATABASE_URL names one), API and worker, each a process of its own. */
 export type System = {
-  /** Where the API answers. */
+  /** The address of the API. */
   address: string
   database: DatabaseUrls
-  /** Ends everything in order: API and worker give back what they hold, then the database. */
+  /** Ends everything in order: API and worker first, then the database. */
   stop: () => Promise<void>
-  /** Ends everything at once. What was committed stays; the next start recovers. */
+  /** Ends everything at once. Committed data stays; the next start recovers. */
   kill: () => Promise<void>
 }
 
-/** What has been started so far, so that a failure half-way ends exactly that. */
+/** What has been started so far. A failure ends exactly that. */
 type Parts = { processes: SupervisedProcess[]; server: LocalPostgres | undefined; runFile: RunFile | undefined; isStopping: boolean }
 
 /**
- * Starts everything and waits until it answers.
+ * Starts everything and waits until the API is ready.
  *
- * @param starting hears of `stop` and `kill` before anything runs, so that a start can be broken off
- * @throws Error one message that says what is wrong and what to do; nothing is left running then
+ * @param starting receives `stop` and `kill` before anything runs, so that a start can be interrupted
+ * @throws Error with what is wrong and what to do; nothing is left running
  */
 export async function startSystem(
   { settings, environment }: SystemEnvironment,
@@ -78,14 +78,14 @@ async function checkPort(settings: Settings): Promise<void> {
 async function openDatabase(settings: Settings, parts: Parts, { log }: SystemOutput): Promise<DatabaseUrls> {
   const configured = configuredDatabase(settings)
   if (configured !== undefined) {
-    // The login of the processes may not change the schema. With an address that may, it is brought up to date here too.
+    // The login of the processes may not change the schema. That of MIGRATE_DATABASE_URL may, so this start migrates.
     if (settings.MIGRATE_DATABASE_URL === undefined) log('using DATABASE_URL as it is; bring it to this version with: npm run migrate')
     else await (await loadMigrations()).migrateDatabase({ ...configured, log })
     await (await import('@muster/db')).requireUsableDatabase(configured.appUrl)
     return configured
   }
   log('starting PostgreSQL')
-  // Loaded while PostgreSQL starts: a third of what this process has to load, and needed after that only.
+  // Loaded while PostgreSQL starts: it is a third of what this process loads, and needed only afterwards.
   const migrations = loadMigrations()
   // Reported where it is awaited, below. Until then it must not end this process as an unhandled rejection.
   migrations.catch(() => {})
@@ -117,7 +117,7 @@ async function bringBack(parts: Parts, log: (line: string) => void): Promise<voi
 }
 
 async function startProcesses(settings: Settings, environment: Environment, database: DatabaseUrls, parts: Parts, output: SystemOutput): Promise<string> {
-  // Who may change the schema is none of their business.
+  // The processes do not need the login that may change the schema.
   const shared: Environment = { ...environment, DATABASE_URL: database.appUrl, MIGRATE_DATABASE_URL: undefined }
   // A log line of level info reports that a process is up. It must be written even if the user hides that level.
   if (QUIETER_THAN_INFO.has(settings.LOG_LEVEL)) shared.LOG_LEVEL = 'info'
@@ -138,12 +138,12 @@ async function startProcesses(settings: Settings, environment: Environment, data
     return supervised
   }
 
-  // With PORT=0 the system picks a port once; a restarted API has to come back to that one.
+  // With PORT=0 the system chooses a port once. A restarted API has to use the same one.
   const api = make('api', 'listening', () => (address === undefined ? {} : { PORT: new URL(address).port }))
   const worker = make('worker', 'ready', () => ({ PUBLIC_URL: settings.PUBLIC_URL ?? address ?? addressOf(settings) }))
   const startApi = async (): Promise<string> => {
     const { address: heard } = await api.start()
-    if (typeof heard !== 'string') throw new ExplainedError('The API did not say where it listens.')
+    if (typeof heard !== 'string') throw new ExplainedError('The API did not report its address.')
     address = heard
     parts.runFile?.setAddress(heard)
     return heard
@@ -159,7 +159,7 @@ async function startProcesses(settings: Settings, environment: Environment, data
   return found
 }
 
-/** Where an API with these settings can be called from this machine. */
+/** The address of an API with these settings, as seen from this machine. */
 function addressOf({ HOST, PORT }: Settings): string {
   const host = HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '::1' : HOST
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
@@ -177,7 +177,7 @@ async function waitForReady(address: string, parts: Parts): Promise<void> {
     } else last = answer.message
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS))
   }
-  throw new ExplainedError(`The API at ${address} does not become ready: ${last}`)
+  throw new ExplainedError(`The API at ${address} is not ready after ${READY_TIMEOUT_MS / 1000} s: ${last}`)
 }
 
 async function stopParts(parts: Parts, settings: Settings): Promise<void> {
@@ -194,7 +194,7 @@ async function killParts(parts: Parts): Promise<void> {
   await parts.runFile?.remove()
 }
 
-/** A start that was asked to stop goes no further. */
+/** Ends a start that was asked to stop. */
 function assertGoingOn(parts: Parts): void {
   if (parts.isStopping) throw new BrokenOffError()
 }

@@ -6,21 +6,21 @@ import type { CredentialWatch } from './credential-watch.ts'
 import type { EventFeed } from './events/feed.ts'
 import type { Waiters } from './http/waiters.ts'
 
-/** What the doors of this process need besides the use-cases' own dependencies. Composed in `deps.ts`. */
+/** What routes, tools and hooks need besides the dependencies of use-cases. Composed in `deps.ts`. */
 export interface ApiDeps extends Deps {
-  /** Every runner that a subtask may name. Cheap: what it looks up is remembered for a second. */
+  /** Every runner that a subtask may name. Cheap: the answer is kept for a second. */
   runners(): RunnerDescription[]
-  /** What has to be set before this model can judge outputs; null is the judge's default. Empty when it can. */
+  /** The settings that this model lacks to judge outputs; null is the judge's default model. */
   missingForJudge(model: string | null): string[]
-  /** Which process is at the other end of a loopback connection. Costs a few milliseconds. */
+  /** The process at the other end of a loopback connection. Takes a few milliseconds. */
   findLocalCaller(socket: Socket): Promise<LocalCaller>
   /** The events of the log as they appear, for streams and long polls. */
   feed: EventFeed
   /** Ends streams whose credential has ended. */
   credentialWatch: CredentialWatch
-  /** Woken whenever jobs may be waiting. */
+  /** Requests of outside workers that wait; woken whenever jobs may be waiting. */
   runWaiters: Waiters
-  /** Whether an error means that the database could not be asked. */
+  /** Whether an error means that the database was not available. */
   isUnavailable(error: unknown): boolean
   /** The error for the caller; `isRead` where the request changes nothing. */
   unavailable(error: unknown, isRead?: boolean): DomainError

@@ -17,20 +17,20 @@ import { addReference } from './plugins/reference.ts'
 import { endpoints } from './routes/index.ts'
 
 const CLOSE_IDLE_EVERY_MS = 50
-/** Longest time that a request may take to arrive whole. */
+/** The longest time a request may take to arrive completely. */
 const REQUEST_MS = 60_000
-/** A connection on which nothing moves for so long is closed. Longer than any long poll, and than a client may keep an idle connection. */
+/** A connection without traffic is closed after this time, which is longer than any long poll and any idle keep-alive. */
 const SILENT_MS = 120_000
 /** How long a client may still send a request that has been answered. */
 const REST_OF_REQUEST_MS = 2_000
 
-/** The API as an app that knows no port and no environment. Who listens, or injects requests, closes it. */
+/** The API as an app that knows no port and no environment. The caller closes it. */
 export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   const app = Fastify({
-    // Our own log, by hand: no request line at every level, and nothing of a request but its ids.
+    // The hook below logs requests: at level debug, and nothing of a request but its ids.
     logger: false,
     genReqId: () => deps.newId(),
-    // Answered as a problem like everything else, in the hook below.
+    // The hook below answers with a problem.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_MS,
@@ -60,7 +60,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   })
 
   app.addHook('onRequest', async (request) => {
-    // A parameter without a value, as in /subtasks/: to the router it is one, to its caller another path.
+    // An empty parameter, as in /subtasks/: a value to the router, another path to its caller.
     if (Object.entries(request.params as Record<string, string>).some(([name, value]) => name !== '*' && value === '')) {
       throw noSuchPath(request.method, pathOf(request))
     }
@@ -98,7 +98,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   return app
 }
 
-/** A request that was answered before it had arrived whole, such as one whose body stalls: its client may never send the rest or close. */
+/** A request may be answered before it has arrived completely, such as one whose body stalls. Its client may then leave the connection open. */
 function closeUnfinished(app: FastifyInstance): void {
   app.server.on('request', (request, response) => {
     response.once('finish', () => {
@@ -116,9 +116,8 @@ function noSchemas(): never {
 }
 
 /**
- * Lets the server close as soon as the last answer is out. A connection that was kept alive would hold it open for as long as its
- * client likes to keep it, and so would one that was opened and never used, as load balancers and browsers have in reserve: to Node,
- * that is not an idle one.
+ * Lets the server close as soon as the last answer is sent. A kept-alive connection would hold it open as long as its client wants, and so would one
+ * that was opened and never used, as load balancers and browsers keep in reserve: Node does not count it as idle.
  */
 function closeConnections(app: FastifyInstance, stopping: AbortSignal): void {
   app.addHook('onSend', async (_request, reply) => {

@@ -1,22 +1,22 @@
 import { isDatabaseUnavailable, type Log } from '@muster/usecases'
 
-/** Longest time for which a credential that has ended keeps its streams open, apart from the time that the database takes to answer. */
+/** How long a stream stays open after its credential has ended, at most, apart from the time of the query. */
 const CHECK_EVERY_MS = 500
 
-/** Ends what a credential keeps open, soon after the credential itself has ended. */
+/** Ends streams soon after their credential has ended. */
 export interface CredentialWatch {
   /**
    * Calls `onEnded` once when the token no longer authenticates.
    *
-   * @param token that has been accepted
+   * @param token one that has been accepted
    * @returns ends the watch
    */
   watch(token: string, onEnded: () => void): () => void
 }
 
 /**
- * One query every half second for all streams of the process, and none while no stream is open. A check that fails is repeated by the next one: without
- * a database no stream receives an event either.
+ * Sends one query every half second for all streams of the process, and none while no stream is open. The next check repeats one that failed: without
+ * a database, streams receive no events either.
  *
  * @param findEnded which of these tokens no longer authenticate
  */
@@ -47,7 +47,7 @@ export function createCredentialWatch(findEnded: (tokens: string[]) => Promise<s
 
   return {
     watch(token, onEnded) {
-      // A function of its own for each call: the same callback may be given twice.
+      // A new function for each call, because a caller may pass the same callback twice.
       const end = () => onEnded()
       const ends = watched.get(token) ?? new Set()
       watched.set(token, ends.add(end))

@@ -19,7 +19,7 @@ afterAll(async () => {
   await api.close()
 })
 
-/** What the process's connection for bells did last. */
+/** The last statement of the process's connection for notifications. */
 const lastOfNotifiers = async () => {
   const rows = await admin<{ query: string }[]>`
     select query from pg_stat_activity where datname = current_database() and query ~* '^(un)?listen '`
@@ -42,7 +42,7 @@ function followProject() {
 }
 
 describe('a process of the API', () => {
-  it('listens to nothing while nobody follows, and hears of everything from the moment it is ready', async () => {
+  it('listens to nothing without followers, and receives everything from the moment it is ready', async () => {
     expect(await lastOfNotifiers()).toEqual([])
     expect(api.deps.feed.isReady()).toBe(false)
 
@@ -58,12 +58,12 @@ describe('a process of the API', () => {
     }
   })
 
-  it('goes on for whoever comes back soon', async () => {
+  it('keeps listening for a follower that returns soon', async () => {
     const first = followProject()
     await api.deps.feed.ready()
     await vi.waitFor(async () => expect(await lastOfNotifiers()).toEqual(['listen "muster_events"']), PATIENCE)
     first.leave(LINGER_MS - 1)
-    // What its leaving would begin, were it for good, has begun by then.
+    // Enough time for it to stop listening, if it did.
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(api.deps.feed.isReady()).toBe(true)
     expect(await lastOfNotifiers()).toEqual(['listen "muster_events"'])
@@ -74,7 +74,7 @@ describe('a process of the API', () => {
     await vi.waitFor(async () => expect(await lastOfNotifiers()).toEqual(['unlisten "muster_events"']), PATIENCE)
   })
 
-  it('listens for work while somebody waits for it', async () => {
+  it('listens for work while a request waits for it', async () => {
     // The first is woken as soon as the process listens: there may have been work before.
     await api.deps.runWaiters.wait(60_000)
     expect(await lastOfNotifiers()).toEqual(['listen "muster_run"'])

@@ -8,7 +8,7 @@ export async function buildOpenApi(): Promise<string> {
   return renderYaml(describeApi(endpoints(new Registry())))
 }
 
-/** One document, always written alike: line for line the same for the same endpoints. */
+/** Deterministic: the same endpoints give the same lines. */
 export function renderYaml(document: object): string {
   return stringify(document, { lineWidth: 140, aliasDuplicateObjects: false, defaultStringType: 'PLAIN', defaultKeyType: 'PLAIN' })
 }

@@ -6,14 +6,14 @@ import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { Settler } from './settler.ts'
 
-describe('a note that comes between the claim and the brief', () => {
+describe('a note that arrives between the claim and the prompt', () => {
   let harness: Harness
   beforeAll(async () => {
     harness = await startHarness()
   })
   afterAll(() => harness.close())
 
-  it('is told once, in the brief', async () => {
+  it('is delivered once, in the prompt', async () => {
     const { ctx } = harness
     const task = await makeTask(ctx)
     const { id } = await dispatchTask(ctx, task.id, () => ({ runner: 'own' }))

@@ -48,8 +48,8 @@ const statesOf = async () => {
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }
 
-describe('a worker that has outputs judged', () => {
-  it('asks about no more at once than it may, and about all in the end', async () => {
+describe('a worker with a judge', () => {
+  it('judges all outputs, at most JUDGE_CONCURRENCY at once', async () => {
     await ask(5)
     const { judge, counts, letGo } = heldJudge()
     const { wake } = start(judge)
@@ -62,7 +62,7 @@ describe('a worker that has outputs judged', () => {
     expect(await harness.admin`select from evaluations where is_judged`).toHaveLength(5)
   })
 
-  it('breaks off what it asks when it stops, gives it back, and takes nothing more', async () => {
+  it('aborts its requests when it stops, releases their jobs, and takes nothing more', async () => {
     await ask(3)
     const { judge, counts } = heldJudge()
     const { stop } = start(judge)
@@ -72,7 +72,7 @@ describe('a worker that has outputs judged', () => {
     expect(await statesOf()).toEqual({ created: 3 })
   })
 
-  it('leaves everything to others without a judge', async () => {
+  it('leaves everything to other workers without a judge', async () => {
     const { wake, stop } = start(null)
     wake()
     await stop()

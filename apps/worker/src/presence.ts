@@ -4,14 +4,14 @@ import { beatWorker, holdWorkerLock, isDatabaseUnavailable, removeWorker } from 
 import type { WorkerDeps } from './deps.ts'
 
 const BEAT_MS = 500
-/** A connection may be lost at the very moment of signing off; another one is there at once. */
+/** A connection may be lost at the moment of signing off; a new one is available at once. */
 const SIGN_OFF_TRIES = 3
 const SIGN_OFF_PAUSE_MS = 200
-export const COULD_NOT_SIGN_OFF = 'could not sign this worker off; it is forgotten after a day'
+export const COULD_NOT_SIGN_OFF = 'could not sign this worker off; its row is removed after a day'
 
 /**
- * Shows that this worker is alive: a row that says when it was last seen, and a session lock that the database drops when the
- * connection breaks, so that others find out within about a second that it is gone.
+ * Shows that this worker is alive: a row with the time of its last heartbeat, and a session lock that the database drops when the connection
+ * breaks, so that other processes notice within about a second that it is gone.
  */
 export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise<void> }> {
   let heldBy: number | null = null
@@ -36,13 +36,13 @@ export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise
     }
   }
   await beat().catch(async (error: unknown) => {
-    // Its row may exist already; a restarted worker has another id.
+    // Its row may exist already, and another try starts under another id.
     await signOff().catch((second: unknown) => deps.log.warn({ err: second, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF))
     throw error
   })
   const loop: Loop = startLoop(beat, {
     everyMs: BEAT_MS,
-    onError: (error) => deps.log.debug({ err: error }, 'could not say that this worker is alive; it tries again'),
+    onError: (error) => deps.log.debug({ err: error }, 'could not show that this worker is alive; it tries again'),
   })
   return {
     async stop() {

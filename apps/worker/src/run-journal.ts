@@ -16,13 +16,13 @@ interface Batch {
 export interface JournalOptions {
   takesUpdates: boolean
   onAnswer: (answer: CheckpointAnswer) => void
-  /** The attempt is no longer the current one: nothing more of it is stored. */
+  /** The attempt is no longer the current one. Nothing more of it is stored. */
   onLost: () => void
 }
 
 /**
- * What a run does, on its way to the database: steps, usage and acknowledgements are collected for a moment and stored by one
- * checkpoint at a time, which also brings back what the run has to know. An outage of the database delays it and loses nothing.
+ * The progress of a run on its way to the database. Steps, usage and acknowledgements are collected for a moment and stored by one checkpoint at a
+ * time, whose answer brings cancels and updates. An outage of the database delays them and loses nothing.
  */
 export class RunJournal {
   readonly #deps: WorkerDeps
@@ -35,7 +35,7 @@ export class RunJournal {
   #lost = false
   #writing: Promise<void> | null = null
   #stepSeq: number
-  /** What was sent and not answered. It may have been stored all the same, so it is sent again as it was, before anything new. */
+  /** The batch that was sent without an answer. It may have been stored, so it is sent again unchanged, before anything new. */
   #unsure: Batch | null = null
 
   constructor(deps: WorkerDeps, run: ClaimedRun, options: JournalOptions) {
@@ -60,13 +60,13 @@ export class RunJournal {
     this.#schedule(COLLECT_MS)
   }
 
-  /** There is something to fetch: makes a checkpoint now, also with nothing to store. */
+  /** Makes a checkpoint now, even with nothing to store, because there is something to fetch. */
   look(): void {
     this.#wanted = true
     this.#schedule(0)
   }
 
-  /** Stores what is left. Afterwards the usage that no checkpoint has stored is answered, for the settlement to add. */
+  /** Stores what is left. Returns the usage that no checkpoint has stored, which the settlement adds. */
   async close(): Promise<Required<UsageDelta>> {
     while (this.#writing !== null || (!this.#lost && this.#hasMore())) {
       this.#schedule(0)
@@ -124,7 +124,7 @@ export class RunJournal {
       }
     } catch (error) {
       if (!isDatabaseUnavailable(error)) {
-        // A step that cannot be stored is left out; the run and its result matter more.
+        // The run and its result matter more than a step.
         this.#deps.log.error(
           { err: error, subtask_id: this.#run.id, steps: batch.steps.length },
           'steps could not be stored and are left out of the transcript',

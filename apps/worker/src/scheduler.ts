@@ -1,29 +1,29 @@
 import { startLoop } from '@muster/jobs'
 import { type Deps, fireSchedules } from '@muster/usecases'
 
-/** A queue may become shorter without this process having a hand in it. */
+/** Other processes shorten queues as well. */
 const WAITING_EVERY_MS = 500
-/** Under load a worker claims all the time; what it makes room for is filled together. */
+/** Under load a worker claims all the time; the slots that its claims make room for fire together. */
 const COLLECT_ROOM_MS = 10
-/** After a failure, such as an outage, due schedules are not left waiting for the next ordinary look. */
+/** After a failure, such as an outage, due schedules do not wait for the next ordinary look. */
 const RETRY_MS = 500
-/** What could not be fired although everything was there is tried again so often. */
+/** The pause of a schedule that could not be fired for a reason of its own. */
 const FAILED_EVERY_MS = 60_000
-/** Schedules that are made close together are looked at together. */
+/** Schedules that are created close together are looked at together. */
 const REST_MS = 5
 
 export interface Scheduler {
-  /** Looks at once: a schedule is due at another time than was known. */
+  /** Looks at once, because a schedule is due at another time than was known. */
   wake(): void
-  /** Looks at once if slots wait for room: a queue may have become shorter. */
+  /** Looks at once if slots wait for room in a queue, which may have become shorter. */
   wakeIfWaiting(): void
-  /** Finishes the transaction that is under way, and ends. */
+  /** Finishes the running transaction, and ends. */
   stop(): Promise<void>
 }
 
 /**
- * Fires schedules when they are due: sleeps until the next one is, by the database's clock, and no longer than SCHEDULE_CHECK_INTERVAL.
- * Several workers wake at the same moment, and each fires what the others do not have in their hands.
+ * Fires schedules when they are due. Sleeps until the next one is due by the database's clock, at most SCHEDULE_CHECK_INTERVAL. Several workers wake
+ * at the same moment, and each fires what the others have not locked.
  */
 export function startScheduler(deps: Deps, onError: (error: unknown) => void): Scheduler {
   const { settings } = deps

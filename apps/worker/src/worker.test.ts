@@ -25,7 +25,7 @@ function compose(runners: [string, Runner][]) {
   return createDeps({ settings: { ...settings, DATABASE_URL: harness.database.appUrl }, environment: {}, log: harness.log, runners: new Map(runners) })
 }
 
-/** Loses the answer to the first statement that has claimed something: it is committed, and the worker never hears of it. */
+/** Loses the answer to the first statement that has claimed something: it is committed, and the worker does not know. */
 function losingFirstClaim(db: Database): { db: Database; lost: () => boolean } {
   let isLost = false
   const sql = new Proxy(db.sql, {
@@ -49,7 +49,7 @@ describe('a worker that cannot start', () => {
     await harness.admin`revoke insert on pgboss.queue from muster_dispatch`
     try {
       await expect(startWorker(compose([['unseen', quick]]))).rejects.toMatchObject({ code: '42501' })
-      // What pg-boss does by its clock, it would do for ever, over new connections.
+      // The timers of pg-boss would run for ever, over new connections.
       expect(vi.getTimerCount()).toBe(0)
     } finally {
       await harness.admin`grant insert on pgboss.queue to muster_dispatch`
@@ -70,7 +70,7 @@ describe('a run of a sub-agent', () => {
 })
 
 describe('a claim whose answer was lost', () => {
-  it('is given back at once, and counts as no failure', async () => {
+  it('is released at once, and counts as no failure', async () => {
     const deps = compose([['own', quick]])
     const lossy = losingFirstClaim(deps.dispatchDb)
     const worker = await startWorker({ ...deps, dispatchDb: lossy.db })

@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 describe('workspaces', () => {
-  it('are swept when their attempt no longer runs, and only then', async () => {
+  it('are removed when their attempt no longer runs, and only then', async () => {
     await spawn(harness.ctx)
     const run = await claimOne(harness.ctx)
     await makeWorkspace(workspacePath(deps, run.id, run.attempt))

@@ -7,7 +7,7 @@ import type { WorkerDeps } from './deps.ts'
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/
 
 /**
- * Makes DATA_DIR when it is missing, and checks that workspaces can be made in it. Its parent has to exist: Node's recursive `mkdir` never returns
+ * Creates DATA_DIR if it is missing, and checks that workspaces can be created in it. Its parent has to exist: Node's recursive `mkdir` never returns
  * where the system refuses a folder with ENOENT, as `/proc` does.
  *
  * @throws Error one sentence with what to do
@@ -35,7 +35,7 @@ function folder({ settings }: WorkerDeps): string {
 const PROBE_BYTES = 65_536
 const DISK_PAUSE_MS = 5_000
 
-/** The pause of claims after a run was released because the disk was full: claimed again at once, it would be released again. */
+/** The pause of claims after a run was released because the disk was full. Without it, the run would be claimed and released over and over. */
 export class DiskPause {
   readonly #deps: WorkerDeps
   #untilMs: number | null = null
@@ -48,7 +48,7 @@ export class DiskPause {
     this.#untilMs = performance.now() + DISK_PAUSE_MS
   }
 
-  /** Whether there is none. It ends when its time is over and the disk has room. */
+  /** Whether claims may go on: the pause is over and the disk has room. */
   async isOver(): Promise<boolean> {
     if (this.#untilMs === null) return true
     if (performance.now() < this.#untilMs || !(await hasDiskRoom(this.#deps))) return false
@@ -86,8 +86,8 @@ export async function removeWorkspace(deps: WorkerDeps, path: string): Promise<v
 }
 
 /**
- * Removes the folders of attempts that are over: those of workers that were killed. Other workers of this machine may be at theirs,
- * so the database is asked, not this process; a subtask that it does not know is another database's, and left alone.
+ * Removes the folders of ended attempts, which killed workers leave behind. Other workers of this machine may still use theirs, so the database
+ * decides. A subtask that it does not know belongs to another database, and its folder stays.
  */
 export async function removeOldWorkspaces(deps: WorkerDeps): Promise<void> {
   const names = await readdir(folder(deps)).catch(() => [])

@@ -1,7 +1,7 @@
 import type { Database, Tx } from '@muster/db'
 import { type Db, PgBoss } from 'pg-boss'
 
-/** pg-boss over a pool. Its maintenance sends several statements with their own BEGIN and COMMIT, which needs a reserved connection. */
+/** pg-boss over a pool. Its maintenance sends several statements with their own BEGIN and COMMIT, and needs a reserved connection for them. */
 function overPool({ sql }: Database): Db {
   return {
     async executeSql(text, values) {
@@ -10,7 +10,7 @@ function overPool({ sql }: Database): Db {
       try {
         return { rows: allRows(await connection.unsafe(text)) }
       } catch (error) {
-        // A statement that failed after BEGIN leaves its transaction open, and the next user of the connection in it. A connection that is lost has none.
+        // A statement that fails after BEGIN leaves its transaction open for the next user of the connection. A lost connection has none.
         await connection.unsafe('rollback').catch(() => {})
         throw error
       } finally {
@@ -31,16 +31,16 @@ export function insideTransaction(tx: Tx): { db: Db } {
   }
 }
 
-/** Several statements answer with a list of results; pg-boss wants the rows of all of them. */
+/** Several statements return a list of results; pg-boss expects the rows of all. */
 function allRows(result: unknown[]): unknown[] {
   return result.some(Array.isArray) ? result.flat() : result
 }
 
-/** pg-boss, as the processes hold it. */
+/** pg-boss, as processes hold it. */
 export type Boss = PgBoss
 
 export interface BossOptions {
-  /** Whether this process also does pg-boss's maintenance: deleting finished jobs, watching its queues. */
+  /** Whether this process also runs pg-boss's maintenance: deleting finished jobs, watching its queues. */
   supervise: boolean
   onWarning: (warning: { message: string; data?: unknown }) => void
   onError: (error: Error) => void
@@ -56,7 +56,7 @@ export function createBoss(database: Database, options: BossOptions): PgBoss {
     supervise: options.supervise,
     superviseIntervalSeconds: 30,
     maintenanceIntervalSeconds: 60,
-    // Ours is the only long-lived backlog, and it is meant to be long.
+    // A long backlog is normal here.
     warningQueueSize: 1_000_000,
   })
   boss.on('error', options.onError)

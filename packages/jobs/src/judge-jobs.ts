@@ -3,17 +3,17 @@ import type { PgBoss } from 'pg-boss'
 import { insideTransaction } from './boss.ts'
 import { JUDGE_QUEUE, runQueue } from './queues.ts'
 
-/** The job of one judgement. Its id is the id of the evaluation, so that no evaluation has two jobs. */
+/** The job of one judgement. Its id is that of the evaluation, so that no evaluation has two. */
 export interface JudgeJob {
   projectId: string
   evaluationId: string
 }
 
-/** A job in the hands of a worker. */
+/** A job that a worker holds. */
 export interface HeldJudgeJob extends JudgeJob {
-  /** The number of the try, from 0. Reports of an expired try are ignored. */
+  /** The number of the try, from 0. It fences: calls of an earlier try change nothing. */
   attempt: number
-  /** Whether this is the last try. */
+  /** Whether no other try follows if this one fails. */
   isLast: boolean
 }
 
@@ -22,32 +22,31 @@ interface JudgeJobData {
   id: string
 }
 
-/** The moves of the jobs of judgements. pg-boss counts the tries and detects lost workers. */
+/** The jobs of judgements. pg-boss counts the tries and detects lost workers. */
 export interface JudgeJobs {
-  /** In the transaction of the rows that they stand for. A job that is there already stays as it is. */
+  /** Inserts jobs in the transaction of their rows. An existing job stays as it is. */
   insert(tx: Tx, jobs: readonly JudgeJob[]): Promise<void>
-  /** Takes up to `limit` waiting jobs of all projects. The worker must renew them every few seconds with `hold`. */
+  /** Takes up to `limit` waiting jobs, of all projects. The worker calls `hold` for them every few seconds. */
   take(limit: number): Promise<HeldJudgeJob[]>
+  /** The heartbeat of these jobs. */
   hold(jobs: readonly HeldJudgeJob[]): Promise<void>
-  /** In the transaction in which its row comes to an end: rows and events tell what was, so nothing is kept of the job. */
+  /** Removes a job in the transaction that ends its row. Rows and events keep the history. */
   remove(tx: Tx, job: JudgeJob): Promise<void>
-  /** Another try later: after the queue's own wait, or that which was asked for, in seconds. */
+  /** Ends a try. The next one follows after `waitSeconds`, or after the queue's own wait if null. */
   retry(tx: Tx, job: HeldJudgeJob, waitSeconds: number | null): Promise<void>
-  /** Lets others have it at once; the try does not count. */
-  giveBack(job: HeldJudgeJob): Promise<void>
-  /**
-   * Gives the jobs of lost workers another try, sooner than pg-boss's own maintenance would. Returns their number.
-   */
-  takeFromLost(): Promise<number>
-  /** Up to `limit` jobs that will never finish: each try was lost with its worker, or the job was cancelled. */
+  /** Returns a job for another worker at once. The try does not count. */
+  release(job: HeldJudgeJob): Promise<void>
+  /** Gives the jobs of lost workers another try, sooner than pg-boss's own maintenance would. Returns how many. */
+  retryLost(): Promise<number>
+  /** Up to `limit` jobs without another try: every worker that held them was lost, or the job was ended by hand. */
   findExhausted(limit: number): Promise<JudgeJob[]>
   /** Which of these evaluations have no job. */
   findMissing(tx: Tx, evaluationIds: readonly string[]): Promise<string[]>
-  /** All projects there are: each has a queue of its own for outside workers. */
+  /** All projects. Each has a queue for outside workers. */
   findProjects(): Promise<string[]>
 }
 
-/** The longest wait that a provider may ask for, in seconds. */
+/** The longest wait that a provider can ask for, in seconds. */
 const WAIT_SECONDS_MAX = 600
 const LOST_MAX = 100
 
@@ -82,22 +81,22 @@ export function createJudgeJobs(boss: PgBoss): JudgeJobs {
     async retry(tx, job, waitSeconds) {
       await boss.fail(JUDGE_QUEUE, [attemptOf(job)], undefined, insideTransaction(tx))
       if (waitSeconds === null) return
-      // Only a waiting job: one that another worker has taken stays as it is.
+      // Changes only a waiting job: one that another worker has taken meanwhile stays as it is.
       await boss.update(JUDGE_QUEUE, undefined, {
         id: job.evaluationId,
         startAfter: Math.ceil(Math.min(waitSeconds, WAIT_SECONDS_MAX)),
         ...insideTransaction(tx),
       })
     },
-    async giveBack(job) {
-      // Like pg-boss's own restore, which does not check the current owner of a job.
+    async release(job) {
+      // As pg-boss's own restore, but fenced by the try.
       await query(
         `update pgboss.job set state = 'created', started_on = null, heartbeat_on = null
          where name = $1 and id = $2 and state = 'active' and retry_count = $3`,
         [JUDGE_QUEUE, job.evaluationId, job.attempt],
       )
     },
-    async takeFromLost() {
+    async retryLost() {
       const lost = await query<{ id: string; retryCount: number }>(
         `select id, retry_count as "retryCount" from pgboss.job
          where name = $1 and state = 'active' and heartbeat_on + heartbeat_seconds * interval '1 second' < pgboss.job_now() limit $2`,

@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Loop {
-  /** Runs the work at once, or once more right after the run that is under way. */
+  /** Runs the work at once, or again right after the current run. */
   wake(): void
-  /** Ends the loop after the run that is under way. */
+  /** Ends the loop after the current run. */
   stop(): Promise<void>
 }
 
 export interface LoopOptions {
   /** Longest sleep between two runs, in milliseconds. */
   everyMs: number
-  /** Shortest time from one run to the next, in milliseconds: what comes in between is done together. */
+  /** Shortest time between two runs, in milliseconds. What arrives in between is handled together. */
   restMs?: number
-  /** A run that throws is reported here and the loop goes on, after at most `everyMs`. */
+  /** Receives the error of a run that throws. The loop continues after `everyMs`. */
   onError: (error: unknown) => void
 }
 
 /**
- * Runs `work` whenever it is woken and at least every `everyMs`, never twice at once. Work that answers true has more to do and
- * is run again at once; work that answers a number has more to do after so many milliseconds.
+ * Runs `work` whenever it is woken and at least every `everyMs`, never twice at once. If `work` returns true, it runs again at once; if it returns a
+ * number, after that many milliseconds.
  */
 export function startLoop(work: () => Promise<boolean | number | undefined>, { everyMs, restMs = 0, onError }: LoopOptions): Loop {
   let woken = true
@@ -47,11 +47,11 @@ export function startLoop(work: () => Promise<boolean | number | undefined>, { e
       try {
         const more = await work()
         if (more === true) woken = true
-        // Timers count whole milliseconds and drop the rest: what is due in 0.7 ms is not due yet after 0.
+        // Timers drop fractions of a millisecond: work that is due in 0.7 ms is not due after 0.
         else if (typeof more === 'number') sleepMs = Math.min(Math.ceil(more), everyMs)
       } catch (error) {
         onError(error)
-        // Woken or not: whatever failed is not helped by asking again at once.
+        // Also if it was woken: trying again at once would fail again.
         woken = false
       }
       endedMs = performance.now()

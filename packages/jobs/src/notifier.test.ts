@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createNotifier, installQueues, type Notifier } from './index.ts'
 
 let harness: Harness
-/** The bell of another process. */
+/** The notifier of another process. */
 let far: Notifier
 
 beforeAll(async () => {
@@ -15,43 +15,43 @@ beforeAll(async () => {
 
 afterAll(() => harness.close())
 
-describe('a bell', () => {
+describe('a notification', () => {
   it('brings every payload to every listener, in few notifications', async () => {
-    const heard: string[][] = []
-    const unlisten = await far.listen('cancel', (payloads) => heard.push(payloads))
+    const received: string[][] = []
+    const unlisten = await far.listen('cancel', (payloads) => received.push(payloads))
     const ids = Array.from({ length: 450 }, () => harness.deps.newId())
     for (const id of ids) harness.deps.notifier.notify('cancel', id)
-    await vi.waitFor(() => expect(new Set(heard.flat())).toEqual(new Set(ids)))
+    await vi.waitFor(() => expect(new Set(received.flat())).toEqual(new Set(ids)))
     // One when listening began, one for the first, and the rest in lots that a notification can carry.
-    expect(heard.length).toBeLessThanOrEqual(5)
+    expect(received.length).toBeLessThanOrEqual(5)
     await unlisten()
   })
 
-  it('rings without payloads too', async () => {
-    const heard = vi.fn()
-    const unlisten = await far.listen('run', heard)
-    await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1))
+  it('arrives without payloads too', async () => {
+    const received = vi.fn()
+    const unlisten = await far.listen('run', received)
+    await vi.waitFor(() => expect(received).toHaveBeenCalledTimes(1))
     for (let time = 0; time < 100; time += 1) harness.deps.notifier.notify('run')
-    await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2))
-    expect(heard).toHaveBeenLastCalledWith([])
+    await vi.waitFor(() => expect(received.mock.calls.length).toBeGreaterThanOrEqual(2))
+    expect(received).toHaveBeenLastCalledWith([])
     await unlisten()
   })
 
-  it('is heard in its own process at once, and only once', async () => {
-    const heard: string[][] = []
-    const unlisten = await harness.deps.notifier.listen('cancel', (payloads) => heard.push(payloads))
-    await vi.waitFor(() => expect(heard).toEqual([[]]))
+  it('is received in its own process at once, and only once', async () => {
+    const received: string[][] = []
+    const unlisten = await harness.deps.notifier.listen('cancel', (payloads) => received.push(payloads))
+    await vi.waitFor(() => expect(received).toEqual([[]]))
     harness.deps.notifier.notify('cancel', 'one')
-    expect(heard).toEqual([[], ['one']])
+    expect(received).toEqual([[], ['one']])
     const echo = Promise.withResolvers<void>()
     const unlistenFar = await far.listen('cancel', (payloads) => payloads.includes('two') && echo.resolve())
     harness.deps.notifier.notify('cancel', 'two')
     await echo.promise
-    expect(heard).toEqual([[], ['one'], ['two']])
+    expect(received).toEqual([[], ['one'], ['two']])
     await unlistenFar()
     await unlisten()
     harness.deps.notifier.notify('cancel', 'three')
-    expect(heard).toHaveLength(3)
+    expect(received).toHaveLength(3)
   })
 
   it('keeps what waits for the relay within its process', async () => {
@@ -64,19 +64,19 @@ describe('a bell', () => {
   })
 
   it('calls again when its connection was cut and is back', async () => {
-    const heard = vi.fn()
-    const unlisten = await far.listen('run', heard)
-    await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1))
+    const received = vi.fn()
+    const unlisten = await far.listen('run', received)
+    await vi.waitFor(() => expect(received).toHaveBeenCalledTimes(1))
     await harness.admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen %'`
-    await vi.waitFor(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2), { timeout: 10_000 })
-    // And can be told to stop all the same.
+    await vi.waitFor(() => expect(received.mock.calls.length).toBeGreaterThanOrEqual(2), { timeout: 10_000 })
+    // And it can be stopped all the same.
     await unlisten()
-    heard.mockClear()
+    received.mockClear()
     const other = vi.fn()
     const unlistenOther = await far.listen('run', other)
     harness.deps.notifier.notify('run')
     await vi.waitFor(() => expect(other.mock.calls.length).toBeGreaterThanOrEqual(2))
-    expect(heard).not.toHaveBeenCalled()
+    expect(received).not.toHaveBeenCalled()
     await unlistenOther()
   })
 })

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from '@muster/db'
 
 /**
- * Channels on which loops wake each other, within a process and across processes. Only speed depends on them: listeners poll as well.
- * `run`: jobs are waiting. `cancel`: running subtasks have a cancellation or an update, payload their ids. `events`: the log has grown
- * (sent by the relay inside its commit). `schedule`: the next due time has changed. `judge`: outputs wait for the verdicts of a judge.
+ * Channels on which loops wake each other, within a process and across processes. Only speed depends on them, because every listener also polls.
+ * `run`: jobs are waiting. `cancel`: running subtasks have a cancel or an update; the payload is their ids. `events`: the log has grown; the relay
+ * sends it inside its commit. `schedule`: a schedule is due at another time than was known. `judge`: judgements are waiting.
  */
 export const CHANNELS = { run: 'muster_run', cancel: 'muster_cancel', events: 'muster_events', schedule: 'muster_schedule', judge: 'muster_judge' } as const
 
-/** `outbox`: events are waiting for the relay. Every process has a relay, so a process wakes only its own. */
+/** `outbox`: events are waiting for the relay. Every process has a relay, so this channel stays within the process. */
 export type Channel = keyof typeof CHANNELS | 'outbox'
 
 const QUIET_MS = 2
@@ -21,12 +21,12 @@ export interface Notifier {
    * It is sent outside every transaction, because a NOTIFY inside a commit takes a lock that all committing transactions share.
    */
   notify(channel: Exclude<Channel, 'events'>, payload?: string): void
-  /** Calls back on every notification, with its payloads, and once after listening has started or restarted. */
+  /** Calls back on each notification with its payloads, and without payloads whenever listening has begun, also after a lost connection. */
   listen(channel: Channel, onNotification: (payloads: string[]) => void): Promise<() => Promise<void>>
 }
 
 export function createNotifier(database: Database, onError: (error: Error) => void): Notifier {
-  /** Marks this process's own notifications, which its listeners have received already. */
+  /** Marks the notifications of this process, which its own listeners have received already. */
   const self = randomUUID()
   const local = new Map<Channel, Set<(payloads: string[]) => void>>()
   const waiting = new Map<keyof typeof CHANNELS, Set<string>>()
@@ -44,8 +44,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
     const all = [...payloads]
     for (let start = 0; start < Math.max(all.length, 1); start += PAYLOADS_PER_NOTIFICATION) {
       const text = [self, ...all.slice(start, start + PAYLOADS_PER_NOTIFICATION)].join(',')
-      // It stores nothing, so its commit waits for no disk. A lost notification costs up to half a second, never work, so it is only
-      // reported.
+      // It stores nothing, so its commit need not wait for the disk. A lost notification delays work by up to half a second and loses none.
       database.sql`select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNELS[channel]}, ${text})`.catch(onError)
     }
   }

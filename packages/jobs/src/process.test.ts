@@ -66,7 +66,7 @@ describe('a process', () => {
     expect(exitCode).toBe(1)
   })
 
-  it('exits with 1 when the grace is over, however often it is told to stop', async () => {
+  it('exits with 1 when the grace is over, however often it gets a signal', async () => {
     const { exitCode, messages } = await run(`started.defer(() => { process.kill(process.pid, 'SIGTERM'); return new Promise(() => {}) }); return {}`, {
       stops: true,
     })

@@ -3,30 +3,30 @@ import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { PgBoss } from 'pg-boss'
 
 /**
- * The queue that the subtasks of one runner travel through. Our own workers serve all projects from one queue; outside workers
- * see one project alone, so what they fetch from must hold nothing of another.
+ * The queue of the subtasks of one runner. Muster's workers serve all projects from one queue. Outside workers may see only one project, so each
+ * project has a queue for them.
  */
 export function runQueue(runner: string, projectId: string): string {
   return runner === 'external' ? `run.external.${projectId}` : `run.${runner}`
 }
 
-/** The same of a row `g` in SQL. */
+/** The same in SQL, of a row `g`. */
 export function runQueueOf(sql: Tx['sql']) {
   return sql`case g.runner when 'external' then 'run.external.' || g.project_id else 'run.' || g.runner end`
 }
 
 /**
- * Run queues are never moved by pg-boss itself: no retries, no expiry within a day, no heartbeat, no notification. Our own
- * dispatcher moves each job in the transaction that moves its row.
+ * pg-boss itself never moves run jobs: no retries, no expiry within a day, no heartbeat, no notification. Each job moves in the transaction that moves
+ * its row.
  */
 const RUN_QUEUE_OPTIONS = { retryLimit: 0, expireInSeconds: 86_400, retentionSeconds: 315_360_000, deleteAfterSeconds: 60, notify: false } as const
 
-/** The queue of the evaluations that a model is to judge as well, those of all projects. */
+/** The queue of judgements, of all projects. */
 export const JUDGE_QUEUE = 'judge'
 
 /**
- * A model is asked over the network, so this is pg-boss's own trade: tries with growing waits between them, and heartbeats, which tell
- * within seconds that a worker has gone with what it held. Expiry is for one that lives and never ends.
+ * A judgement is a request over the network, so pg-boss handles it: tries with growing waits, and heartbeats that reveal a lost worker within seconds.
+ * Expiry is for a worker that lives and never ends the request.
  */
 const JUDGE_QUEUE_OPTIONS = {
   retryLimit: 5,

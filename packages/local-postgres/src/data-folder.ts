@@ -9,20 +9,20 @@ import { canEnter, currentUserId, describeUser, ownerId, type ServerUser } from 
  * What lies in a data folder of the local server:
  *
  * - `cluster/`      PostgreSQL's own files, owned by the user that the server runs as
- * - `location`      instead of `cluster/`, when that user cannot reach this folder: where the files are
+ * - `location`      instead of `cluster/`, when that user cannot reach this folder: the path of the files
  * - `password-*`    one password a login, readable by the user who starts the server
- * - `server.json`   the port to come back to, the server that was started last, and the process that started it
- * - `server.log`    what PostgreSQL had to say
+ * - `server.json`   the port of the last start, its server, and the process that started it
+ * - `server.log`    PostgreSQL's log
  */
 export type DataFolder = { path: string; cluster: string }
 
-/** What the last start left behind. */
+/** The content of `server.json`. */
 export type ServerRecord = { port: number; server: ProcessIdentity | null; owner: ProcessIdentity | null }
 
 const LOCATION = 'location'
 const ORIGIN = 'origin'
 
-/** Makes the data folder when it is missing and finds, or chooses, the place of PostgreSQL's own files. */
+/** Creates the data folder if it is missing, and finds or chooses the place of PostgreSQL's own files. */
 export async function openDataFolder(dataDir: string, user: ServerUser, systemDir: () => Promise<string>): Promise<DataFolder> {
   await prepareFolder(dataDir)
   const path = await realpath(dataDir)
@@ -33,8 +33,8 @@ export async function openDataFolder(dataDir: string, user: ServerUser, systemDi
     return folder
   }
 
-  // Root's private folder: the server's user cannot come here. Its files go where it can, under a name that nothing else
-  // has, so that a clone that is moved away takes its data along and a new one in its place does not find them.
+  // A private folder of root, which the server's user cannot enter. The files go to a folder that it can enter, under a unique name: a clone that is
+  // moved keeps its data, and a new clone in its place does not find them.
   const parent = join(await systemDir(), 'data', `${basename(path).replace(/[^\w.-]/g, '_')}-${randomBytes(6).toString('hex')}`)
   await mkdir(parent, { recursive: true, mode: 0o755 })
   const cluster = join(parent, 'cluster')
@@ -50,7 +50,7 @@ export async function findDataFolder(dataDir: string): Promise<DataFolder | unde
   return (await readLocation(path)) ?? ((await exists(join(path, 'cluster'))) ? { path, cluster: join(path, 'cluster') } : undefined)
 }
 
-/** Whether a database has been made in a data folder. */
+/** Whether a data folder holds a database. */
 export async function hasDatabase(folder: DataFolder): Promise<boolean> {
   return exists(join(folder.cluster, 'PG_VERSION'))
 }
@@ -62,14 +62,14 @@ export async function removeDataFolder(dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true, force: true })
 }
 
-/** The password of a login, made up at random the first time. Two processes that ask at once get the same one. */
+/** The password of a login, random from the first call on. Concurrent processes get the same one. */
 export async function passwordOf(folder: DataFolder, login: string): Promise<string> {
   const path = join(folder.path, `password-${login}`)
   const known = await readIfThere(path)
   if (known !== undefined) return known.trim()
   const written = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   await writeFile(written, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-  // A link is made whole or not at all, and never over an existing file: the first one decides for all processes.
+  // A link is atomic and never replaces a file: the first one decides for all processes.
   await link(written, path).catch((error: unknown) => {
     if (systemErrorCode(error) !== 'EEXIST') throw error
   })
@@ -77,12 +77,12 @@ export async function passwordOf(folder: DataFolder, login: string): Promise<str
   return (await readFile(path, 'utf8')).trim()
 }
 
-/** True when the password of a login has been made. */
+/** Whether a login has a password. */
 export function hasPassword(folder: DataFolder, login: string): Promise<boolean> {
   return exists(join(folder.path, `password-${login}`))
 }
 
-/** What the last start wrote down; undefined when nothing (readable) is there. */
+/** The record of the last start; undefined when there is none, or none that can be read. */
 export async function readRecord(folder: DataFolder): Promise<ServerRecord | undefined> {
   const text = await readIfThere(join(folder.path, 'server.json'))
   try {
@@ -93,7 +93,7 @@ export async function readRecord(folder: DataFolder): Promise<ServerRecord | und
   }
 }
 
-/** Writes the record whole: a reader sees the old one or the new one. */
+/** Writes the record atomically: a reader sees the old one or the new one. */
 export async function writeRecord(folder: DataFolder, record: ServerRecord): Promise<void> {
   const path = join(folder.path, 'server.json')
   const written = `${path}.${process.pid}`
@@ -101,7 +101,7 @@ export async function writeRecord(folder: DataFolder, record: ServerRecord): Pro
   await rename(written, path)
 }
 
-/** Clears away half-made clusters of starts that were killed while they made them. */
+/** Removes half-made clusters of starts that were killed. */
 export async function removeHalfMade(folder: DataFolder): Promise<void> {
   const parent = join(folder.cluster, '..')
   for (const name of await readdir(parent)) {
@@ -110,14 +110,14 @@ export async function removeHalfMade(folder: DataFolder): Promise<void> {
   }
 }
 
-/** The process that uses this data folder now, other than this one: the process that started its server and still runs. */
+/** The other process that uses this data folder: it started the server and still runs. */
 export function otherOwner(record: ServerRecord | undefined): ProcessIdentity | undefined {
   const owner = record?.owner
   return owner !== null && owner !== undefined && owner.pid !== process.pid && isRunning(owner) ? owner : undefined
 }
 
 /**
- * Makes a folder and the folders above it. Node's recursive `mkdir` never returns where the system refuses a folder with ENOENT although its
+ * Creates a folder and the folders above it. Node's recursive `mkdir` never returns where the system refuses a folder with ENOENT although its
  * parent is there, as `/proc` does.
  *
  * @throws Error of the system, also when a file is in the way
@@ -138,7 +138,7 @@ async function prepareFolder(dataDir: string): Promise<void> {
   try {
     await makeFolder(dataDir)
     const found = await stat(dataDir)
-    // A server that runs as another user has to pass through on its way to the cluster; what is secret here is 0600.
+    // A server that runs as another user has to pass through to reach the cluster. Secret files have mode 0600.
     if (currentUserId() === 0 && (found.mode & 0o011) !== 0o011) await chmod(dataDir, (found.mode & 0o777) | 0o011)
     const probe = join(dataDir, `.probe-${process.pid}-${randomBytes(4).toString('hex')}`)
     await writeFile(probe, '', { mode: 0o600, flag: 'wx' })
@@ -157,7 +157,7 @@ async function readLocation(path: string): Promise<DataFolder | undefined> {
   const origin = (await readIfThere(join(cluster, '..', ORIGIN)))?.trim()
   if (origin === undefined) return undefined
   if (origin === path) return { path, cluster }
-  // The folder came here by a move or by a copy. After a move its data come along; a copy must not share them with the original.
+  // The folder was moved or copied. After a move it keeps its data; a copy must not share them with the original.
   const original = (await readIfThere(join(origin, LOCATION)))?.trim()
   if (original === cluster) return undefined
   await writeFile(join(cluster, '..', ORIGIN), `${path}\n`)
@@ -186,7 +186,7 @@ function notWritable(path: string, reason: string): LocalPostgresError {
   )
 }
 
-/** The error for a disk without room for what PostgreSQL has to write at its start. */
+/** The error for a disk without room for the start of PostgreSQL. */
 export function diskFull(path: string): LocalPostgresError {
   return new LocalPostgresError('disk_full', `The disk of ${path} is full: make room on it, or choose another folder with DATA_DIR.`)
 }

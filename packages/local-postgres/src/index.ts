@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL server of the project's own, for `npm start`, the demo, the tests and the benchmarks: real server programs
- * out of an npm package, on a data folder, on 127.0.0.1, for an ordinary user as for root. It owns the life of that server
- * and nothing in it: tables, roles and migrations belong to `@muster/db`. Production brings its own PostgreSQL instead.
+ * The embedded PostgreSQL of `npm start`, the demo, the tests and the benchmarks: server programs from an npm package, a data folder, 127.0.0.1 only, for
+ * ordinary users and for root. It starts and stops that server and owns nothing in it: tables, roles and migrations belong to `@muster/db`. Production
+ * uses a PostgreSQL of the operator instead.
  */
 export { makeFolder } from './data-folder.ts'
 export { LocalPostgresError, type LocalPostgresErrorCode } from './errors.ts'

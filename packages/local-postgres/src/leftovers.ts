@@ -4,13 +4,13 @@ import { type DataFolder, otherOwner, type ServerRecord } from './data-folder.ts
 import { LocalPostgresError } from './errors.ts'
 import { commandOf, identifyProcess, isAlive, processesIn, signalProcess, waitUntil } from './processes.ts'
 
-/** How long an abandoned server gets to write its data back, and its processes to notice that it is gone. */
+/** How long an abandoned server may take to write its data, and its processes to notice that it is gone. */
 const FAST_SHUTDOWN_MS = 20_000
 const NOTICE_MS = 5_000
 
 /**
- * Clears the way for a start after everything was killed. A PostgreSQL that outlived the process that started it is shut
- * down, not adopted: its settings may be others than the ones asked for now, and no process uses it any more.
+ * Prepares a start after everything was killed. A PostgreSQL that outlived the process that started it is shut down, not reused: its settings may
+ * differ from those wanted now, and no process uses it.
  *
  * @throws LocalPostgresError `already_running` while the process that started it is alive
  */
@@ -31,23 +31,23 @@ export async function endLeftovers(folder: DataFolder, record: ServerRecord | un
   await disarmStaleLock(folder)
 }
 
-/** The pid of the server that runs on this cluster, or undefined. Never that of another process which got its pid. */
+/** The pid of the server that runs on this cluster, or undefined. Never that of another process with a reused pid. */
 export async function runningPostmaster(folder: DataFolder): Promise<number | undefined> {
   const pid = await lockedBy(folder)
   return pid !== undefined && servesCluster(pid, folder) ? pid : undefined
 }
 
-/** Whether PostgreSQL has written into its lock file that it takes connections. */
+/** Whether PostgreSQL's lock file says that it takes connections. */
 export async function isReady(folder: DataFolder, pid: number): Promise<boolean> {
   const lines = (await lockFile(folder))?.split('\n') ?? []
   return Number(lines[0]) === pid && lines[7]?.trim() === 'ready'
 }
 
-/** Ends the processes of a server whose postmaster was killed: they hold its shared memory, and a new one refuses to start beside them. */
+/** Ends the processes of a server whose postmaster was killed: they hold its shared memory, so that a new server refuses to start. */
 async function endOrphans(folder: DataFolder): Promise<void> {
   const orphans = (): number[] => processesIn(folder.cluster).filter((pid) => commandOf(pid)?.[0]?.startsWith('postgres') === true)
   for (const signal of ['SIGQUIT', 'SIGKILL'] as const) {
-    // Idle ones notice by themselves within moments; one in the middle of a long statement does not.
+    // Idle ones notice within moments; one that runs a long statement does not.
     if (await waitUntil(() => orphans().length === 0, NOTICE_MS)) return
     for (const pid of orphans()) signalProcess(pid, signal)
   }
@@ -65,13 +65,13 @@ async function endServer(folder: DataFolder, pid: number): Promise<void> {
 }
 
 /**
- * PostgreSQL refuses to start while the pid in its lock file is alive, whichever process has that pid by now. It does pass over a
- * lock file that names its own parent, so ours is put there. Deleting the file would be wrong: it also names the shared
- * memory by which a new server notices that processes of the old one still write to the data.
+ * PostgreSQL refuses to start while the pid in its lock file is alive, even if another process has that pid now. It ignores a lock file with the pid of
+ * its own parent, so this writes ours. Deleting the file would be wrong: it also names the shared memory by which a new server notices processes of
+ * the old one that still write to the data.
  */
 async function disarmStaleLock(folder: DataFolder): Promise<void> {
   const [text, pid] = [await lockFile(folder), await lockedBy(folder)]
-  // A stale lock needs no help. One of a server that another start has brought up in this moment must stay as it is.
+  // A stale lock does no harm. The lock of a server that another start has just started must stay as it is.
   if (text === undefined || pid === undefined || !isAlive(pid) || servesCluster(pid, folder)) return
   await writeFile(join(folder.cluster, 'postmaster.pid'), text.replace(/^\d+/, String(process.pid)))
 }
@@ -80,7 +80,7 @@ function servesCluster(pid: number, folder: DataFolder): boolean {
   if (identifyProcess(pid) === undefined) return false
   const command = commandOf(pid)
   if (command === undefined || !/(^|\/)postgres\b/.test(command[0] ?? '')) return false
-  // By its arguments; or by its working folder, when the data folder was moved since it started.
+  // By its arguments, or by its working folder if the data folder was moved since it started.
   return (
     command.includes(folder.cluster) ||
     (command.length === 1 && command[0]?.includes(` ${folder.cluster} `) === true) ||

@@ -16,7 +16,7 @@ export async function isPortFree(port: number, host: string = LOOPBACK): Promise
   )
 }
 
-/** Who listens on a port, as a clause for an error message: ` by process 4711 (node server.js)`, or nothing when it cannot be known. */
+/** The process that listens on a port, as a clause for an error message: ` by process 4711 (node server.js)`, or nothing when it cannot be known. */
 export function takenBy(port: number): string {
   const listener = listenerOf(port)
   return listener === undefined ? '' : ` by process ${listener.pid} (${listener.command})`

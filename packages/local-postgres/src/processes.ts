@@ -2,17 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /**
- * Telling processes apart. A pid alone says nothing: the system hands it to another process once its first owner is gone,
- * and a signal sent to a remembered pid may then end another program. So a process is remembered together with
- * the moment it started, and checked for both before anything is done to it.
+ * The identity of a process. The system reuses pids, so a signal to a remembered pid may end another program. A process is remembered with the moment
+ * it started, and both are checked before it gets a signal.
  */
 export type ProcessIdentity = {
   pid: number
-  /** When it started, in the system's own words; equal for the same process only. */
+  /** When it started, as the system writes it; equal for the same process only. */
   startedAs: string
 }
 
-/** Who a running process is, or undefined when there is none with that pid. */
+/** The identity of a running process, or undefined when no process has that pid. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid < 1) return undefined
   if (process.platform === 'linux') {
@@ -30,12 +29,12 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   return found?.[2] === undefined || found[1]?.startsWith('Z') ? undefined : { pid, startedAs: found[2] }
 }
 
-/** True while the very process that was remembered is running. */
+/** Whether the remembered process is running. */
 export function isRunning(remembered: ProcessIdentity): boolean {
   return identifyProcess(remembered.pid)?.startedAs === remembered.startedAs
 }
 
-/** True while the pid belongs to any process at all, also to one that has ended and was not collected by its parent yet. */
+/** Whether any process has this pid, even one that has ended and was not collected by its parent yet. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -45,7 +44,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Program and arguments of a process; undefined when it is gone or may not be looked at. */
+/** Program and arguments of a process; undefined when it is gone or this user may not see it. */
 export function commandOf(pid: number): string[] | undefined {
   if (process.platform === 'linux') {
     const raw = readText(`/proc/${pid}/cmdline`)
@@ -64,7 +63,7 @@ export function processesIn(folder: string): number[] {
   return pids.filter((pid) => readLink(`/proc/${pid}/cwd`) === folder)
 }
 
-/** The process that listens on a TCP port of this machine, as far as this user may know. Linux only; elsewhere undefined. */
+/** The process that listens on a TCP port of this machine, if this user may see it. Linux only; elsewhere undefined. */
 export function listenerOf(port: number): { pid: number; command: string } | undefined {
   if (process.platform !== 'linux') return undefined
   const wanted = port.toString(16).toUpperCase().padStart(4, '0')
@@ -88,7 +87,7 @@ export function listenerOf(port: number): { pid: number; command: string } | und
 }
 
 /**
- * Waits until a condition holds, looking at it every few milliseconds.
+ * Waits until a condition holds; checks it every few milliseconds.
  *
  * @returns false when it did not hold within `timeoutMs`
  */
@@ -101,7 +100,7 @@ export async function waitUntil(holds: () => boolean, timeoutMs: number): Promis
   return true
 }
 
-/** Sends a signal and shrugs when the process is already gone; any other failure (no permission) is thrown. */
+/** Sends a signal. Ignores a process that is gone, and throws every other failure. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

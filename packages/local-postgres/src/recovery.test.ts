@@ -38,7 +38,7 @@ async function start(log?: (line: string) => void): Promise<LocalPostgres> {
 async function startElsewhere(ids?: { uid: number; gid: number }): Promise<{ child: ChildProcess; said: { pid?: number; cluster?: string; error?: string } }> {
   const program = `
     import { startLocalPostgres } from ${JSON.stringify(PACKAGE)}
-    // Only now somebody else: the checkout may be in a folder that nobody but its owner can enter.
+    // Only now another user: the checkout may be in a folder that only its owner can enter.
     ${ids === undefined ? '' : `process.setgroups([]); process.setgid(${ids.gid}); process.setuid(${ids.uid})`}
     try {
       const server = await startLocalPostgres({ dataDir: ${JSON.stringify(dataDir)}, settings: { fsync: 'off' } })
@@ -50,7 +50,7 @@ async function startElsewhere(ids?: { uid: number; gid: number }): Promise<{ chi
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' })
   children.push(child)
   for await (const line of createInterface({ input: child.stdout })) return { child, said: JSON.parse(line) }
-  throw new Error('the process ended without a word')
+  throw new Error('the process ended without output')
 }
 
 async function kill(child: ChildProcess): Promise<void> {

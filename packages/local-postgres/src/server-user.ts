@@ -21,8 +21,8 @@ export function currentUserId(): number {
 }
 
 /**
- * Picks the user that PostgreSQL runs as. For every user except root it is the user itself. PostgreSQL refuses to run as root, so
- * root lends it the `postgres` system user, made when there is none, and `nobody` where users cannot be made.
+ * Chooses the user that PostgreSQL runs as: the current user, except for root, because PostgreSQL refuses to run as root. Then it is the system user
+ * `postgres`, created if it is missing, or `nobody` where users cannot be created.
  */
 export function chooseServerUser(): ServerUser {
   if (currentUserId() !== 0) return { name: userInfo().username, uid: undefined, gid: undefined }
@@ -43,8 +43,7 @@ export function describeUser(uid: number): string {
 }
 
 /**
- * True when the server's user can enter a folder. Asked of the system by trying it as that user, because mode bits alone
- * do not tell: access lists, mounts and every folder above have a say.
+ * Whether the server's user can enter a folder. Tries it as that user, because access lists, mounts and the folders above count as well as mode bits.
  */
 export function canEnter(user: ServerUser, folder: string): boolean {
   if (user.uid === undefined) return true
@@ -58,7 +57,7 @@ function lookUpUser(name: string): ServerUser | undefined {
 
 function createPostgresUser(): ServerUser | undefined {
   tryRun('useradd', ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin', 'postgres'])
-  // Asked whether or not that worked: two starts may race to make the user, and the slower one fails and finds it there.
+  // Also if that failed: of two concurrent starts, the slower one fails and finds the user.
   return lookUpUser('postgres')
 }
 

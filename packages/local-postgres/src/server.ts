@@ -23,13 +23,13 @@ export type RunningServer = { pid: number; child: ChildProcess; exited: Promise<
 
 const STOP_SIGNAL = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const satisfies Record<StopMode, NodeJS.Signals>
 
-/** A crash recovery replays up to a gigabyte of log; a process that has not ended is given that long to do it. */
+/** A crash recovery replays up to a gigabyte of log and may take this long. */
 const START_TIMEOUT_MS = 120_000
-/** Clients that do not let go delay a fast shutdown; then it ends like a crash, which loses nothing that was committed. */
+/** Clients can delay a fast shutdown. After this time the server ends like a crash, which loses nothing that was committed. */
 const STOP_TIMEOUT_MS = 30_000
 const LOG_SIZE_MAX = 10 * 1024 * 1024
 
-/** Durable, and wide enough for API, worker and tests at once. */
+/** Durable, with enough connections for API, worker and tests together. */
 const DEFAULT_SETTINGS: Record<string, string> = {
   max_connections: '200',
   fsync: 'on',
@@ -37,7 +37,7 @@ const DEFAULT_SETTINGS: Record<string, string> = {
   full_page_writes: 'on',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The reason of a failed start is looked for in the log, by its English words.
+  // `explainFailure` searches the log for English words.
   lc_messages: 'C',
   log_line_prefix: '%m [%p] ',
 }
@@ -55,8 +55,8 @@ export async function urlOf(folder: DataFolder, port: number, login: string, dat
 /**
  * Starts PostgreSQL and waits until it answers.
  *
- * It is a child of this process, but in a process group of its own: Ctrl-C in a terminal reaches every process of the
- * group, and the database has to outlive those who still write to it.
+ * It is a child of this process, but in a process group of its own: Ctrl-C in a terminal reaches every process of a group, and the database has to
+ * outlive the processes that write to it.
  */
 export async function launch(plan: ServerPlan): Promise<RunningServer> {
   const { folder, user, binaries, port } = plan
@@ -65,7 +65,7 @@ export async function launch(plan: ServerPlan): Promise<RunningServer> {
   const settings = {
     ...DEFAULT_SETTINGS,
     ...plan.settings,
-    // Not for callers to change: one address that only this machine reaches, no socket file, and a log where it is looked for.
+    // Callers cannot change these: an address that only this machine reaches, no socket file, and the log in `logFileOf`.
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
@@ -108,7 +108,7 @@ export async function launch(plan: ServerPlan): Promise<RunningServer> {
 /** Ends a server and waits for it; one that does not end in time is ended like a crash. */
 export async function end(server: RunningServer, mode: StopMode): Promise<void> {
   signalProcess(server.pid, STOP_SIGNAL[mode])
-  // A smart shutdown waits for every client to leave, however long that takes: that is what it was asked for.
+  // A smart shutdown waits for all clients, however long that takes.
   if (mode === 'smart') return void (await server.exited)
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<'late'>((resolve) => {
@@ -157,7 +157,7 @@ async function explainFailure(plan: ServerPlan, log: string, logStart: number, h
       `The data folder ${plan.folder.path} was taken by another start at the same moment: use that one, or choose another folder with DATA_DIR.`,
     )
   }
-  // The log is on that disk too and may have got no line; then its folder is asked.
+  // The log is on the same disk and may have no line of it, so the free space is checked too.
   if (/No space left on device/.test(said) || (await isDiskFull(plan.folder.path))) return diskFull(plan.folder.path)
   const lines = (await lastLines(log, logStart, 6)).map((line) => `\n  ${line}`).join('')
   return new LocalPostgresError('start_failed', `PostgreSQL did not start (${how}): see its log ${log}, which ends with:${lines || ' nothing'}`)
@@ -174,7 +174,7 @@ export function portTaken(port: number): LocalPostgresError {
   return new LocalPostgresError('port_taken', `Port ${port} for PostgreSQL is already taken${takenBy(port)}: stop that process, or choose another port.`)
 }
 
-/** Keeps the log from growing without end: one that has become large is put aside once. Returns where new lines begin. */
+/** Limits the log: a large one is renamed, and replaces the one renamed before. Returns where new lines begin. */
 async function makeRoomInLog(log: string): Promise<number> {
   const size = (await stat(log).catch(() => undefined))?.size ?? 0
   if (size < LOG_SIZE_MAX) return size

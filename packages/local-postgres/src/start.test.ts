@@ -70,7 +70,7 @@ describe('a first start', () => {
     expect((await stat(join(server.dataDir, 'password-postgres'))).mode & 0o777).toBe(0o600)
   })
 
-  it('lets nobody in without the password', async () => {
+  it('refuses a connection without the password', async () => {
     const server = await start()
     const url = new URL(server.adminUrl)
     url.password = 'guess'
@@ -105,7 +105,7 @@ describe('a later start', () => {
     expect(await ask(second.adminUrl, 'select from kept')).toEqual([])
   })
 
-  it('takes another port when somebody has that one now', async () => {
+  it('takes another port when another process has that one now', async () => {
     const first = await start()
     await first.stop()
     const squatter = await listenOn(first.port)
@@ -142,7 +142,7 @@ describe('a running server', () => {
     expect(ends).toEqual([])
   })
 
-  it('tells when it has ended without having been asked to', async () => {
+  it('reports an end that was not requested', async () => {
     const ended = new Promise<string>((resolve) => {
       void start({ onExit: resolve }).then((server) => process.kill(server.pid, 'SIGQUIT'))
     })

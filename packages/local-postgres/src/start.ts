@@ -10,15 +10,15 @@ import { chooseServerUser } from './server-user.ts'
 
 /** How to start a local server. */
 export type LocalPostgresOptions = {
-  /** The folder that is the server's alone; made when it is missing. */
+  /** The folder of this server only; created if it is missing. */
   dataDir: string
   /** The port on 127.0.0.1. Absent or 0: the one of the last start when it is free, else any. */
   port?: number
   /** Server settings on top of the durable defaults, such as `{ fsync: 'off' }` for tests that may lose their data. */
   settings?: Record<string, string>
-  /** Hears what is being done, one line at a time. */
+  /** Receives a line for each step. */
   log?: (line: string) => void
-  /** Hears that the server has ended without having been asked to, and how. `restart` brings it back. */
+  /** Called when the server ends unasked, with the reason. `restart` starts it again. */
   onExit?: (how: string) => void
   /** Where programs and data go when root's server cannot use them where they are; for tests. Absent: `/var/lib/muster`. */
   systemDir?: string
@@ -33,29 +33,29 @@ export type LocalPostgres = {
   readonly pid: number
   readonly dataDir: string
   readonly logFile: string
-  /** The address of a database for a login, with a random password that is made the first time and kept in the data folder. Creates neither. */
+  /** The address of a database for a login. The password is random and kept in the data folder. Creates neither login nor database. */
   urlFor(login: string, database: string): Promise<string>
-  /** Ends the server: `fast` by default. Does nothing when it has ended already. */
+  /** Ends the server, `fast` by default. Does nothing if it has ended already. */
   stop(mode?: StopMode): Promise<void>
   /** Ends the server if it runs, and starts it again on the same port. */
   restart(mode?: StopMode): Promise<void>
-  /** Kills the main process with SIGKILL, as a crash of the machine would; for tests. `restart` brings it back. */
+  /** Kills the main process with SIGKILL, as a crash of the machine would; for tests. `restart` starts it again. */
   kill(): Promise<void>
 }
 
 /** A started server. */
 export type FoundPostgres = Pick<LocalPostgres, 'adminUrl' | 'port' | 'pid' | 'urlFor'>
 
-/** How often a start without a given port looks for another one when another process took it in between. */
+/** How often a start without a given port tries another one because a process has taken it in between. */
 const PORT_TRIES = 5
 
 /**
- * Starts the PostgreSQL server of a data folder, and makes its database when there is none.
+ * Starts the PostgreSQL server of a data folder, and creates its database if there is none.
  *
- * It listens on 127.0.0.1 only and asks for a password. It ends with `stop`, or when this process exits. A process that is
- * killed with SIGKILL leaves its server behind; the next start on the same folder ends that one first.
+ * It listens on 127.0.0.1 only and requires a password. It ends with `stop`, or when this process exits. SIGKILL leaves the server running; the next
+ * start on the same folder ends it first.
  *
- * @throws LocalPostgresError one sentence that says what is wrong and what to do
+ * @throws LocalPostgresError with one sentence: what is wrong, and what to do
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const log = options.log ?? (() => undefined)
@@ -73,7 +73,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   return control({ ...plan, port: first.port }, first.server, await urlOf(folder, first.port, SUPERUSER, 'postgres'), log, options.onExit)
 }
 
-/** The running server of a data folder, started by whichever process, or undefined when there is none. */
+/** The running server of a data folder, whatever process started it; undefined when there is none. */
 export async function findLocalPostgres(dataDir: string): Promise<FoundPostgres | undefined> {
   const folder = await findDataFolder(dataDir)
   if (folder === undefined) return undefined
@@ -87,13 +87,13 @@ export async function findLocalPostgres(dataDir: string): Promise<FoundPostgres 
   }
 }
 
-/** Whether an earlier start has made a database in a data folder. */
+/** Whether a data folder holds a database. */
 export async function hasLocalDatabase(dataDir: string): Promise<boolean> {
   const folder = await findDataFolder(dataDir)
   return folder !== undefined && (await hasDatabase(folder))
 }
 
-/** Ends the server of a data folder if an earlier start left one behind, and removes all its files, also those that lie elsewhere. */
+/** Ends the server of a data folder if one runs, and removes all its files, including those outside the folder. */
 export async function removeLocalPostgres(dataDir: string): Promise<void> {
   const folder = await findDataFolder(dataDir)
   if (folder !== undefined) await endLeftovers(folder, await readRecord(folder), () => undefined)
@@ -127,7 +127,7 @@ async function control(
   let server = first
   let isUp = true
   let isReleased = false
-  // The last thing that a process does when it ends without having stopped its server, by an exception for example.
+  // For a process that ends without stopping its server, after an exception for example.
   const endWithProcess = (): void => {
     if (isUp) signalProcess(server.pid, 'SIGINT')
   }
@@ -161,7 +161,7 @@ async function control(
     },
     urlFor: (login, database) => urlOf(folder, port, login, database),
     async stop(mode = 'fast') {
-      // Only once: by the second time the data folder may be another start's.
+      // Only once: later the data folder may belong to another start.
       if (isReleased) return
       isReleased = true
       await stop(mode)

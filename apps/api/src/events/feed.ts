@@ -3,17 +3,17 @@ import type { Demand } from '../http/demand.ts'
 
 type Listener = (event: LoggedEvent) => void
 
-/** Delivers the events of the log to followers of a project or of one subject, in order. One reader per process finds them. */
+/** Passes new events of the log, in order, to the subscribers of a project or of one subject. One loop per process reads them. */
 export interface EventFeed {
   /** @returns ends the subscription */
   subscribe(about: { projectId: string; subjectId?: string | undefined }, listener: Listener): () => void
-  /** Whether every later event of the log will be published, while there is a subscription or was one recently. */
+  /** Whether every new event of the log is published from now on, while there are subscribers and for a short time after. */
   isReady(): boolean
-  /** Resolves once that is so. Needs a subscription first: the log is not read without followers. */
+  /** Resolves when `isReady` becomes true. Subscribe first: the log is not read without subscribers. */
   ready(): Promise<void>
   setReady(isReady: boolean): void
   publish(event: LoggedEvent): void
-  /** How many subscriptions there are. */
+  /** The number of subscriptions. */
   size(): number
 }
 
@@ -21,7 +21,7 @@ export interface EventFeed {
 export function createEventFeed(followers: Demand): EventFeed {
   let isReady = false
   let readiness = Promise.withResolvers<void>()
-  // Two keys, so that thousands who wait for one subtask each cost nothing when another one moves.
+  // Two keys, so that thousands of subscribers, each of one subtask, cost nothing when another subtask changes.
   const listeners = new Map<string, Set<Listener>>()
   const keyOf = (projectId: string, subjectId?: string) => (subjectId === undefined ? projectId : `${projectId}/${subjectId}`)
   return {

@@ -4,11 +4,11 @@ import type { EventFeed } from './feed.ts'
 import type { EventSink } from './sink.ts'
 
 const PAGE = 200
-/** Events that may appear while older ones are still being sent, before they are rather read from the log again. */
+/** New events to keep while older ones are being sent. Beyond that, they are read from the log again. */
 const WAITING_MAX = 1_000
 
 export interface Following {
-  /** Everything above this place of the log is sent. */
+  /** Events after this number are sent. */
   afterSeq: number
   type?: string | undefined
   subjectId?: string | undefined
@@ -17,10 +17,10 @@ export interface Following {
 }
 
 /**
- * Sends the events of the log above a place, then those that appear, in order and each once, until the sink is closed.
+ * Sends the events of the log after a number, then new events, in order and each once, until the sink is closed.
  *
- * Subscribed before the log is read, so that nothing falls in between; what comes meanwhile waits, and is sent above the last
- * place that the log gave.
+ * It subscribes before it reads the log, so that no event is missed. New events wait until the log has been read, and are sent if their number is
+ * higher than the last one read.
  */
 export async function follow(ctx: Ctx, feed: EventFeed, sink: EventSink, { afterSeq, type, subjectId, endsWithSubtask }: Following): Promise<void> {
   let last = afterSeq
@@ -60,23 +60,23 @@ export async function follow(ctx: Ctx, feed: EventFeed, sink: EventSink, { after
 }
 
 /**
- * Makes sure that a reader which goes on from a place of the log misses nothing unknowingly.
+ * Refuses a place in the log from which a reader would miss events without noticing.
  *
- * @throws DomainError `cursor_pruned` below what is kept, `cursor_invalid` above what there is
+ * @throws DomainError `cursor_pruned` before the oldest event that is kept, `cursor_invalid` after the last event
  */
 export async function checkCursor(ctx: Ctx, afterSeq: number): Promise<void> {
   if (afterSeq === 0) return
   await readEvents(ctx, { afterSeq, limit: 1 })
   const latest = await latestEventSeq(ctx)
   if (afterSeq > latest) {
-    throw new DomainError('cursor_invalid', `The log has ${latest} as its last event: ${afterSeq} is not a place in it.`)
+    throw new DomainError('cursor_invalid', `The last event of the log is ${latest}, so ${afterSeq} is not a place in it.`)
   }
 }
 
 const LAST_EVENT_ID = /^\d{1,15}$/
 
 /**
- * Where a reader wants to go on. The header wins: a browser that reconnects repeats the old URL.
+ * The place in the log where a reader continues. The header takes precedence: a browser that reconnects repeats the old URL.
  *
  * @throws DomainError `cursor_invalid`
  */

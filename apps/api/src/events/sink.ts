@@ -2,23 +2,23 @@ import type { ServerResponse } from 'node:http'
 import type { LoggedEvent } from '@muster/domain'
 import { presentEvent } from '../routes/events/event-schema.ts'
 
-/** What a reader may leave unread before it is disconnected. It comes back with `Last-Event-ID` and misses nothing. */
+/** A reader with more unread bytes is disconnected. It reconnects with `Last-Event-ID` and misses nothing. */
 const UNREAD_BYTES_MAX = 1_048_576
 const HEARTBEAT_MS = 15_000
 const RECONNECT_MS = 1_000
 
-/** Where the events of one stream go. */
+/** The receiver of one stream of events. */
 export interface EventSink {
   send(event: LoggedEvent): void
-  /** Resolves when the reader has taken most of what was sent, or is gone. */
+  /** Resolves when the reader has read most of what was sent, or is gone. */
   drained(): Promise<void>
-  /** Ends the stream after what was sent. */
+  /** Ends the stream after the last event sent. */
   end(): void
-  /** Aborted when nothing more can be sent: ended, or the reader has gone, or the server stops. */
+  /** Aborted when the stream has ended, the reader is gone, or the server stops. */
   readonly closed: AbortSignal
 }
 
-/** Server-sent events over a response of our own. */
+/** Sends server-sent events over a raw response. */
 export function createEventSink(response: ServerResponse, stopping: AbortSignal): EventSink {
   const closing = new AbortController()
   const end = () => {

@@ -26,7 +26,7 @@ export async function judgeEvaluation(deps: Deps, judge: Judge, job: HeldJudgeJo
   if ('end' in begun) return begun.end
   const answer = await judge.judge(begun.question, signal)
   if (answer.kind === 'aborted') {
-    await deps.judgeJobs.giveBack(job)
+    await deps.judgeJobs.release(job)
     return 'given_back'
   }
   // Before the transaction: it takes time in proportion to the output.

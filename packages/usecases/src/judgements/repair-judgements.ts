@@ -7,7 +7,7 @@ const BATCH = 100
  * Gives the judgements of lost workers to others. A judgement that no worker could finish in all its tries has failed.
  */
 export async function takeLostJudgements(deps: Deps): Promise<void> {
-  if ((await deps.judgeJobs.takeFromLost()) > 0) deps.notifier.notify('judge')
+  if ((await deps.judgeJobs.retryLost()) > 0) deps.notifier.notify('judge')
   for (const job of await deps.judgeJobs.findExhausted(BATCH)) {
     await transaction(deps.db, job.projectId, async (tx) => {
       if (await judgements.lockPending(tx, job)) await judgements.endJudgement(tx, job, 'Each worker that asked the model ended before it had the answer.')
