@@ -46,26 +46,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   app.server.on('checkExpectation', (request, response) => answerExpectation(request, response, deps.newId()))
   const methodsOf = allowedMethods(app)
 
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('cache-control', 'no-store')
-    if (deps.stopping.aborted && request.routeOptions.config.access !== 'public') {
-      throw new DomainError('unavailable', 'The server is shutting down. Send the request again, to another server or to this one in a moment.')
-    }
-  })
-  app.addHook('onResponse', async (request, reply) => {
-    deps.log.debug(
-      { request_id: request.id, method: request.method, path: pathOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'request answered',
-    )
-  })
-
-  app.addHook('onRequest', async (request) => {
-    // An empty parameter, as in /subtasks/: a value to the router, another path to its caller.
-    if (Object.entries(request.params as Record<string, string>).some(([name, value]) => name !== '*' && value === '')) {
-      throw noSuchPath(request.method, pathOf(request))
-    }
-  })
-
+  addRequestHooks(app, deps)
   closeConnections(app, deps.stopping)
   closeUnfinished(app)
 
@@ -88,6 +69,33 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     done()
   })
 
+  answerUnknownPaths(app, methodsOf)
+  return app
+}
+
+function addRequestHooks(app: FastifyInstance, deps: ApiDeps): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('cache-control', 'no-store')
+    if (deps.stopping.aborted && request.routeOptions.config.access !== 'public') {
+      throw new DomainError('unavailable', 'The server is shutting down. Send the request again, to another server or to this one in a moment.')
+    }
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    deps.log.debug(
+      { request_id: request.id, method: request.method, path: pathOf(request), status: reply.statusCode, took_ms: Math.round(reply.elapsedTime) },
+      'request answered',
+    )
+  })
+  app.addHook('onRequest', async (request) => {
+    // An empty parameter, as in /subtasks/: a value to the router, another path to its caller.
+    if (Object.entries(request.params as Record<string, string>).some(([name, value]) => name !== '*' && value === '')) {
+      throw noSuchPath(request.method, pathOf(request))
+    }
+  })
+}
+
+/** Needs the rate limit: otherwise unknown paths would be a way around it. */
+function answerUnknownPaths(app: FastifyInstance, methodsOf: (path: string) => string[]): void {
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) => {
     const path = pathOf(request)
     const allowed = methodsOf(path)
@@ -95,7 +103,6 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
     reply.header('allow', allowed.join(', '))
     throw new DomainError('method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`)
   })
-  return app
 }
 
 /** A request may be answered before it has arrived completely, such as one whose body stalls. Its client may then leave the connection open. */
