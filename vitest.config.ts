@@ -4,6 +4,9 @@ import { TallyReporter } from './scripts/check/tally-reporter.ts'
 // Starts one PostgreSQL for the run and makes the template database that every test file copies.
 const POSTGRES = './packages/testing/src/global-setup.ts'
 
+/** Another build of the driver, for scripts/driver-patch.ts. */
+const DRIVER = process.env.MUSTER_TEST_DRIVER
+
 export default defineConfig({
   test: {
     reporters: ['default', new TallyReporter()],
@@ -23,6 +26,7 @@ export default defineConfig({
         },
       },
       {
+        resolve: { alias: DRIVER === undefined ? {} : { postgres: DRIVER } },
         test: {
           name: 'packages',
           include: ['packages/**/*.test.ts', 'apps/**/*.test.ts'],
