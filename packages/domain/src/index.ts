@@ -34,10 +34,11 @@ export {
   unstorableJsonReason,
   unstorableReason,
 } from './core/text.ts'
-export { type EarlierCheckIn, earlierLines } from './evaluations/check-ins.ts'
 export {
   type CriterionVerdict,
+  type EarlierCheckIn,
   type EvaluatedCriterion,
+  earlierLines,
   type JudgeVerdict,
   type SchemaVerdict,
   VERDICT_METHODS,
@@ -69,7 +70,6 @@ export {
 } from './evaluations/judge.ts'
 export { withJudge } from './evaluations/judged.ts'
 export { completionText, isOutputCriterion, type OutputChecks, outputChecks } from './evaluations/outputs.ts'
-export { type QualityFlag, TRAINING_CANDIDACY } from './evaluations/quality-flag.ts'
 export {
   EVALUATION_ORIGINS,
   type EvaluationDetail,
@@ -81,6 +81,8 @@ export {
   type FlagSubject,
   JUDGEMENT_STATUSES,
   type JudgementStatus,
+  type QualityFlag,
+  TRAINING_CANDIDACY,
 } from './evaluations/record.ts'
 export {
   type CategoryCounts,
@@ -252,7 +254,7 @@ export type { ContextFields } from './tasks/brief-context.ts'
 export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './tasks/brief-diff.ts'
 export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withFileChecks, withWarnings } from './tasks/brief-fields.ts'
 export { type BriefFile, briefFiles, type FileField, fileWarning, isUnder, isUrl, resolveBriefPath } from './tasks/brief-files.ts'
-export { BRIEF_LIMITS } from './tasks/brief-limits.ts'
+export { BRIEF_LIMITS } from './tasks/brief-report.ts'
 export {
   type AssignmentOptions,
   CRITERIA_FIELDS,

@@ -1,5 +1,6 @@
+import type { BlockItem } from '../core/npl-blocks.ts'
 import { cutToCodePoints } from '../core/text.ts'
-import type { CriterionReport } from '../tasks/check-in.ts'
+import type { CheckIn, CriterionReport } from '../tasks/check-in.ts'
 import type { Criterion } from '../tasks/task.ts'
 
 export const VERDICTS = ['met', 'unmet', 'unclear', 'not_addressed'] as const
@@ -110,4 +111,24 @@ function spaced(text: string): string {
       .replace(/\s{2,}|[^\S ]/g, ' ')
       .trim()
   )
+}
+
+/** An earlier check-in: its reports on the criteria of its revision, and its unmatched lines. */
+export interface EarlierCheckIn {
+  reports: readonly CriterionReport[]
+  unmatched: readonly BlockItem[]
+  criteria: readonly Pick<EvaluatedCriterion, 'id' | 'text'>[]
+}
+
+/**
+ * A check-in that was taken in before as lines again, for an evaluation by the criteria of a revision. A criterion that says something
+ * else there than the one that was spoken of has not been spoken of.
+ */
+export function earlierLines({ reports, unmatched, criteria: spokenOf }: EarlierCheckIn, criteria: EarlierCheckIn['criteria']): Pick<CheckIn, 'lines'> {
+  const texts = new Map(spokenOf.map(({ id, text }) => [id, text]))
+  const kept = new Set(criteria.filter(({ id, text }) => texts.get(id) === text).map(({ id }) => id))
+  const lines = reports
+    .filter(({ criterionId }) => kept.has(criterionId))
+    .map(({ criterionId, category, note }) => ({ emoji: null, category, text: `${note} (${criterionId})` }))
+  return { lines: [...unmatched, ...lines] }
 }

@@ -1,7 +1,6 @@
 import { codePointLength } from '../core/text.ts'
 import { fileKey, isUrl, urlWarning } from './brief-files.ts'
-import { BRIEF_LIMITS } from './brief-limits.ts'
-import { type BriefReport, isRecord, type Place, type ReadItem, readChoice, readItems, readText } from './brief-report.ts'
+import { BRIEF_LIMITS, type BriefReport, isRecord, type Place, type ReadItem, readChoice, readItems, readText } from './brief-report.ts'
 import { isImperative, isMeasurable, isVague } from './brief-wording.ts'
 import type { CleanCriterion } from './criteria.ts'
 import { type CriterionSource, ENFORCEMENT_LEVELS, type EnforcementLevel, type TaskContext } from './task.ts'
