@@ -33,7 +33,7 @@ export type LocalPostgres = {
   readonly pid: number
   readonly dataDir: string
   readonly logFile: string
-  /** The address of a database for a login. The password is random and kept in the data folder. Creates neither login nor database. */
+  /** The address of a database for a login. The password is random and kept in the data folder. Does not create them. */
   urlFor(login: string, database: string): Promise<string>
   /** Ends the server, `fast` by default. Does nothing if it has ended already. */
   stop(mode?: StopMode): Promise<void>
