@@ -204,6 +204,13 @@ describe('migrate as a login without superuser', () => {
 })
 
 describe('requireUsableDatabase', () => {
+  it('waits for the queues as well where they are needed: the migrate step installs them after the tables', async () => {
+    const target = fresh('queueless')
+    await migrate(target)
+    await expect(requireUsableDatabase(target.appUrl, { needsQueues: true })).rejects.toThrow('has not been migrated to this version')
+    await expect(requireUsableDatabase(database.appUrl, { needsQueues: true })).resolves.toBeUndefined()
+  })
+
   it('refuses a login that could look past row-level security', async () => {
     await expect(requireUsableDatabase(database.adminUrl)).rejects.toThrow(
       /DATABASE_URL logs in as \w+, which can bypass row-level security: move that address to MIGRATE_DATABASE_URL/,

@@ -21,10 +21,11 @@ interface Login {
  * Checks that API and worker can work with the database of `DATABASE_URL`: the server answers and is new enough, the login is confined by
  * row-level security, and the migrations are exactly those of this version.
  *
+ * @param options.needsQueues whether pg-boss has to be there as well, which the migrate step installs last
  * @throws UnusableDatabaseError one sentence with what to do; its cause may be an outage (`isDatabaseUnavailable`)
  * @throws UnmigratedDatabaseError when `npm run migrate` is missing
  */
-export async function requireUsableDatabase(url: string): Promise<void> {
+export async function requireUsableDatabase(url: string, { needsQueues = false } = {}): Promise<void> {
   const place = placeOf(url)
   // Without a role: that of a pool does not exist before the first migration, and PostgreSQL would refuse the connection.
   const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {}, connection: { application_name: 'muster-check', statement_timeout: 5_000 } })
@@ -42,7 +43,7 @@ export async function requireUsableDatabase(url: string): Promise<void> {
     if (!found.may_work) throw new UnmigratedDatabaseError(place)
     const [applied, known] = await Promise.all([appliedMigrations(sql), knownMigrations()])
     requireKnownMigrations(applied, known, place)
-    if (known.some((name) => !applied.includes(name))) throw new UnmigratedDatabaseError(place)
+    if (known.some((name) => !applied.includes(name)) || (needsQueues && !(await hasQueues(sql)))) throw new UnmigratedDatabaseError(place)
   } catch (error) {
     throw explainDatabaseError(error, url, 'DATABASE_URL')
   } finally {
@@ -62,6 +63,16 @@ async function appliedMigrations(sql: postgres.Sql): Promise<string[]> {
     await transaction`set local role muster_app`
     return (await transaction<{ name: string }[]>`select name from muster_migrations.applied`).map((row) => row.name)
   })
+}
+
+/** Whether the migrate step has ended with its last part: pg-boss, and the rights to its tables. The tables of Muster come before. */
+async function hasQueues(sql: postgres.Sql): Promise<boolean> {
+  const [found] = await sql<{ has_queues: boolean }[]>`
+    select coalesce((
+      select has_table_privilege('muster_dispatch', c.oid, 'DELETE')
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'pgboss' and c.relname = 'job'
+    ), false) as has_queues`
+  return found?.has_queues === true
 }
 
 function notConfined(login: string, why: string): UnusableDatabaseError {

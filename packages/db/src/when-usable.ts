@@ -23,7 +23,7 @@ export async function whenUsable<T>(url: string, { signal, log }: WhenUsableOpti
   let reason: string | undefined
   while (!signal.aborted) {
     try {
-      await requireUsableDatabase(url)
+      await requireUsableDatabase(url, { needsQueues: true })
       return await work()
     } catch (error) {
       if (!isDatabaseUnavailable(error) && !(error instanceof UnmigratedDatabaseError)) throw error

@@ -40,10 +40,11 @@ const JUDGE_QUEUE_OPTIONS = {
   notify: false,
 } as const
 
+/** The rights to the tables come last: by them a process knows that the migrate step has ended (`requireUsableDatabase`). */
 const GRANTS = [
   'grant usage on schema pgboss to muster_app, muster_dispatch',
-  'grant select, insert, update, delete on all tables in schema pgboss to muster_app, muster_dispatch',
   'grant usage on all sequences in schema pgboss to muster_app, muster_dispatch',
+  'grant select, insert, update, delete on all tables in schema pgboss to muster_app, muster_dispatch',
 ]
 
 /**

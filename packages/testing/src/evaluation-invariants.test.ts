@@ -107,7 +107,7 @@ describe('invariants of evaluations and of chains', () => {
       'the session that asked hears of a round that another one follows',
       ({ first }) =>
         `insert into inbox (project_id, id, session_id, subtask_id) select project_id, gen_random_uuid(), 'boss', id from subtasks where id = '${first}'`,
-      /unless another round follows it/,
+      /unless another revision round follows it/,
     ],
   ])('are broken when %s', async (_, statement, claim) => {
     expect(await claimsBrokenBy(statement)).toMatch(claim)
