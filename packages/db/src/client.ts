@@ -3,6 +3,7 @@ import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { drizzle, PostgresJsDatabase, PostgresJsSession } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import { createListener, type Listen } from './listener.ts'
 
 /** Roles of PostgreSQL: `muster_app` sees one project at a time, `muster_dispatch` the tables of the dispatch path across projects. */
 export type DatabaseRole = 'muster_app' | 'muster_dispatch'
@@ -21,6 +22,8 @@ export interface ConnectOptions {
 export interface Database {
   readonly role: DatabaseRole
   readonly sql: postgres.Sql
+  /** Listens to channels of PostgreSQL, over one more connection from the first call on. */
+  readonly listen: Listen
   close(): Promise<void>
 }
 
@@ -62,7 +65,7 @@ const DISPATCH_PLANS = { enable_bitmapscan: 'off' }
 
 /** Opens a pool. It connects when a connection is first needed, and again after one broke. */
 export function connect(url: string, options: ConnectOptions): Database {
-  const sql = postgres(url, {
+  const settings = {
     max: options.connectionsMax,
     connect_timeout: 3,
     idle_timeout: 0,
@@ -82,72 +85,99 @@ export function connect(url: string, options: ConnectOptions): Database {
       plan_cache_mode: 'force_generic_plan',
       ...(options.role === 'muster_dispatch' ? DISPATCH_PLANS : {}),
     },
-  } as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as postgres.Sql
+  }
+  const open = (changed: object) =>
+    postgres(url, { ...settings, ...changed } as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as postgres.Sql
+  const sql = open({})
+  const listener = createListener((events) => open({ ...events, max: 1, fetch_types: false }))
   // Makes the pool pass times and JSON as text, as drizzle expects them.
   drizzle(sql)
   return {
     role: options.role,
     sql,
-    close: () => sql.end({ timeout: 5 }),
+    listen: listener.listen,
+    close: async () => void (await Promise.all([sql.end({ timeout: 5 }), listener.close()])),
   }
-}
-
-/** Drizzle sends its statements by `unsafe`, which prepares only on request. Ours all repeat, so they are prepared. */
-function prepared(sql: postgres.Sql): postgres.Sql {
-  return new Proxy(sql, {
-    get(target, property, receiver) {
-      if (property !== 'unsafe') return Reflect.get(target, property, receiver)
-      return (text: string, parameters?: never[]) => target.unsafe(text, parameters, { prepare: true })
-    },
-  })
 }
 
 /** Runs one transaction. With a project, row-level security shows only that project; without one, the pool's role must see across projects. */
 export async function transaction<T>(database: Database, projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const connection = await database.sql.reserve()
   const actions: (() => void)[] = []
   const lasts: Promise<unknown>[] = []
-  let failure: { error: unknown } | undefined
-  let isCommitting = false
-  // BEGIN is sent with the first statements (a part of our patch of the driver), but only if one of them sets a project: if a BEGIN ever failed
-  // alone, the others would see no project and change nothing.
-  const running = database.sql.begin(projectId === null ? '' : 'eager', async (begun) => {
-    const sql = begun as unknown as postgres.Sql
+  /** In their order. PostgreSQL refuses every statement after the first one, and code may hear of a refusal before it hears of its cause. */
+  const failures: unknown[] = []
+  const onFailure = (error: unknown) => void failures.push(error)
+  let isEnding = false
+  let result: T
+  try {
+    const sql = statementsOf(connection, () => isEnding, onFailure)
+    const begun = sql.unsafe('begin').execute()
+    // BEGIN and the project travel with the first statements of the work, which saves two round trips. If BEGIN ever failed alone, these statements
+    // would see no project and change nothing; without a project they wait for it.
+    const scoped = projectId === null ? begun : sql`select set_config('muster.project_id', ${projectId}, true)`.execute()
+    if (projectId === null) await begun
     let orm: PostgresJsDatabase | undefined
-    // Not awaited before the work, so that the first statement of the work is in the same pipeline. If this one fails, so does that.
-    const scoped = projectId === null ? null : sql`select set_config('muster.project_id', ${projectId}, true)`.execute()
-    scoped?.catch(() => {})
-    const value = await work({
+    result = await work({
       sql,
       // Built on first use: the most frequent transactions do not use it.
       get orm() {
-        orm ??= new PostgresJsDatabase(DIALECT, new PostgresJsSession(prepared(sql), DIALECT, undefined), undefined) as PostgresJsDatabase
+        orm ??= new PostgresJsDatabase(DIALECT, new PostgresJsSession(sql, DIALECT, undefined), undefined) as PostgresJsDatabase
         return orm
       },
       afterCommit: (action) => actions.push(action),
       withCommit(last) {
-        last.catch((error: unknown) => {
-          failure ??= { error }
-        })
+        last.catch(onFailure)
         lasts.push(last)
       },
     })
-    await scoped
+    await Promise.all([begun, scoped])
     // If our own code failed to send one, PostgreSQL would commit the others. After a tick, every promise that waits for no answer has settled.
     if (lasts.length > 0) await new Promise<void>((resolve) => process.nextTick(resolve))
-    if (failure !== undefined) throw failure.error
-    isCommitting = true
-    return value
-  })
-  const ended = running.then(async (value) => {
+    if (failures.length > 0) throw failures[0]
+    isEnding = true
+    const { command } = await connection.unsafe('commit').catch((error: unknown) => {
+      throw isConnectionLoss(error) ? new CommitUnknownError(error) : error
+    })
+    // The answer to the COMMIT of a transaction in which a statement failed.
+    if (command === 'ROLLBACK') throw failures[0] ?? new Error('The transaction was rolled back instead of committed.')
     await Promise.all(lasts)
-    return value
-  })
-  const result = await ended.catch((error: unknown) => {
-    if (isCommitting && isConnectionLoss(error)) throw new CommitUnknownError(error)
-    throw withoutQuery(error)
-  })
+  } catch (error) {
+    // A lost connection has no transaction any more.
+    if (!isEnding) await connection.unsafe('rollback').catch(() => {})
+    throw withoutQuery(isRefusal(error) ? (failures[0] ?? error) : error)
+  } finally {
+    isEnding = true
+    connection.release()
+  }
   for (const action of actions) action()
-  return result as T
+  return result
+}
+
+/**
+ * The statements of a transaction on its connection. Drizzle sends its own by `unsafe`, which prepares only on request; ours all repeat, so they are
+ * prepared. Once the transaction is ending, a statement would run outside of it, so it is refused.
+ */
+function statementsOf(connection: postgres.ReservedSql, isEnding: () => boolean, onFailure: (error: unknown) => void): postgres.Sql {
+  const watched = <S>(statement: S): S => {
+    if (isEnding()) throw new Error('A statement came after the end of its transaction.')
+    // Not by the `then` of the statement, which would send it.
+    if (statement instanceof Promise) Promise.prototype.then.call(statement, undefined, onFailure)
+    return statement
+  }
+  return new Proxy(connection, {
+    apply: (target, self, parts) => watched(Reflect.apply(target as never, self, parts)),
+    get(target, property, receiver) {
+      if (property !== 'unsafe') return Reflect.get(target, property, receiver)
+      return (text: string, parameters?: never[]) => watched(target.unsafe(text, parameters, { prepare: true }))
+    },
+  }) as postgres.Sql
+}
+
+/** Whether PostgreSQL refused a statement only because an earlier one of the transaction had failed. */
+function isRefusal(error: unknown): boolean {
+  const answered = error instanceof postgres.PostgresError ? error : (error as Error | undefined)?.cause
+  return answered instanceof postgres.PostgresError && answered.code === '25P02'
 }
 
 /** The messages of drizzle's errors include all parameters: results, notes, hashes. The cause says enough. */

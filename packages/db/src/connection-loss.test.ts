@@ -76,22 +76,85 @@ describe('a connection that is lost', () => {
   })
 
   it('never lets a transaction go on in the session of the one after it', async () => {
-    const next = Promise.withResolvers<void>()
+    const [isLost, next] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const straggler = Promise.withResolvers<unknown>()
     const lost = transaction(db, null, async (tx) => {
       await cut(await pidOf(tx.sql))
-      await tx.sql`select 1`.catch(() => {})
+      await tx.sql`select 1`.catch(() => isLost.resolve())
       // By now the pool has reconnected, and another transaction uses the connection.
       await next.promise
       await pidOf(tx.sql).then(straggler.resolve, straggler.reject)
     })
-    await expect(lost).rejects.toSatisfy(isDatabaseUnavailable)
+    const failed = expect(lost).rejects.toSatisfy(isDatabaseUnavailable)
+    await isLost.promise
     await transaction(db, null, async (tx) => {
       const before = await pidOf(tx.sql)
       next.resolve()
       await expect(straggler.promise).rejects.toSatisfy(isDatabaseUnavailable)
       expect(await pidOf(tx.sql)).toBe(before)
     })
+    await failed
+  })
+
+  it('leaves nothing of what was being sent to the connection after it', async () => {
+    const proxy = await startDatabaseProxy(database.appUrl)
+    const two = connect(proxy.url, { role: 'muster_dispatch', connectionsMax: 2, applicationName: 'connection-loss' })
+    // Both connections are cut at once, and what the first was asked for is asked for again, of the second, before it has heard that it is cut too.
+    for (let round = 1; round <= 5; round += 1) {
+      await Promise.all([1, 2].map(() => two.sql`select pg_sleep(0.02)`))
+      const [slow, idle] = [two.sql`select pg_sleep(5)`, two.sql`select 1`]
+      const again = slow.catch(() => Promise.allSettled([two.sql`select 1`, two.sql`select 2`]))
+      await idle
+      proxy.cut()
+      await again
+      await expect(Promise.all([pidOf(two.sql), pidOf(two.sql)])).resolves.toHaveLength(2)
+    }
+    await two.close()
+    await proxy.close()
+  })
+
+  it('fails what the driver asks of a new connection by itself', async () => {
+    const proxy = await startDatabaseProxy(database.appUrl)
+    const behind = connect(proxy.url, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
+    proxy.cutAt('pg_catalog.pg_type')
+    await expect(behind.sql`select 1`).rejects.toSatisfy(isDatabaseUnavailable)
+    await expect(pidOf(behind.sql)).resolves.toBeGreaterThan(0)
+    await behind.close()
+    await proxy.close()
+  })
+
+  it('fails a transaction of the driver itself, and ends no process', async () => {
+    const single = postgres(database.appUrl, { max: 1, onnotice: () => {} })
+    const late = Promise.withResolvers<unknown>()
+    const lost = single.begin(async (sql) => {
+      await cut(await pidOf(sql as unknown as postgres.Sql))
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      await sql`select 1`.catch(late.resolve)
+    })
+    await expect(lost).rejects.toSatisfy(isDatabaseUnavailable)
+    expect(await late.promise).toSatisfy(isDatabaseUnavailable)
+    await expect(pidOf(single)).resolves.toBeGreaterThan(0)
+    await single.end()
+  })
+
+  it('answers the statements that were not sent yet', async () => {
+    const reserved = await db.sql.reserve()
+    const pid = await pidOf(reserved)
+    // The driver sends up to 100 statements ahead.
+    const statements = Array.from({ length: 150 }, (_, place) => (place === 0 ? reserved`select pg_sleep(5)` : reserved`select 1`))
+    const answers = Promise.allSettled(statements)
+    await cut(pid)
+    expect(new Set((await answers).map(({ status }) => status))).toEqual(new Set(['rejected']))
+    reserved.release()
+  })
+
+  it('gives its error to no statement of the connection after it', async () => {
+    for (let round = 1; round <= 3; round += 1) {
+      const pid = await pidOf(db.sql)
+      await cut(pid)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      expect(await pidOf(db.sql)).not.toBe(pid)
+    }
   })
 
   it('gives a reserved connection back that was lost meanwhile', async () => {
@@ -101,6 +164,29 @@ describe('a connection that is lost', () => {
     await expect(reserved`select 1`).rejects.toSatisfy(isDatabaseUnavailable)
     reserved.release()
     await expect(pidOf(db.sql)).resolves.toBeGreaterThan(0)
+  })
+
+  it('is refused to a statement that comes after its release', async () => {
+    const reserved = await db.sql.reserve()
+    const late = reserved`select 1`
+    reserved.release()
+    await expect(late).rejects.toMatchObject({ code: 'CONNECTION_RELEASED' })
+    await expect(pidOf(db.sql)).resolves.toBeGreaterThan(0)
+  })
+
+  it('is closed after the last transaction of a pool that ends, and not opened again', async () => {
+    const ending = connect(database.appUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
+    const closed = vi.fn()
+    const underWay = transaction(ending, null, async (tx) => {
+      const pid = await pidOf(tx.sql)
+      void ending.close().then(closed)
+      await tx.sql`select pg_sleep(0.05)`
+      return pid
+    })
+    await expect(underWay).resolves.toBeGreaterThan(0)
+    // Not after five seconds, when the pool would cut what is left.
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled())
+    await expect(transaction(ending, null, (tx) => pidOf(tx.sql))).rejects.toSatisfy(isDatabaseUnavailable)
   })
 
   it('fails at once where the server hangs up before it has said anything', async () => {
@@ -115,6 +201,11 @@ describe('a connection that is lost', () => {
     const nowhere = connect(url.href, { role: 'muster_app', connectionsMax: 1, applicationName: 'connection-loss' })
     await expect(nowhere.sql`select 1`).rejects.toSatisfy(isDatabaseUnavailable)
     expect(calls).toBe(1)
+    // Each further attempt waits twice as long as the one before: 50, 100, 200, 400 ms.
+    const begin = performance.now()
+    await Promise.allSettled(Array.from({ length: 4 }, () => nowhere.sql`select 1`))
+    expect(calls).toBe(5)
+    expect(performance.now() - begin).toBeGreaterThan(600)
     await nowhere.close()
     await new Promise((resolve) => server.close(resolve))
   })
@@ -125,7 +216,11 @@ describe('a connection that is lost', () => {
     // One connects, and one waits behind it.
     const [first, second] = await Promise.allSettled([single.sql.reserve(), single.sql.reserve()])
     expect([first.status, second.status]).toEqual(['rejected', 'rejected'])
+    const [failing, waiting] = [single.sql.reserve(), single.sql.reserve()]
+    await expect(failing).rejects.toSatisfy(isDatabaseUnavailable)
+    // Before the next attempt to connect, which is made for the one that waits.
     way.isOpen = true
+    ;(await waiting).release()
     await expect(pidOf(single.sql)).resolves.toBeGreaterThan(0)
     const reserved = await single.sql.reserve()
     expect(await pidOf(reserved)).toBeGreaterThan(0)
@@ -142,11 +237,21 @@ describe('a connection that is lost', () => {
       return rows.map(({ query }) => query)
     }
     const heard: string[] = []
-    await expect(listening.sql.listen('news', (text) => heard.push(`refused: ${text}`))).rejects.toSatisfy(isDatabaseUnavailable)
+    await expect(
+      listening.listen(
+        'news',
+        (text) => heard.push(`refused: ${text}`),
+        () => {},
+      ),
+    ).rejects.toSatisfy(isDatabaseUnavailable)
     way.isOpen = true
-    const { unlisten } = await listening.sql.listen('news', (text) => heard.push(text))
+    const unlisten = await listening.listen(
+      'news',
+      (text) => heard.push(text),
+      () => heard.push('listening'),
+    )
     await db.sql`select pg_notify('news', 'one')`
-    await vi.waitFor(() => expect(heard).toEqual(['one']))
+    await vi.waitFor(() => expect(heard).toEqual(['listening', 'one']))
     await unlisten()
     expect(await lastOfListener()).toEqual(['unlisten "news"'])
     await listening.close()

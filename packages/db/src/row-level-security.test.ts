@@ -19,7 +19,7 @@ import {
 } from '@muster/usecases'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, injections, maintenance, memory, type Tx, transaction } from './index.ts'
+import { connect, injections, maintenance, memory, transaction } from './index.ts'
 
 let harness: Harness
 let other: Ctx
@@ -158,9 +158,9 @@ async function visible(projectId: string | null): Promise<Record<string, string[
   })
 }
 
-/** Tries a statement that may fail, without its transaction failing. */
-function savepoint(tx: Tx, work: (sql: postgres.TransactionSql) => Promise<unknown>): Promise<unknown> {
-  return (tx.sql as unknown as postgres.TransactionSql).savepoint(work)
+/** Tries a statement in a transaction of its own. */
+function alone(work: (sql: postgres.Sql) => Promise<unknown>): Promise<unknown> {
+  return transaction(harness.deps.db, DEFAULT_PROJECT_ID, (tx) => work(tx.sql))
 }
 
 describe('muster_app', () => {
@@ -220,23 +220,22 @@ describe('muster_app', () => {
   it('can neither write into another project nor move its rows there', async () => {
     await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
       await expect(
-        savepoint(
-          tx,
+        alone(
           (sql) => sql`insert into inbox (project_id, id, session_id, subtask_id) values (${other.actor.projectId}, ${randomUUID()}, 'x', ${randomUUID()})`,
         ),
       ).rejects.toThrow(/row-level security/)
-      await expect(savepoint(tx, (sql) => sql`update inbox set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
+      await expect(alone((sql) => sql`update inbox set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
       expect(await tx.sql`update subtasks set task = 'mine' where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
       expect(await tx.sql`delete from api_keys where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
       expect(await tx.sql`update schedules set task = 'mine' where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
       expect(await tx.sql`delete from subagents where project_id = ${other.actor.projectId} returning 1`).toHaveLength(0)
-      await expect(savepoint(tx, (sql) => sql`update subagents set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
+      await expect(alone((sql) => sql`update subagents set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
       // No role rewrites the definition of a run.
       for (const statement of ['delete from subagent_versions', 'update subagent_versions set version = 2'])
-        await expect(savepoint(tx, (sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
+        await expect(alone((sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
       for (const table of ['schedules', 'schedule_slots']) {
-        await expect(savepoint(tx, (sql) => sql`update ${sql(table)} set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
-        await expect(savepoint(tx, (sql) => sql`delete from ${sql(table)}`)).rejects.toThrow(/permission denied/)
+        await expect(alone((sql) => sql`update ${sql(table)} set project_id = ${other.actor.projectId}`)).rejects.toThrow(/row-level security/)
+        await expect(alone((sql) => sql`delete from ${sql(table)}`)).rejects.toThrow(/permission denied/)
       }
     })
   })
@@ -245,12 +244,11 @@ describe('muster_app', () => {
     const theirs = other.actor.projectId
     await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
       await expect(
-        savepoint(
-          tx,
+        alone(
           (sql) => sql`insert into facts (project_id, id, content, tags, author_kind, author_id) values (${theirs}, ${randomUUID()}, 'x', '{}', 'key', 'k')`,
         ),
       ).rejects.toThrow(/row-level security/)
-      await expect(savepoint(tx, (sql) => sql`insert into forgotten_episodes (project_id, subtask_id) values (${theirs}, ${randomUUID()})`)).rejects.toThrow(
+      await expect(alone((sql) => sql`insert into forgotten_episodes (project_id, subtask_id) values (${theirs}, ${randomUUID()})`)).rejects.toThrow(
         /row-level security/,
       )
       for (const table of ['facts', 'episode_words'])
@@ -263,7 +261,7 @@ describe('muster_app', () => {
         'select from muster_memory',
         'select muster_remember_episodes(1)',
       ])
-        await expect(savepoint(tx, (sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
+        await expect(alone((sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
     })
   })
 
@@ -279,10 +277,9 @@ describe('muster_app', () => {
     const theirs = other.actor.projectId
     await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
       for (const statement of ['update evaluations set score = 1', 'delete from evaluations', 'delete from judgements', 'delete from quality_flags'])
-        await expect(savepoint(tx, (sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
+        await expect(alone((sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
       await expect(
-        savepoint(
-          tx,
+        alone(
           (sql) => sql`
             insert into quality_flags (project_id, subject_kind, subject_id, quality, tags, author_kind, author_id)
             values (${theirs}, 'task', ${randomUUID()}, 'bad', '{}', 'key', 'k')`,
@@ -290,23 +287,21 @@ describe('muster_app', () => {
       ).rejects.toThrow(/row-level security/)
       for (const table of ['judgements', 'quality_flags']) {
         expect(await tx.sql`update ${tx.sql(table)} set created_at = now() where project_id = ${theirs} returning 1`).toHaveLength(0)
-        await expect(savepoint(tx, (sql) => sql`update ${sql(table)} set project_id = ${theirs}`)).rejects.toThrow(/row-level security/)
+        await expect(alone((sql) => sql`update ${sql(table)} set project_id = ${theirs}`)).rejects.toThrow(/row-level security/)
       }
     })
   })
 
   it('can neither forge the log nor read what is on its way there', async () => {
-    await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
-      for (const statement of [
-        'delete from events',
-        "update events set type = 'x'",
-        'insert into events default values',
-        'select from outbox',
-        'delete from outbox',
-      ]) {
-        await expect(savepoint(tx, (sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
-      }
-    })
+    for (const statement of [
+      'delete from events',
+      "update events set type = 'x'",
+      'insert into events default values',
+      'select from outbox',
+      'delete from outbox',
+    ]) {
+      await expect(alone((sql) => sql.unsafe(statement))).rejects.toThrow(/permission denied/)
+    }
   })
 
   it('cannot become a role that sees more', async () => {

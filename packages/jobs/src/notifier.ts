@@ -65,7 +65,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
         onNotification([])
         return async () => void listeners.delete(onNotification)
       }
-      const listening = await database.sql.listen(
+      const unlisten = await database.listen(
         CHANNELS[channel],
         (text) => {
           const [sender, ...payloads] = text.split(',')
@@ -75,7 +75,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
       )
       return async () => {
         listeners.delete(onNotification)
-        await listening.unlisten()
+        await unlisten()
       }
     },
   }

@@ -1,6 +1,6 @@
 import { createServer, connect as dial, type Socket } from 'node:net'
 
-/** A proxy before PostgreSQL that can lose the answer to a COMMIT. */
+/** A proxy before PostgreSQL that ends connections at bad moments. */
 export interface DatabaseProxy {
   /** The address that was given, by way of the proxy. */
   url: string
@@ -9,6 +9,10 @@ export interface DatabaseProxy {
    * server has answered.
    */
   loseCommitOf(text: string): Promise<void>
+  /** Ends all connections. */
+  cut(): void
+  /** Ends the next connection over which \`text\` is sent, instead of passing it on. */
+  cutAt(text: string): void
   close(): Promise<void>
 }
 
@@ -16,6 +20,7 @@ export interface DatabaseProxy {
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
+  let cuttingAt: string | null = null
   let wanted: { text: string; onLost: () => void } | null = null
   const server = createServer((client) => {
     const upstream = dial(Number(target.port || 5432), target.hostname)
@@ -32,8 +37,13 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     }
     client.on('data', (bytes) => {
       const sent = bytes.toString('latin1')
+      if (cuttingAt !== null && sent.includes(cuttingAt)) {
+        cuttingAt = null
+        client.destroy()
+        return
+      }
       isMeant ||= wanted !== null && sent.includes(wanted.text)
-      // The driver sends it as text of its own, also behind other statements.
+      // It is sent as a text of its own, also behind other statements.
       isLosing ||= isMeant && sent.toLowerCase().includes('commit\0')
       upstream.write(bytes)
     })
@@ -48,6 +58,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const url = new URL(databaseUrl)
   url.hostname = '127.0.0.1'
   url.port = String((server.address() as { port: number }).port)
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     url: url.href,
     loseCommitOf(text) {
@@ -55,8 +68,12 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
         wanted = { text, onLost: resolve }
       })
     },
+    cut,
+    cutAt(text) {
+      cuttingAt = text
+    },
     async close() {
-      for (const socket of sockets) socket.destroy()
+      cut()
       await new Promise((resolve) => server.close(resolve))
     },
   }
