@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Child, startProgram } from '../instrument/child.ts'
 import type { Bench } from '../instrument/figure.ts'
@@ -24,7 +25,9 @@ export async function startApi(bench: Bench, database: BenchDatabase, raised: Re
     musterSettings(bench, database, { PORT: '0', AUTH: 'keys', ...raised }),
     (log) => addressOf(log) !== undefined,
   )
-  return { process: child, address: addressOf(child.log()) as string, headers: { authorization: `Bearer ${secret}` } }
+  const address = addressOf(child.log()) as string
+  while ((await fetch(`${address}/readyz`)).status !== 200) await sleep(10)
+  return { process: child, address, headers: { authorization: `Bearer ${secret}` } }
 }
 
 /** The key of each server: made as the product makes keys, and then the same in every database, which is quicker. */

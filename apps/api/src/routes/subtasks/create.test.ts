@@ -214,6 +214,19 @@ describe('POST /subtasks at its limits', () => {
     await api.close()
   })
 
+  it('503: creates nothing before the server has made its queues, and takes the same request afterwards', async () => {
+    const api = await startApi(await testDatabase())
+    const name = `run.external.${api.ctx.actor.projectId}`
+    const request = { key: await api.key(['subtasks:write']), body: { task: 'x', runner: 'external' }, headers: { 'idempotency-key': 'early' } }
+    await api.deps.db.sql`update pgboss.queue set name = 'away' where name = ${name}`
+    const early = await api.call('POST', '/subtasks', request)
+    expect([early.status, early.body.code, early.headers['retry-after']]).toEqual([503, 'unavailable', '1'])
+    expect(early.body.detail).toContain('The server is still starting')
+    await api.deps.db.sql`update pgboss.queue set name = ${name} where name = 'away'`
+    expect((await api.call('POST', '/subtasks', request)).status).toBe(202)
+    await api.close()
+  })
+
   it('503: creates nothing while subtasks are switched off', async () => {
     const api = await startApi(await testDatabase(), { SUBTASK_ENABLED: 'false' })
     const answer = await api.call('POST', '/subtasks', { key: await api.key(['subtasks:write']), body: { task: 'x' } })
