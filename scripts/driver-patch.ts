@@ -13,7 +13,7 @@ the newest one by default, and runs the tests of connections and transactions ag
   not needed  all tests pass without it, or the release has it already
   unknown     the hunk or the others do not apply to this release
 
-Needs the network, the installed project and \`patch\`. Takes about ten seconds a hunk.
+Needs the network, the installed project and \`patch\`. Takes ten seconds a hunk, or two minutes if the tests do not end without it.
 `
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const TESTS = ['packages/db/src/connection-loss.test.ts', 'packages/db/src/client.test.ts', 'packages/jobs/src/notifier.test.ts']
@@ -46,7 +46,7 @@ function failingTests(folder: string, report: string): string[] | null {
     cwd: ROOT,
     env: { ...process.env, MUSTER_TEST_DRIVER: join(folder, 'src/index.js') },
     stdio: 'ignore',
-    timeout: 300_000,
+    timeout: 120_000,
   })
   try {
     const { testResults, success } = JSON.parse(readFileSync(report, 'utf8')) as {
