@@ -5,7 +5,7 @@ import { testDatabase } from '@muster/testing'
 import { assignTask, claimSubtask, createSchedule, createTask, createTsg, dispatchTask, getTsgUsage, noteTask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { spawnExternal, startApi, type TestApi } from '../testing/api.ts'
-import { MCP_HINTS } from './hints.ts'
+import { MCP_HINTS } from './tool-error.ts'
 
 const TOOLS = ['get_task', 'check_in', 'confirm_update', 'read_tsg', 'mark_tsg_helpful']
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'

@@ -3,8 +3,7 @@ import type { Actor } from '@muster/domain'
 import type { FastifyInstance } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
 import { pathOf } from '../http/errors.ts'
-import type { McpHandler } from './handler.ts'
-import type { McpCall } from './server.ts'
+import type { McpCall, McpHandler } from './server.ts'
 
 const PATH = '/mcp'
 /** Longest time until a request has been read, in milliseconds. */
@@ -20,7 +19,7 @@ export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
   // The protocol's library takes a tenth of the memory of an idle process, so it is loaded at the first call.
   let made: Promise<McpHandler> | undefined
   const handler = (): Promise<McpHandler> => {
-    made ??= import('./handler.ts').then(({ createHandler }) => createHandler(deps))
+    made ??= import('./server.ts').then(({ createHandler }) => createHandler(deps))
     return made
   }
   app.route({
