@@ -6,7 +6,6 @@ export {
   type Actor,
   ASSIGNMENT_SCOPES,
   hasScope,
-  type Lineage,
   ownSubjectId,
   requireController,
   requireOwnSession,
@@ -18,11 +17,11 @@ export {
   type Scope,
   SUBTASK_SCOPES,
 } from './core/actor.ts'
-export { DomainError, ERROR_CODES, type ErrorCode, type ErrorDetails, errorForLog, type FieldProblem, notFound, PROBLEMS_SHOWN } from './core/errors.ts'
+export { DomainError, ERROR_CODES, type ErrorCode, errorForLog, type FieldProblem, notFound, PROBLEMS_SHOWN } from './core/errors.ts'
 export { fenceOf, neutralised } from './core/fenced-text.ts'
 export { isUuid, subtaskSessionId } from './core/ids.ts'
 export { limited, OUT_OF_TIME, processorMs } from './core/limited.ts'
-export { type BlockItem, EMOJI_CATEGORIES, type EmojiCategory, findBlocks, linesOf, type NplBlock, type NplTag, readItem } from './core/npl-blocks.ts'
+export { type BlockItem, findBlocks, linesOf, type NplBlock, readItem } from './core/npl-blocks.ts'
 export { isPublicAddress } from './core/public-address.ts'
 export {
   codePointLength,
@@ -35,8 +34,6 @@ export {
   unstorableReason,
 } from './core/text.ts'
 export {
-  type CriterionVerdict,
-  type EarlierCheckIn,
   type EvaluatedCriterion,
   earlierLines,
   type JudgeVerdict,
@@ -44,16 +41,12 @@ export {
   VERDICT_METHODS,
   VERDICTS,
   type Verdict,
-  type VerdictMethod,
 } from './evaluations/criteria.ts'
 export {
   DIMENSIONS,
-  type Dimension,
   EVALUATION_WARNING_CODES,
   type Evaluation,
   type EvaluationInput,
-  type EvaluationWarning,
-  type EvaluationWarningCode,
   evaluate,
   RECOMMENDATIONS,
   type Recommendation,
@@ -69,7 +62,7 @@ export {
   renderJudgeQuestion,
 } from './evaluations/judge.ts'
 export { withJudge } from './evaluations/judged.ts'
-export { completionText, isOutputCriterion, type OutputChecks, outputChecks } from './evaluations/outputs.ts'
+export { completionText, isOutputCriterion, outputChecks } from './evaluations/outputs.ts'
 export {
   EVALUATION_ORIGINS,
   type EvaluationDetail,
@@ -84,16 +77,7 @@ export {
   type QualityFlag,
   TRAINING_CANDIDACY,
 } from './evaluations/record.ts'
-export {
-  type CategoryCounts,
-  DEFAULT_WEIGHTS,
-  parseReflection,
-  type Reflection,
-  type ReflectionItem,
-  WEIGHTED_CATEGORIES,
-  type WeightedCategory,
-  type Weights,
-} from './evaluations/reflection.ts'
+export { DEFAULT_WEIGHTS, parseReflection } from './evaluations/reflection.ts'
 export {
   DEFAULT_EVALUATION_RULES,
   type EvaluationRules,
@@ -101,10 +85,9 @@ export {
   evaluationRules,
   evaluationSettingsSchema,
   GATES,
-  type Gate,
   judgeOf,
 } from './evaluations/settings.ts'
-export { revisionRequest, SUMMARY_LENGTH_MAX, summarize } from './evaluations/text.ts'
+export { revisionRequest, summarize } from './evaluations/text.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './evaluations/training-export.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './events/event.ts'
 export { parseTsgMarkdown, renderTsgMarkdown } from './guides/markdown.ts'
@@ -113,7 +96,6 @@ export {
   compileTsg,
   matchTsgs,
   rankTsgHits,
-  SCANNED_LENGTH_EACH_END,
   slugTsgId,
   successRate,
   suffixTsgId,
@@ -128,31 +110,12 @@ export {
   type TsgUsage,
   tsgPatternProblem,
 } from './guides/tsg.ts'
-export {
-  type Episode,
-  type Fact,
-  MEMORY_KINDS,
-  MEMORY_LIMITS,
-  MEMORY_SHOWN,
-  type Memory,
-  type MemoryKind,
-  type MemoryQuestion,
-  readMemoryQuestion,
-} from './memory/memory.ts'
+export { type Episode, type Fact, MEMORY_KINDS, MEMORY_LIMITS, MEMORY_SHOWN, type Memory, type MemoryKind, readMemoryQuestion } from './memory/memory.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './projects/project.ts'
-export {
-  chooseRunner,
-  defaultRunner,
-  followsDefinitions,
-  type RunnerChoice,
-  type RunnerChooser,
-  type RunnerOffer,
-  type RunnerQuestion,
-  requireFollowsDefinitions,
-} from './runners/runner-choice.ts'
+export { chooseRunner, defaultRunner, followsDefinitions, type RunnerChooser, type RunnerOffer, requireFollowsDefinitions } from './runners/runner-choice.ts'
 export { toolsOfRunner, toolWarnings } from './runners/runner-tools.ts'
 export type { CalendarTiming } from './schedules/cron-times.ts'
-export { DUE_SLOTS_MAX, type DueDecision, type DueSchedule, type DueSlot, decideDue } from './schedules/due.ts'
+export { type DueDecision, type DueSchedule, type DueSlot, decideDue } from './schedules/due.ts'
 export { PHRASE_LENGTH_MAX, type Phrase, type PhraseCandidate, type PhraseContext, type PhraseReading, readPhrase } from './schedules/phrases/phrase.ts'
 export { cronExprOf, ruleOf } from './schedules/rule.ts'
 export {
@@ -171,7 +134,7 @@ export {
   type SlotOutcome,
   scheduleSessionId,
 } from './schedules/schedule.ts'
-export { firingsAfter, type IntervalTiming, nextFiring, type OnceTiming, shortestGapSeconds, type Timing } from './schedules/timing.ts'
+export { firingsAfter, nextFiring, shortestGapSeconds, type Timing } from './schedules/timing.ts'
 export { isTimeZone, toInstant, toWallTime, type WallTime } from './schedules/wall-clock.ts'
 export { type HookCall, type HookEvent, handedOffTask, hookSessionOf, isHookEvent, toolUseOf } from './sessions/hook.ts'
 export { type InboxText, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './sessions/inbox-text.ts'
@@ -189,38 +152,26 @@ export {
   settingsSchema,
 } from './settings/settings.ts'
 export { BUILTIN_SUBAGENTS } from './subagents/builtin-subagents.ts'
-export { looksLikeSubagent, parseSubagentMarkdown, renderSubagentMarkdown, type SubagentOrigin } from './subagents/markdown.ts'
+export { looksLikeSubagent, parseSubagentMarkdown, renderSubagentMarkdown } from './subagents/markdown.ts'
 export {
-  BACKGROUND_ALLOWED_TOOLS,
-  BACKGROUND_MCP_POLICIES,
   type BackgroundMcpPolicy,
   checkTool,
-  chooseModel,
   decideSpawn,
   definitionOfRun,
   effectiveTools,
-  isMcpAllowed,
   type SpawnDecision,
-  type SpawnQuestion,
   type ToolAnswer,
-  type ToolQuestion,
 } from './subagents/spawn-policy.ts'
 export {
-  BUILTIN_SUBAGENT_NAMES,
-  type BuiltinSubagentName,
-  DEFAULT_SUBAGENT_MODEL,
   isSubagentName,
-  MODEL_ALIASES,
   requireDefinition,
   SUBAGENT_LIMITS,
-  SUBAGENT_NAME,
   SUBAGENT_SOURCES,
   type SubagentDefinition,
   type SubagentProblem,
   type SubagentReading,
   type SubagentSource,
   subagentNotFound,
-  toModelName,
   toSubagentName,
 } from './subagents/subagent.ts'
 export { type EarlierWork, type PromptInput, renderPrompt, taskOfBrief } from './subtasks/prompt.ts'
@@ -250,23 +201,14 @@ export {
   type TerminalStatus,
   type Usage,
 } from './subtasks/subtask.ts'
-export type { ContextFields } from './tasks/brief-context.ts'
 export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './tasks/brief-diff.ts'
 export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withFileChecks, withWarnings } from './tasks/brief-fields.ts'
-export { type BriefFile, briefFiles, type FileField, fileWarning, isUnder, isUrl, resolveBriefPath } from './tasks/brief-files.ts'
+export { type BriefFile, briefFiles, fileWarning, isUnder, resolveBriefPath } from './tasks/brief-files.ts'
 export { BRIEF_LIMITS } from './tasks/brief-report.ts'
-export {
-  type AssignmentOptions,
-  CRITERIA_FIELDS,
-  renderAssignment,
-  renderContext,
-  renderRunFolder,
-  renderUpdateContent,
-  shownDiff,
-} from './tasks/brief-text.ts'
+export { CRITERIA_FIELDS, renderAssignment, renderContext, renderRunFolder, renderUpdateContent, shownDiff } from './tasks/brief-text.ts'
 export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './tasks/check-in.ts'
 export { renderCheckInTemplate } from './tasks/check-in-template.ts'
-export { type CleanCriterion, mergeAllCriteria, mergeCriteria, type WantedCriterion } from './tasks/criteria.ts'
+export { mergeAllCriteria, mergeCriteria } from './tasks/criteria.ts'
 export { type DependencyEdge, findCycle } from './tasks/dependencies.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './tasks/output-schema.ts'
 export {
@@ -274,15 +216,10 @@ export {
   CRITERION_SOURCES,
   CRITERION_STATES,
   type Criterion,
-  type CriterionSource,
-  type CriterionState,
   ENFORCEMENT_LEVELS,
-  type EnforcementLevel,
   FILE_STATUSES,
   type FileCheck,
-  type FileStatus,
   isTerminalTask,
-  NEXT_TASK_STATUSES,
   REPORTED_TASK_STATUSES,
   REVIEW_MODES,
   type ReportedTaskStatus,
@@ -295,8 +232,7 @@ export {
   type TaskPriority,
   type TaskStatus,
   type TerminalTaskStatus,
-  UPDATE_TYPES,
   type UpdateType,
 } from './tasks/task.ts'
-export { renderSender, renderTaskUpdate, type Sender, type TaskUpdateText } from './tasks/update-text.ts'
-export { ALL_TOOLS, inKnownCase, isMcpTool, isSpawningTool, MUSTER_MCP_SERVER, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tools/tool-rules.ts'
+export { renderTaskUpdate, type Sender, type TaskUpdateText } from './tasks/update-text.ts'
+export { inKnownCase, isSpawningTool, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tools/tool-rules.ts'

@@ -3,10 +3,10 @@
  * starts and stops. The only importer of pg-boss. It never decides what a job means.
  */
 
-export { type Boss, type BossOptions, createBoss } from './boss.ts'
-export { createJudgeJobs, type HeldJudgeJob, type JudgeJob, type JudgeJobs } from './judge-jobs.ts'
-export { type Loop, type LoopOptions, startLoop } from './loop.ts'
-export { CHANNELS, type Channel, createNotifier, type Notifier } from './notifier.ts'
+export { type Boss, createBoss } from './boss.ts'
+export { createJudgeJobs, type HeldJudgeJob, type JudgeJobs } from './judge-jobs.ts'
+export { type Loop, startLoop } from './loop.ts'
+export { type Channel, createNotifier, type Notifier } from './notifier.ts'
 export { type ProcessContext, runProcess } from './process.ts'
 export { ensureRunQueues, installQueues, runQueue } from './queues.ts'
 export { createRunJobs, type RunJobs } from './run-jobs.ts'

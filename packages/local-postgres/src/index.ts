@@ -4,16 +4,7 @@
  * uses a PostgreSQL of the operator instead.
  */
 export { makeFolder } from './data-folder.ts'
-export { LocalPostgresError, type LocalPostgresErrorCode } from './errors.ts'
 export { freePort, isPortFree, takenBy } from './ports.ts'
-export { commandOf, identifyProcess, isRunning, type ProcessIdentity, waitUntil } from './processes.ts'
+export { identifyProcess, isRunning, type ProcessIdentity, waitUntil } from './processes.ts'
 export type { StopMode } from './server.ts'
-export {
-  type FoundPostgres,
-  findLocalPostgres,
-  hasLocalDatabase,
-  type LocalPostgres,
-  type LocalPostgresOptions,
-  removeLocalPostgres,
-  startLocalPostgres,
-} from './start.ts'
+export { findLocalPostgres, hasLocalDatabase, type LocalPostgres, type LocalPostgresOptions, removeLocalPostgres, startLocalPostgres } from './start.ts'

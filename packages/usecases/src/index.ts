@@ -6,7 +6,6 @@
 export {
   type ApiKey,
   describeOutage,
-  type EvaluationGroup,
   type EvaluationStats,
   type EvaluationSummary,
   type EvaluationTally,
@@ -20,57 +19,38 @@ export {
   type TsgSummary,
   type Update,
 } from '@muster/db'
-export { createApiKey, listApiKeys, type NewApiKey, revokeApiKey } from './api-keys/api-keys.ts'
+export { createApiKey, listApiKeys, revokeApiKey } from './api-keys/api-keys.ts'
 export { authenticate, findEndedTokens, openActor } from './api-keys/authenticate.ts'
 export { returnTaskToPending } from './assignments/unassign-task.ts'
 export { isolating } from './core/batch-executor.ts'
-export { type Ctx, type Deps, type Idempotency, type Log, Replay, type StoredAnswer } from './core/ctx.ts'
+export { type Ctx, type Deps, type Idempotency, type Log, Replay } from './core/ctx.ts'
 export { isDiskFailure } from './core/disk-failure.ts'
 export { createFailureReport, type FailureReport } from './core/failure-report.ts'
-export { cursorInvalid, type Page } from './core/page.ts'
+export { cursorInvalid } from './core/page.ts'
 export { checkWrites, WriteWatch } from './core/write-watch.ts'
 export { type CreatedEvaluation, createEvaluation, type NewEvaluation } from './evaluations/create-evaluation.ts'
 export { evaluateOutput, evaluationEvent } from './evaluations/evaluate-output.ts'
-export { getEvaluationStats, STATS_BOUNDS, type StatsQuery } from './evaluations/evaluation-stats.ts'
+export { getEvaluationStats } from './evaluations/evaluation-stats.ts'
 export { exportTraining, type TrainingQuery } from './evaluations/export-training.ts'
 export { flagQuality } from './evaluations/flag-quality.ts'
-export {
-  type EvaluationQuery,
-  getEvaluation,
-  getEvaluationPayload,
-  getSubtaskPayload,
-  getTaskPayload,
-  listEvaluations,
-  type Payload,
-} from './evaluations/read-evaluations.ts'
-export { requestJudgement } from './evaluations/request-judgement.ts'
-export { type EventQuery, latestEventSeq, readEvents, readEventsAcrossProjects } from './events/read-events.ts'
+export { getEvaluation, getEvaluationPayload, getSubtaskPayload, getTaskPayload, listEvaluations, type Payload } from './evaluations/read-evaluations.ts'
+export { latestEventSeq, readEvents, readEventsAcrossProjects } from './events/read-events.ts'
 export { RELAY, relayOutbox } from './events/relay-outbox.ts'
 export { createTsg, deleteTsg, putTsg, type TsgContent, updateTsg } from './guides/change-tsgs.ts'
 export { linkTsgToTask, unlinkTsgFromTask } from './guides/link-tsg.ts'
 export { getTsg, getTsgUsage, listTsgs, type TsgQuery } from './guides/read-tsgs.ts'
 export { recordTsgFeedback } from './guides/record-tsg-feedback.ts'
-export { type ScannedTsg, scanTsgs, surfaceTsgs, type TsgAudience, type TsgScan } from './guides/surface-tsgs.ts'
-export { type JudgementEnd, judgeEvaluation } from './judgements/judge-evaluation.ts'
+export { type ScannedTsg, scanTsgs, surfaceTsgs } from './guides/surface-tsgs.ts'
+export { judgeEvaluation } from './judgements/judge-evaluation.ts'
 export { MAINTENANCE, type MaintenanceTask } from './maintenance/maintenance.ts'
-export { deleteExpired, makePartitions, refreshStatistics } from './maintenance/retention.ts'
-export { deleteFact, forgetEpisode, learnFact, type NewFact, rememberEpisodes } from './memory/change-memory.ts'
-export { getEpisode, getFact, type MemoryQuery, searchMemory } from './memory/recall-memory.ts'
+export { deleteExpired, refreshStatistics } from './maintenance/retention.ts'
+export { deleteFact, forgetEpisode, learnFact, rememberEpisodes } from './memory/change-memory.ts'
+export { getEpisode, getFact, searchMemory } from './memory/recall-memory.ts'
 export { createProject, getProject, updateProject } from './projects/projects.ts'
 export { buildPrompt, type RunPrompt } from './runs/build-prompt.ts'
-export { type CheckpointAnswer, checkpointRun, type RenderedUpdate, type RunCheckpoint } from './runs/checkpoint-run.ts'
-export { type ClaimedRun, type Claimer, claimRuns } from './runs/claim-runs.ts'
-export {
-  type ClaimedSubtask,
-  type ClaimRequest,
-  type Completion,
-  claimSubtask,
-  completeLease,
-  failLease,
-  type Heartbeat,
-  heartbeat,
-  releaseLease,
-} from './runs/outside-workers.ts'
+export { type CheckpointAnswer, checkpointRun, type RenderedUpdate } from './runs/checkpoint-run.ts'
+export { type ClaimedRun, claimRuns } from './runs/claim-runs.ts'
+export { type ClaimedSubtask, claimSubtask, completeLease, failLease, heartbeat, releaseLease } from './runs/outside-workers.ts'
 export type { RunEnd } from './runs/prepare-ends.ts'
 export { passIdlePermits, reapRuns } from './runs/reap-runs.ts'
 export { type Settlement, settleRuns } from './runs/settle-runs.ts'
@@ -80,23 +60,23 @@ export { deactivateSchedule, pauseSchedule, resumeSchedule } from './schedules/c
 export type { ScheduleRule } from './schedules/create-schedule.ts'
 export { createSchedule, type NewSchedule, previewSchedule } from './schedules/create-schedule.ts'
 export { type FiringPass, fireSchedules } from './schedules/fire-schedules.ts'
-export { getSchedule, listScheduleRuns, listSchedules, type ScheduleQuery } from './schedules/read-schedules.ts'
+export { getSchedule, listScheduleRuns, listSchedules } from './schedules/read-schedules.ts'
 export { reviseSchedule, type ScheduleRevision } from './schedules/revise-schedule.ts'
 export { triggerSchedule } from './schedules/trigger-schedule.ts'
 export { acknowledgeInbox, claimInbox } from './sessions/claim-inbox.ts'
-export { acknowledgeInjection, type Injection, type InjectionItem, type InjectionRequest, injectSession } from './sessions/inject-session.ts'
+export { acknowledgeInjection, type Injection, injectSession } from './sessions/inject-session.ts'
 export { type NewMessage, postMessage } from './sessions/post-message.ts'
 export { listMessages } from './sessions/read-messages.ts'
 export { type HookAnswer, takeHookEvent } from './sessions/take-hook-event.ts'
 export { deleteSubagent, type PutSubagent, putSubagent } from './subagents/change-subagents.ts'
 export { type GivenFile, type ImportedFile, importSubagents } from './subagents/import-subagents.ts'
-export { type BrokenSubagent, checkSubagentTool, getSubagent, listSubagents, type SubagentList } from './subagents/read-subagents.ts'
+export { checkSubagentTool, getSubagent, listSubagents, type SubagentList } from './subagents/read-subagents.ts'
 export { cancelSubtask } from './subtasks/cancel-subtask.ts'
-export { createSubtask, DEFAULT_AGENT, type NewSubtask } from './subtasks/create-subtask.ts'
+export { createSubtask, type NewSubtask } from './subtasks/create-subtask.ts'
 export { grantMissedPermits } from './subtasks/grant-permits.ts'
-export { getSubtask, listSteps, listSubtasks, listUpdates, type SubtaskQuery } from './subtasks/read-subtasks.ts'
-export { getSpawned, type SubagentSpawn, spawnSubagent } from './subtasks/spawn-subagent.ts'
-export { type NewSubtaskUpdate, steerSubtask } from './subtasks/steer-subtask.ts'
+export { getSubtask, listSteps, listSubtasks, listUpdates } from './subtasks/read-subtasks.ts'
+export { getSpawned, spawnSubagent } from './subtasks/spawn-subagent.ts'
+export { steerSubtask } from './subtasks/steer-subtask.ts'
 export { assignTask } from './tasks/assign-task.ts'
 export { findClientFolder } from './tasks/check-files.ts'
 export { type CheckedIn, checkIn } from './tasks/check-in.ts'
@@ -115,7 +95,7 @@ export {
   type TaskQuery,
   type TaskStats,
 } from './tasks/read-tasks.ts'
-export { type Review, reviewTask } from './tasks/review-task.ts'
-export { type BriefPatch, type ExpectedRevision, type RevisedTask, recordRevision, reviseTask } from './tasks/revise-task.ts'
+export { reviewTask } from './tasks/review-task.ts'
+export { type BriefPatch, type ExpectedRevision, type RevisedTask, reviseTask } from './tasks/revise-task.ts'
 export { noteTask } from './tasks/send-task-update.ts'
 export { type ValidatedTask, validateTask } from './tasks/validate-task.ts'

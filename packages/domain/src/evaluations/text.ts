@@ -4,7 +4,7 @@ import type { CriterionVerdict } from './criteria.ts'
 import type { Evaluation } from './evaluation.ts'
 
 /** In characters; so is what follows. */
-export const SUMMARY_LENGTH_MAX = 2_000
+const SUMMARY_LENGTH_MAX = 2_000
 const SUMMARY_SECTION_MAX = 400
 const SUMMARY_LINE_MAX = 160
 

@@ -2,7 +2,7 @@ import type { Schedule, SlotOutcome } from './schedule.ts'
 import { nextFiring } from './timing.ts'
 
 /** The maximum number of slots in one transaction: a schedule that could not fire for a month must not delay all others. */
-export const DUE_SLOTS_MAX = 200
+const DUE_SLOTS_MAX = 200
 
 /** A schedule that may be due, and what else is known under its lock. */
 export interface DueSchedule extends Pick<Schedule, 'timing' | 'timezone' | 'nextFireAt' | 'fireCount' | 'maxFires' | 'overlap' | 'missed' | 'graceSeconds'> {

@@ -39,7 +39,7 @@ export interface SubagentDefinition {
   unknownValues: Record<string, unknown>
 }
 
-export const SUBAGENT_NAME = /^[a-z][a-z0-9-]{0,63}$/
+const SUBAGENT_NAME = /^[a-z][a-z0-9-]{0,63}$/
 
 /** The names that Claude Code gave to those that exist without a file: exceptions to the rule for names, exactly as they are written here. */
 export const BUILTIN_SUBAGENT_NAMES = ['Explore', 'Plan', 'general-purpose'] as const
@@ -79,7 +79,7 @@ export function subagentNotFound(name: string): DomainError {
 }
 
 /** What a definition says of its model without naming one: the operator's configuration does. `inherit` is the runner's own default. */
-export const MODEL_ALIASES = ['haiku', 'sonnet', 'opus', 'inherit'] as const
+const MODEL_ALIASES = ['haiku', 'sonnet', 'opus', 'inherit'] as const
 export const DEFAULT_SUBAGENT_MODEL = 'sonnet'
 
 const MODEL = /^[A-Za-z0-9][\w.:/@[\]+-]{0,127}$/

@@ -5,7 +5,7 @@ export const TASK_STATUSES = ['blocked', 'pending', 'assigned', 'in_progress', '
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
 /** The state machine of briefs, once. Drawn in docs/task-lifecycle.md with the use-case behind each arrow. */
-export const NEXT_TASK_STATUSES = {
+const NEXT_TASK_STATUSES = {
   blocked: ['pending', 'failed', 'cancelled'],
   pending: ['blocked', 'assigned', 'in_progress', 'in_review', 'completed', 'failed', 'cancelled'],
   assigned: ['in_progress', 'in_review', 'completed', 'failed', 'cancelled'],

@@ -56,7 +56,7 @@ export function renderTaskUpdate(update: TaskUpdateText, fence: string): string 
 }
 
 /** A sender by the name that people know it by. */
-export function renderSender({ kind, id, name = null }: Sender): string {
+function renderSender({ kind, id, name = null }: Sender): string {
   switch (kind) {
     case 'key':
       return `API key ${name === null ? headerText(id) : quotedName(name)}`

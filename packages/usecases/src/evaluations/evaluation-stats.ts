@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000
 const DAYS_DEFAULT = 30
 const DAYS_MAX = 366
 /** What is read for one answer, at most. */
-export const STATS_BOUNDS = { outputsMax: 50_000, groupsMax: 400 }
+const STATS_BOUNDS = { outputsMax: 50_000, groupsMax: 400 }
 
 export interface StatsQuery {
   by: EvaluationGrouping
