@@ -24,8 +24,7 @@ export { authenticate, findEndedTokens, openActor } from './api-keys/authenticat
 export { returnTaskToPending } from './assignments/unassign-task.ts'
 export { isolating } from './core/batch-executor.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay } from './core/ctx.ts'
-export { isDiskFailure } from './core/disk-failure.ts'
-export { createFailureReport, type FailureReport } from './core/failure-report.ts'
+export { createFailureReport, type FailureReport, isDiskFailure } from './core/failure-report.ts'
 export { cursorInvalid } from './core/page.ts'
 export { checkWrites, WriteWatch } from './core/write-watch.ts'
 export { type CreatedEvaluation, createEvaluation, type NewEvaluation } from './evaluations/create-evaluation.ts'
@@ -34,16 +33,14 @@ export { getEvaluationStats } from './evaluations/evaluation-stats.ts'
 export { exportTraining, type TrainingQuery } from './evaluations/export-training.ts'
 export { flagQuality } from './evaluations/flag-quality.ts'
 export { getEvaluation, getEvaluationPayload, getSubtaskPayload, getTaskPayload, listEvaluations, type Payload } from './evaluations/read-evaluations.ts'
-export { latestEventSeq, readEvents, readEventsAcrossProjects } from './events/read-events.ts'
-export { RELAY, relayOutbox } from './events/relay-outbox.ts'
+export { latestEventSeq, RELAY, readEvents, readEventsAcrossProjects, relayOutbox } from './events/event-log.ts'
 export { createTsg, deleteTsg, putTsg, type TsgContent, updateTsg } from './guides/change-tsgs.ts'
 export { linkTsgToTask, unlinkTsgFromTask } from './guides/link-tsg.ts'
 export { getTsg, getTsgUsage, listTsgs, type TsgQuery } from './guides/read-tsgs.ts'
 export { recordTsgFeedback } from './guides/record-tsg-feedback.ts'
 export { type ScannedTsg, scanTsgs, surfaceTsgs } from './guides/surface-tsgs.ts'
 export { judgeEvaluation } from './judgements/judge-evaluation.ts'
-export { MAINTENANCE, type MaintenanceTask } from './maintenance/maintenance.ts'
-export { deleteExpired, refreshStatistics } from './maintenance/retention.ts'
+export { deleteExpired, MAINTENANCE, type MaintenanceTask, refreshStatistics } from './maintenance/maintenance.ts'
 export { deleteFact, forgetEpisode, learnFact, rememberEpisodes } from './memory/change-memory.ts'
 export { getEpisode, getFact, searchMemory } from './memory/recall-memory.ts'
 export { createProject, getProject, updateProject } from './projects/projects.ts'
@@ -54,8 +51,17 @@ export { type ClaimedSubtask, claimSubtask, completeLease, failLease, heartbeat,
 export type { RunEnd } from './runs/prepare-ends.ts'
 export { passIdlePermits, reapRuns } from './runs/reap-runs.ts'
 export { type Settlement, settleRuns } from './runs/settle-runs.ts'
-export { stepsUsed } from './runs/steps-used.ts'
-export { beatWorker, findOverAttempts, holdWorkerLock, listHeldRuns, lookAtRuns, type RunSignal, removeWorker, renewLeases } from './runs/worker-presence.ts'
+export {
+  beatWorker,
+  findOverAttempts,
+  holdWorkerLock,
+  listHeldRuns,
+  lookAtRuns,
+  type RunSignal,
+  removeWorker,
+  renewLeases,
+  stepsUsed,
+} from './runs/worker-presence.ts'
 export { deactivateSchedule, pauseSchedule, resumeSchedule } from './schedules/change-schedule-state.ts'
 export type { ScheduleRule } from './schedules/create-schedule.ts'
 export { createSchedule, type NewSchedule, previewSchedule } from './schedules/create-schedule.ts'
@@ -65,8 +71,7 @@ export { reviseSchedule, type ScheduleRevision } from './schedules/revise-schedu
 export { triggerSchedule } from './schedules/trigger-schedule.ts'
 export { acknowledgeInbox, claimInbox } from './sessions/claim-inbox.ts'
 export { acknowledgeInjection, type Injection, injectSession } from './sessions/inject-session.ts'
-export { type NewMessage, postMessage } from './sessions/post-message.ts'
-export { listMessages } from './sessions/read-messages.ts'
+export { listMessages, type NewMessage, postMessage } from './sessions/messages.ts'
 export { type HookAnswer, takeHookEvent } from './sessions/take-hook-event.ts'
 export { deleteSubagent, type PutSubagent, putSubagent } from './subagents/change-subagents.ts'
 export { type GivenFile, type ImportedFile, importSubagents } from './subagents/import-subagents.ts'
@@ -83,7 +88,7 @@ export { type CheckedIn, checkIn } from './tasks/check-in.ts'
 export { completeTask, completeTaskInTransaction } from './tasks/complete-task.ts'
 export { createTask, taskWorkspacePath } from './tasks/create-task.ts'
 export { dispatchTask, type TaskDispatch } from './tasks/dispatch-task.ts'
-export { cancelTask, failTask } from './tasks/end-task.ts'
+export { cancelTask, failTask } from './tasks/finish-task.ts'
 export {
   confirmUpdate,
   getTask,

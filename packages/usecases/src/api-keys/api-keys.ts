@@ -1,7 +1,6 @@
 import { type ApiKey, apiKeys, clock } from '@muster/db'
 import { DomainError, isUuid, notFound, requireScope, SCOPES, type Scope } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { cursorInvalid, type Page, page } from '../core/page.ts'
 import { newApiKeySecret } from '../core/secrets.ts'
 

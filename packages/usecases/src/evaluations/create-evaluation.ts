@@ -1,9 +1,7 @@
 import { bodies, evaluationReads, evaluations, outbox, projects, type StoredEvaluation, type Tx, tasks } from '@muster/db'
 import { type EvaluatedCriterion, type EvaluationSettings, evaluationRules, judgeOf, notFound, requireController, requireScope } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
-import { evaluateOutput, evaluationEvent } from './evaluate-output.ts'
-import { requestJudgement } from './request-judgement.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
+import { evaluateOutput, evaluationEvent, requestJudgement } from './evaluate-output.ts'
 
 export interface NewEvaluation {
   output: string

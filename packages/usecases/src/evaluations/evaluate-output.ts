@@ -1,5 +1,23 @@
-import type { NewEvaluationRow } from '@muster/db'
-import { type EvaluationInput, type EvaluationJudge, type EvaluationOrigin, type EvaluationRules, evaluate, type NewEvent, summarize } from '@muster/domain'
+import { checkIns, type EndingRow, evaluations, judgements, type NewEvaluationRow, pipeline, settle, type Tx } from '@muster/db'
+import {
+  type Evaluation,
+  type EvaluationInput,
+  type EvaluationJudge,
+  type EvaluationOrigin,
+  type EvaluationRules,
+  earlierLines,
+  evaluate,
+  evaluationRules,
+  isOutputCriterion,
+  judgeOf,
+  type NewEvent,
+  type NplBlock,
+  outputChecks,
+  type RequiredOutput,
+  subtaskSessionId,
+  summarize,
+} from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
 
 /** What an output is of. */
 export interface EvaluatedSubject {
@@ -59,4 +77,120 @@ export function evaluationEvent(row: NewEvaluationRow, actor: NewEvent['actor'])
     },
     actor: { kind: actor.kind, id: actor.id },
   }
+}
+
+interface JudgementRequest {
+  projectId: string
+  /** Of the evaluation that is written in the same transaction. */
+  evaluationId: string
+  /** Null: the judge's default. */
+  model: string | null
+}
+
+/**
+ * Requests the verdicts of a judge on an evaluation. The row and its job commit with the evaluation; workers are notified then. A repeated
+ * request changes nothing. `judgeEvaluation` does the work.
+ */
+export async function requestJudgement(deps: Pick<Deps, 'judgeJobs' | 'notifier'>, tx: Tx, request: JudgementRequest): Promise<void> {
+  if (!(await judgements.insertJudgement(tx, request))) return
+  await deps.judgeJobs.insert(tx, [request])
+  tx.afterCommit(() => deps.notifier.notify('judge'))
+}
+
+/** The evaluation rules of a project. */
+interface ProjectRules {
+  rules: EvaluationRules
+  /** Null if no judge is used; `model` is null for the judge of the server. */
+  judge: { model: string | null } | null
+}
+
+/** The same for a batch of results, with the delivered tasks and the check-ins of their runs, by subtask. */
+export interface RulesOfEnds extends ProjectRules {
+  delivered: ReadonlyMap<string, settle.DeliveredTask>
+  said: ReadonlyMap<string, checkIns.StoredCheckIn[]>
+}
+
+/** An evaluation before it is stored. With a `judge`, its verdicts decide later. */
+export interface MadeEvaluation {
+  evaluation: Evaluation
+  row: NewEvaluationRow
+  judge: ProjectRules['judge']
+}
+
+export async function readProjectRules(tx: Tx, projectId: string): Promise<ProjectRules> {
+  const settings = (await evaluations.findEvaluationSettings(tx, projectId)) ?? {}
+  return { rules: evaluationRules(settings), judge: judgeOf(settings) }
+}
+
+/**
+ * The rules that evaluate the results of these subtasks. Without tasks it is one statement, so it may follow the locks of the rows in their pipeline.
+ */
+export async function readRulesOfEnds(tx: Tx, projectId: string, subtaskIds: readonly string[], taskIds: readonly string[]): Promise<RulesOfEnds> {
+  const hasTasks = taskIds.length > 0
+  const [projectRules, delivered, said] = await Promise.all([
+    readProjectRules(tx, projectId),
+    hasTasks ? settle.listDeliveredTasks(tx, subtaskIds, taskIds) : [],
+    hasTasks ? checkIns.listCheckIns(tx, projectId, { taskIds, sessionIds: subtaskIds.map(subtaskSessionId) }) : [],
+  ])
+  return {
+    ...projectRules,
+    delivered: new Map(delivered.map((brief) => [brief.subtaskId, brief])),
+    said: Map.groupBy(said, ({ sessionId }) => sessionId),
+  }
+}
+
+/** The evaluated part of an end: the result, and the accepted required outputs. */
+interface DeliveredResult {
+  result: string
+  blocks: readonly NplBlock[]
+  accepted: readonly RequiredOutput[]
+}
+
+/** Evaluates the result of a run by the criteria that were delivered to it, and by its earlier check-ins. */
+export function evaluateEnd(deps: Pick<Deps, 'newId'>, projectId: string, rulesOfEnds: RulesOfEnds, row: EndingRow, end: DeliveredResult): MadeEvaluation {
+  const sessionId = subtaskSessionId(row.id)
+  const delivered = rulesOfEnds.delivered.get(row.id)
+  const criteria = delivered?.criteria ?? []
+  const said = (rulesOfEnds.said.get(sessionId) ?? []).filter(({ taskId }) => taskId === row.taskId)
+  const checks = outputChecks(end.accepted)
+  const made = evaluateOutput(
+    deps.newId(),
+    {
+      projectId,
+      origin: 'subtask',
+      taskId: row.taskId,
+      subtaskId: row.id,
+      messageId: null,
+      sessionId,
+      subagentName: row.subagentName,
+    },
+    {
+      output: end.result,
+      blocks: end.blocks,
+      criteria: [...criteria, ...checks.criteria],
+      criteriaRevision: delivered?.revision ?? null,
+      taskId: row.taskId,
+      checkIns: said.map((checkIn) => earlierLines(checkIn, criteria)),
+      schemaVerdicts: checks.schemaVerdicts,
+      settings: rulesOfEnds.rules,
+    },
+  )
+  return { ...made, judge: judgeFor(rulesOfEnds, made.evaluation) }
+}
+
+/** The judge of an evaluation; null if a validator has decided all criteria, or there are none. */
+export function judgeFor({ judge }: ProjectRules, { criteria }: Pick<Evaluation, 'criteria'>): ProjectRules['judge'] {
+  return criteria.every(isOutputCriterion) ? null : judge
+}
+
+/** Stores evaluations with the requests to their judges. The caller publishes their events. */
+export async function storeEvaluations(deps: Deps, tx: Tx, projectId: string, made: readonly MadeEvaluation[]): Promise<void> {
+  await pipeline([
+    evaluations.insertEvaluations(
+      tx,
+      projectId,
+      made.map(({ row }) => row),
+    ),
+    ...made.flatMap(({ row, judge }) => (judge === null ? [] : [requestJudgement(deps, tx, { projectId, evaluationId: row.id, model: judge.model })])),
+  ])
 }

@@ -1,7 +1,6 @@
 import { evaluationReads, qualityFlags, subtasks, type Tx, tasks } from '@muster/db'
 import { notFound, type Quality, type QualityFlag, requireController, requireScope, TRAINING_CANDIDACY } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 
 /**
  * Flags the quality of a task or a subtask and replaces the previous flag; for a task, also the assistant's messages about it. excellent and

@@ -12,8 +12,7 @@ import {
   type TsgSeverity,
   tsgPatternProblem,
 } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 
 /** The content of a guide. */
 export interface TsgContent {

@@ -1,7 +1,6 @@
 import { type Tx, tasks, tsgs } from '@muster/db'
 import { diffBrief, notFound, requireController, requireOpenTask, requireScope, type Task } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { recordRevision } from '../tasks/revise-task.ts'
 
 /**

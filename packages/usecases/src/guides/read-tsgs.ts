@@ -1,7 +1,6 @@
 import { type TsgSummary, tsgs, tsgUses } from '@muster/db'
 import { notFound, requireScope, type Tsg, type TsgSeverity, type TsgUsage } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { cursorInvalid, type Page, page } from '../core/page.ts'
 
 export const ALL_TSG_USES = ['surfaced', 'read', 'resolved', 'unresolved'] as const

@@ -1,7 +1,6 @@
 import { outbox, tsgs, tsgUses } from '@muster/db'
 import { notFound, requireScope, type TsgUsage } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { ALL_TSG_USES } from './read-tsgs.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { type Database, outbox, type Tx, tsgNotices, tsgs, tsgUses } from '@muster/db'
 import { type CompiledTsg, compileTsg, matchTsgs, type NewEvent, rankTsgHits, requireScope, successRate, type Tsg, type TsgHit } from '@muster/domain'
-import type { Ctx, Deps } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 
 /** The project in which guides are brought up, and the actor that caused it. */
 export interface TsgAudience {

@@ -3,7 +3,7 @@ import type { HeldJudgeJob } from '@muster/jobs'
 import { allEvents, drainOutbox, type Harness, invariants, makeTask, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { assignTask, completeTask, createEvaluation, getEvaluation, getTask, judgeEvaluation, type NewEvaluation, updateProject } from '../index.ts'
-import { renewJudgementJobs, takeLostJudgements } from './repair-judgements.ts'
+import { renewJudgementJobs, takeLostJudgements } from './judge-evaluation.ts'
 
 let harness: Harness
 

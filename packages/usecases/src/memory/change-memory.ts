@@ -1,7 +1,6 @@
 import { facts, memory, transaction } from '@muster/db'
 import { DomainError, type Fact, notFound, requireController, requireScope } from '@muster/domain'
-import type { Ctx, Deps } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 
 export interface NewFact {
   content: string

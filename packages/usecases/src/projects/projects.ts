@@ -1,7 +1,6 @@
 import { lanes, projects, transaction } from '@muster/db'
 import { notFound, type Project, type ProjectSettings, requireScope } from '@muster/domain'
-import { type Ctx, type Deps, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
 import { grantFreePermits } from '../subtasks/grant-permits.ts'
 
 /** @throws DomainError `not_found`, also for projects of others */

@@ -9,11 +9,10 @@ import {
   type Recommendation,
   subtaskSessionId,
 } from '@muster/domain'
-import { evaluateEnd, type MadeEvaluation, type RulesOfEnds } from '../evaluations/evaluate-ends.ts'
-import { evaluationEvent } from '../evaluations/evaluate-output.ts'
+import { evaluateEnd, evaluationEvent, type MadeEvaluation, type RulesOfEnds } from '../evaluations/evaluate-output.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { saidOfTask } from '../tasks/check-in.ts'
-import { EVALUATOR } from '../tasks/decide-review.ts'
+import { EVALUATOR } from '../tasks/review-task.ts'
 import type { PreparedEnd } from './prepare-ends.ts'
 
 /** What the ends of a batch are decided by, all of it read under the locks of their tasks and rows. */

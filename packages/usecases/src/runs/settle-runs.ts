@@ -1,19 +1,34 @@
-import { bodies, type EndingRow, type LockedTask, lanes, outbox, pipeline, settle, subagents, type Tx, tasks, transaction, updates } from '@muster/db'
-import { type NewEvent, subtaskSessionId } from '@muster/domain'
+import {
+  assignments,
+  bodies,
+  type EndingRow,
+  type LockedTask,
+  lanes,
+  outbox,
+  pipeline,
+  settle,
+  subagents,
+  type Tx,
+  tasks,
+  transaction,
+  updates,
+} from '@muster/db'
+import { type NewEvent, revisionRequest, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
-import { leaveEndedRun, returnTaskToPending } from '../assignments/unassign-task.ts'
+import { leaveEndedRun, returnTaskToPending, unassign } from '../assignments/unassign-task.ts'
 import type { Deps } from '../core/ctx.ts'
-import { readRulesOfEnds, storeEvaluations } from '../evaluations/evaluate-ends.ts'
-import { updateEvent } from '../events/event-data.ts'
+import { type MadeEvaluation, readRulesOfEnds, storeEvaluations } from '../evaluations/evaluate-output.ts'
+import { taskEvent, updateEvent } from '../events/event-data.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { grantProjectPermitsSoon } from '../subtasks/grant-permits.ts'
 import { laneDefaults } from '../subtasks/lane-defaults.ts'
 import { takeCheckIn } from '../tasks/check-in.ts'
 import { completeTaskInTransaction } from '../tasks/complete-task.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
+import { EVALUATOR } from '../tasks/review-task.ts'
+import { queueTaskUpdate } from '../tasks/send-task-update.ts'
 import { decideRunEnd, type ReturnPlan, type TerminalPlan, workerOf } from './decide-ends.ts'
 import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
-import { startRevisionRound } from './start-revision-round.ts'
 
 /** `settled`: this end counts. `fenced`: another worker has the subtask now, and nothing was written. */
 export type Settlement = 'settled' | 'fenced'
@@ -109,6 +124,31 @@ async function applyToTask(deps: Deps, tx: Tx, projectId: string, { row, checkIn
     default:
   }
   if (body !== null) await bodies.insertBody(tx, projectId, body.id, body.text)
+}
+
+/**
+ * Reassigns a locked task from a run with a poor result to the next subtask of its chain, and queues an update with the points to revise.
+ * The row of that subtask is inserted with the end of this one.
+ */
+async function startRevisionRound(
+  deps: Deps,
+  tx: Tx,
+  task: LockedTask,
+  ended: EndingRow,
+  { id, evaluation: { evaluation, row } }: { id: string; evaluation: Pick<MadeEvaluation, 'evaluation' | 'row'> },
+): Promise<void> {
+  const { projectId } = task
+  const held = { ...task, subtaskId: id, subagentSessionId: subtaskSessionId(id) }
+  const superseded = await unassign(tx, task, EVALUATOR)
+  await assignments.openAssignment(tx, projectId, { taskId: task.id, sessionId: held.subagentSessionId, credentialHash: null })
+  await tasks.writeTransition(tx, task.id, { status: 'in_progress', subagentSessionId: held.subagentSessionId, subtaskId: id })
+  const revisionRound = { subtask_id: id, revision_of: ended.id, revision_round: ended.revisionRound + 1, max_revisions: ended.maxRevisions }
+  await outbox.publish(tx, projectId, [
+    ...superseded,
+    taskEvent('task.revision_requested', held, EVALUATOR, { note: null, evaluation_id: row.id, ...revisionRound }),
+    taskEvent('task.assigned', held, EVALUATOR, { previous_session: task.subagentSessionId, subtask_id: id }),
+  ])
+  await queueTaskUpdate(deps, tx, held, { type: 'revision_request', content: revisionRequest(evaluation), revision: task.revision, actor: EVALUATOR })
 }
 
 /** Writes ends, evaluations and events, grants the freed permits and removes the jobs, in one pipeline. Notifies after the commit. */

@@ -1,4 +1,4 @@
-import { type AttemptRef, checkpoints, transaction, workers } from '@muster/db'
+import { type AttemptRef, checkpoints, steps, transaction, workers } from '@muster/db'
 import type { Deps } from '../core/ctx.ts'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 
@@ -71,4 +71,9 @@ export async function lookAtRuns(deps: Deps, attempts: readonly AttemptRef[]): P
   )
   const own = new Map(attempts.map((attempt) => [attempt.subtaskId, attempt.attempt]))
   return rows.filter((row) => row.isRunning && own.get(row.subtaskId) === row.attempt)
+}
+
+/** Steps of a budget that earlier attempts of a subtask have used: the answers of models that their transcript shows. */
+export async function stepsUsed(deps: Pick<Deps, 'db'>, { projectId, id }: { projectId: string; id: string }): Promise<number> {
+  return await transaction(deps.db, projectId, (tx) => steps.countAnswers(tx, projectId, id))
 }

@@ -1,9 +1,7 @@
 import { schedules } from '@muster/db'
 import { DomainError, nextFiring, notFound, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
-import { announce, giveUpWaitingSlot, lockOpenSchedule, requireSchedulesEnabled, stateEvent } from './lock-schedule.ts'
-import { settleSlots } from './settle-slots.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
+import { announce, giveUpWaitingSlot, lockOpenSchedule, requireSchedulesEnabled, settleSlots, stateEvent } from './locked-schedule.ts'
 
 /**
  * Pauses a schedule: its slots do not fire from now on, including one that waits for room. If no slot comes after that one, the schedule is

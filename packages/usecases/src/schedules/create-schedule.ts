@@ -10,11 +10,10 @@ import {
   requireSpawnAllowed,
   type Schedule,
 } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { requireSpawnable, resolveRunner } from '../subagents/engage-subagent.ts'
 import { DEFAULT_AGENT, DEFAULT_MAX_STEPS, type NewSubtask } from '../subtasks/create-subtask.ts'
-import { announce, requireSchedulesEnabled, stateEvent } from './lock-schedule.ts'
+import { announce, requireSchedulesEnabled, stateEvent } from './locked-schedule.ts'
 
 /** When a subtask is to be created, and how it is run then. */
 export interface NewSchedule extends Omit<NewSubtask, 'taskId' | 'requiredOutputs' | 'maxAttempts'> {

@@ -5,9 +5,8 @@ import type { Deps } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
 import { insertPrepared, type Spawned } from '../subtasks/create-subtask.ts'
 import { laneDefaults } from '../subtasks/lane-defaults.ts'
-import { stateEvent } from './lock-schedule.ts'
+import { dueOf, stateEvent } from './locked-schedule.ts'
 import { type Engagement, engageForSchedules, scheduledSubtask } from './scheduled-subtask.ts'
-import { dueOf } from './settle-slots.ts'
 
 /** What one look takes on. The rest of what is due is found by the next, which follows at once. */
 const DUE_MAX = 2_000

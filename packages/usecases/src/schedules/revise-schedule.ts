@@ -1,10 +1,8 @@
 import { clock, scheduleSlots, schedules, type Tx } from '@muster/db'
 import { DomainError, nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { type NewSchedule, readRule, requireSchedulable, toBudget } from './create-schedule.ts'
-import { announce, giveUpWaitingSlot, lockOpenSchedule, stateEvent } from './lock-schedule.ts'
-import { type Settled, settleSlots } from './settle-slots.ts'
+import { announce, giveUpWaitingSlot, lockOpenSchedule, type Settled, settleSlots, stateEvent } from './locked-schedule.ts'
 
 /** What is given of a schedule is changed; null takes away, or back to the default. */
 export type ScheduleRevision = { [Field in keyof Omit<NewSchedule, Clearable>]?: NewSchedule[Field] | undefined } & {

@@ -1,10 +1,9 @@
 import { clock, dueSlots } from '@muster/db'
 import { requireScope, requireSpawnAllowed, type Schedule, type Subtask } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
 import { inBackground, insertPrepared, unwrap } from '../subtasks/create-subtask.ts'
-import { announce, lockOpenSchedule, requireSchedulesEnabled } from './lock-schedule.ts'
+import { announce, lockOpenSchedule, requireSchedulesEnabled } from './locked-schedule.ts'
 import { scheduledSubtask } from './scheduled-subtask.ts'
 
 /**

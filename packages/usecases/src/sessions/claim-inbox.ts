@@ -1,7 +1,6 @@
 import { type InboxItem, inbox } from '@muster/db'
 import { notFound, requireOwnSession, requireScope } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 
 const MANUAL_LEASE_SECONDS = 60
 /** Text of one answer. A single result may have half of it. */

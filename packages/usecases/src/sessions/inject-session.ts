@@ -1,7 +1,6 @@
 import { inbox, injections, pipeline, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
 import { DomainError, fenceOf, MORE_RESULTS, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { matchTsgsAt, recordSurfaced } from '../guides/surface-tsgs.ts'
 import { findUndeliveredUpdates, recordDeliveries, renderUndeliveredUpdates, type UndeliveredTask } from '../tasks/undelivered-updates.ts'
 

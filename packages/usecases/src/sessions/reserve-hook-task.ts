@@ -1,7 +1,6 @@
 import { hooks, tasks } from '@muster/db'
 import { isTerminalTask, notFound, requireController, requireOpenTask, requireScope } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { assignLockedTask } from '../tasks/assign-task.ts'
 
 /**

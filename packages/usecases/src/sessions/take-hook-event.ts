@@ -15,11 +15,10 @@ import {
   toolUseOf,
   toStorableText,
 } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { injectSession } from './inject-session.ts'
-import { postMessage } from './post-message.ts'
+import { postMessage } from './messages.ts'
 import { bindHookTask, releaseHookTasks, reserveHookTask } from './reserve-hook-task.ts'
 
 /** The answer for Claude Code. */

@@ -10,8 +10,7 @@ import {
   type SubagentProblem,
   subagentNotFound,
 } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { isSameVersion } from './find-subagent.ts'
 
 export interface PutSubagent {

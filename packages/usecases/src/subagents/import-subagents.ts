@@ -10,8 +10,7 @@ import {
   type SubagentDefinition,
   type SubagentProblem,
 } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { putVersion } from './change-subagents.ts'
 import { isForeign } from './subagent-files.ts'
 

@@ -2,8 +2,7 @@ import { inbox, type LockedSubtask, outbox, settle, subtasks, type Tx, tasks, up
 import { DomainError, isTerminal, type NewEvent, notFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { returnTaskToPending } from '../assignments/unassign-task.ts'
-import type { Ctx, Deps } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { subtaskEvent, updateEvent } from '../events/event-data.ts'
 import { grantFreePermits } from './grant-permits.ts'
 

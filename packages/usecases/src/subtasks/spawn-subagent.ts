@@ -1,7 +1,6 @@
 import { subtasks, type Tx } from '@muster/db'
 import { DomainError, isTerminal, notFound, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { engageSubagent } from '../subagents/engage-subagent.ts'
 import { insertPrepared, type NewSubtask, prepareRun, unwrap } from './create-subtask.ts'
 

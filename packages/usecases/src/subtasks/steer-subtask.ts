@@ -1,7 +1,6 @@
 import { outbox, subtasks, type Update, updates } from '@muster/db'
 import { DomainError, isTerminal, notFound, requireScope } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { updateEvent } from '../events/event-data.ts'
 import { grantFreePermits } from './grant-permits.ts'
 

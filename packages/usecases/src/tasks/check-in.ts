@@ -14,8 +14,7 @@ import {
   requireOwnTask,
   requireScope,
 } from '@muster/domain'
-import type { Ctx, Deps } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { taskUpdateEvent } from '../events/event-data.ts'
 
 export interface CheckedIn {

@@ -11,13 +11,12 @@ import {
   type Task,
   type TaskStatus,
 } from '@muster/domain'
-import type { Ctx, Deps } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
-import type { MadeEvaluation } from '../evaluations/evaluate-ends.ts'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
+import type { MadeEvaluation } from '../evaluations/evaluate-output.ts'
 import { taskEvent } from '../events/event-data.ts'
-import { decideLockedReview, isHeldByEndedRun } from './decide-review.ts'
 import { evaluateCompletion } from './evaluate-completion.ts'
-import { finishTask, lockForCompletion, reportTask } from './finish-task.ts'
+import { finishTask, isHeldByEndedRun, lockForCompletion, outputsMissing, reportTask } from './finish-task.ts'
+import { decideLockedReview } from './review-task.ts'
 
 /** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
 export type TaskCompletion =
@@ -104,14 +103,6 @@ export async function completeTaskInTransaction(
   if (decision !== 'left') return { outcome: decision }
   await reportTask(deps, tx, task, 'in_review')
   return { outcome: 'in_review' }
-}
-
-/** The refusal of outputs, naming each. */
-export function outputsMissing(problems: readonly OutputProblem[]): DomainError {
-  const names = problems.map(({ name, reason }) => `${name} ${reason}`).join('; ')
-  return new DomainError('outputs_missing', `The task is not complete: ${names}. Nothing was changed.`, {
-    errors: problems.map(({ name, reason }) => ({ pointer: `/outputs/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, field: `outputs.${name}`, reason })),
-  })
 }
 
 function cannotBeCompleted(status: TaskStatus): DomainError {

@@ -12,8 +12,7 @@ import {
   taskOfBrief,
 } from '@muster/domain'
 import { unassign } from '../assignments/unassign-task.ts'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject } from '../core/ctx.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { inBackground, insertPrepared, type NewSubtask, prepareRun, unwrap } from '../subtasks/create-subtask.ts'
 import { requireUnblocked } from './assign-task.ts'

@@ -18,7 +18,7 @@ import {
   reviseTask,
   updateProject,
 } from '../index.ts'
-import { decideReview } from './decide-review.ts'
+import { decideReview } from './review-task.ts'
 
 let harness: Harness
 

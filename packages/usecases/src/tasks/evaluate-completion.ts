@@ -1,8 +1,7 @@
 import { assignments, bodies, checkIns, type LockedTask, outbox, type Tx, taskRevisions } from '@muster/db'
 import { completionText, earlierLines, findBlocks, outputChecks } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
-import { judgeFor, type MadeEvaluation, readProjectRules, storeEvaluations } from '../evaluations/evaluate-ends.ts'
-import { evaluateOutput, evaluationEvent } from '../evaluations/evaluate-output.ts'
+import { evaluateOutput, evaluationEvent, judgeFor, type MadeEvaluation, readProjectRules, storeEvaluations } from '../evaluations/evaluate-output.ts'
 import { type SaidOfTask, saidOfTask, takeCheckIn } from './check-in.ts'
 
 /**

@@ -1,8 +1,54 @@
 import { assignments, inbox, type LockedTask, outbox, subtasks, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
-import { isTerminal, type NewEvent, type ReportedTaskStatus, subtaskSessionId, type TerminalTaskStatus } from '@muster/domain'
-import type { Deps } from '../core/ctx.ts'
+import {
+  DomainError,
+  isTerminal,
+  type NewEvent,
+  notFound,
+  type OutputProblem,
+  type ReportedTaskStatus,
+  requireController,
+  requireOpenTask,
+  requireScope,
+  subtaskSessionId,
+  type Task,
+  type TerminalTaskStatus,
+} from '@muster/domain'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { taskEvent, taskUpdateEvent } from '../events/event-data.ts'
 import { cancelLockedSubtask } from '../subtasks/cancel-subtask.ts'
+
+/**
+ * Gives a task up as failed, from every state that is not terminal.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended
+ */
+export function failTask(ctx: Ctx, id: string, reason: string): Promise<Task> {
+  return endTask(ctx, id, 'failed', reason)
+}
+
+/**
+ * Calls a task off, from every state that is not terminal, and with it the subtask that runs it.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended
+ */
+export function cancelTask(ctx: Ctx, id: string, reason: string | null): Promise<Task> {
+  return endTask(ctx, id, 'cancelled', reason)
+}
+
+async function endTask(ctx: Ctx, id: string, status: 'failed' | 'cancelled', reason: string | null): Promise<Task> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  return await inProject(ctx, async (tx) => {
+    const task = await tasks.lockTask(tx, id)
+    if (task === null) throw notFound('task')
+    requireOpenTask(task)
+    // The end of the run was reported as completed. That its task then failed or was cancelled is another report.
+    const held = (await isHeldByEndedRun(tx, task)) ? { ...task, subtaskId: null } : task
+    await finishTask(ctx, tx, held, { status, lastError: reason }, ctx.actor)
+    await cancelSubtaskOf(ctx, tx, task, ctx.actor)
+    return (await tasks.findTask(tx, id)) as Task
+  })
+}
 
 /** Keeps dependencies from being edited while tasks are completed. Before the locks of tasks, whose completion may release others. */
 export async function lockForCompletion(tx: Tx, projectId: string): Promise<void> {
@@ -59,6 +105,13 @@ export function isHeldByRun(task: Pick<LockedTask, 'subtaskId' | 'subagentSessio
   return task.subtaskId !== null && task.subagentSessionId === subtaskSessionId(task.subtaskId)
 }
 
+/** Whether a locked task is held by the session of a subtask that is over. */
+export async function isHeldByEndedRun(tx: Tx, task: LockedTask): Promise<boolean> {
+  if (task.subtaskId === null || !isHeldByRun(task)) return false
+  const run = await subtasks.lockSubtask(tx, task.subtaskId)
+  return run === null || isTerminal(run.status)
+}
+
 /**
  * Inserts the end or the review of a locked task into the inbox of its parent session, in the commit that changes the task. A task that a subtask runs
  * is left out: the end of that subtask is in the inbox already.
@@ -66,4 +119,12 @@ export function isHeldByRun(task: Pick<LockedTask, 'subtaskId' | 'subagentSessio
 export async function reportTask(deps: Pick<Deps, 'newId'>, tx: Tx, task: LockedTask, status: ReportedTaskStatus): Promise<void> {
   if (task.parentSessionId === null || isHeldByRun(task)) return
   await inbox.insertTaskItem(tx, task.projectId, { id: deps.newId(), sessionId: task.parentSessionId, taskId: task.id, taskStatus: status })
+}
+
+/** The refusal of outputs, naming each. */
+export function outputsMissing(problems: readonly OutputProblem[]): DomainError {
+  const names = problems.map(({ name, reason }) => `${name} ${reason}`).join('; ')
+  return new DomainError('outputs_missing', `The task is not complete: ${names}. Nothing was changed.`, {
+    errors: problems.map(({ name, reason }) => ({ pointer: `/outputs/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, field: `outputs.${name}`, reason })),
+  })
 }

@@ -1,10 +1,23 @@
-import { tasks } from '@muster/db'
-import { DomainError, notFound, outputProblems, requireController, requireOpenTask, requireScope, type Task } from '@muster/domain'
-import type { Ctx } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
-import { outputsMissing } from './complete-task.ts'
-import { isHeldByEndedRun, requestRevision } from './decide-review.ts'
-import { finishTask, lockForCompletion } from './finish-task.ts'
+import { evaluations, type LockedTask, outbox, type Tx, tasks } from '@muster/db'
+import {
+  DomainError,
+  type Evaluation,
+  isOutputCriterion,
+  type NewEvent,
+  notFound,
+  outputProblems,
+  requireController,
+  requireOpenTask,
+  requireScope,
+  revisionRequest,
+  type Sender,
+  type Task,
+} from '@muster/domain'
+import { leaveEndedRun } from '../assignments/unassign-task.ts'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
+import { taskEvent } from '../events/event-data.ts'
+import { finishTask, isHeldByEndedRun, lockForCompletion, outputsMissing } from './finish-task.ts'
+import { queueTaskUpdate } from './send-task-update.ts'
 
 export interface Review {
   decision: 'approve' | 'request_revision'
@@ -43,4 +56,82 @@ export async function reviewTask(ctx: Ctx, id: string, { decision, note }: Revie
     }
     return (await tasks.findTask(tx, id)) as Task
   })
+}
+
+/** The actor of an automatic decision. */
+export const EVALUATOR: NewEvent['actor'] = { kind: 'system', id: 'evaluation' }
+
+/** What a decision goes by. */
+type DecidedEvaluation = Pick<Evaluation, 'score' | 'recommendation' | 'criteria' | 'reflection'>
+
+/** `left`: there was nothing to decide, or it is for a person or a controller. */
+type ReviewDecision = 'completed' | 'revision_requested' | 'left'
+
+/**
+ * Reviews a task with `review: auto` by the recommendation of its evaluation, once the verdicts of the judge are stored. Changes nothing if
+ * the task is no longer in review or the evaluation is not that of the newest submission. Locks dependencies, the task and its subtask, in
+ * this order: call it before other locks are taken.
+ *
+ * @param input.evaluationId the evaluation without a judge, written at submission (`judge_of` of the judged one)
+ * @param input.evaluation the judged one
+ */
+export async function decideReview(
+  deps: Deps,
+  tx: Tx,
+  { projectId, taskId, evaluationId, evaluation }: { projectId: string; taskId: string; evaluationId: string; evaluation: DecidedEvaluation },
+): Promise<ReviewDecision> {
+  await lockForCompletion(tx, projectId)
+  const task = await tasks.lockTask(tx, taskId)
+  if (task === null || task.status !== 'in_review' || task.review !== 'auto') return 'left'
+  if ((await evaluations.findSubmitted(tx, projectId, taskId, task.subagentSessionId)) !== evaluationId) return 'left'
+  return await decideLockedReview(deps, tx, task, { evaluationId, evaluation, hasRunEnded: await isHeldByEndedRun(tx, task) })
+}
+
+/**
+ * The same for a locked task that is in review, in the transaction of its submission.
+ *
+ * @param input.hasRunEnded whether its assignee is a run that has ended and so cannot receive a request
+ */
+export async function decideLockedReview(
+  deps: Deps,
+  tx: Tx,
+  task: LockedTask,
+  { evaluationId, evaluation, hasRunEnded }: { evaluationId: string; evaluation: DecidedEvaluation; hasRunEnded: boolean },
+): Promise<ReviewDecision> {
+  if (evaluation.recommendation === 'request_revision') {
+    await requestRevision(deps, tx, task, { content: revisionRequest(evaluation), note: null, actor: EVALUATOR, hasRunEnded, evaluationId })
+    return 'revision_requested'
+  }
+  if (evaluation.recommendation !== 'approve' || !isStillAskedFor(task, evaluation)) return 'left'
+  await finishTask(deps, tx, task, { status: 'completed' }, EVALUATOR)
+  return 'completed'
+}
+
+/** Sends a locked task in review back to its holder, with what is to be revised. */
+async function requestRevision(
+  deps: Pick<Deps, 'newId' | 'notifier'>,
+  tx: Tx,
+  task: LockedTask,
+  request: { content: string; note: string | null; actor: Sender; hasRunEnded: boolean; evaluationId?: string },
+): Promise<void> {
+  const { content, note, actor, hasRunEnded, evaluationId } = request
+  await tasks.writeTransition(tx, task.id, { status: 'revision_requested' })
+  if (hasRunEnded) await leaveEndedRun(tx, task, actor)
+  await outbox.publish(tx, task.projectId, [
+    taskEvent('task.revision_requested', { ...task, status: 'revision_requested' }, actor, {
+      note,
+      ...(evaluationId === undefined ? {} : { evaluation_id: evaluationId }),
+    }),
+  ])
+  await queueTaskUpdate(deps, tx, task, { type: 'revision_request', content, revision: task.revision, actor })
+}
+
+/**
+ * Whether the approved outputs still fit the current revision. If the brief has changed since the submission, a person or a controller
+ * decides.
+ */
+function isStillAskedFor(task: LockedTask, { criteria }: DecidedEvaluation): boolean {
+  if (outputProblems(task.requiredOutputs, task.completionOutputs ?? {}).length > 0) return false
+  const judged = new Map(criteria.filter((criterion) => !isOutputCriterion(criterion)).map(({ id, text }) => [id, text]))
+  return task.criteria.every(({ id, text }) => judged.get(id) === text)
 }

@@ -18,8 +18,7 @@ import {
   toBriefFields,
   updateTypeOf,
 } from '@muster/domain'
-import { type Ctx, type Deps, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { findBlockers } from './create-task.ts'
 import { queueTaskUpdate } from './send-task-update.ts'

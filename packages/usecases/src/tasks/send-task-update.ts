@@ -1,7 +1,6 @@
 import { assignments, type LockedTask, outbox, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
 import { notFound, requireController, requireOpenTask, requireScope, type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
-import type { Ctx, Deps } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { taskUpdateEvent } from '../events/event-data.ts'
 
 export interface TaskUpdateInput {

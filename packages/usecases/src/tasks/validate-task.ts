@@ -13,8 +13,7 @@ import {
   withFileChecks,
   withWarnings,
 } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
-import { inProject } from '../core/in-project.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { checkFiles } from './check-files.ts'
 
 export interface ValidatedTask {

@@ -1,4 +1,4 @@
-import { events, transaction } from '@muster/db'
+import { events, outbox, transaction } from '@muster/db'
 import { DomainError, type LoggedEvent, notFound, ownSubjectId, requireScope } from '@muster/domain'
 import { type Ctx, type Deps, reading } from '../core/ctx.ts'
 
@@ -47,4 +47,21 @@ export async function latestEventSeq(deps: Deps): Promise<number> {
 /** For the one tailer of a process, which hands events on to readers of their projects only. */
 export async function readEventsAcrossProjects(deps: Deps, afterSeq: number, limit: number): Promise<LoggedEvent[]> {
   return await transaction(deps.dispatchDb, null, (tx) => events.readEvents(tx, { afterSeq, limit }))
+}
+
+const BATCH = 1_000
+
+/**
+ * The loop of the relay, which every process has. A process that writes events wakes its own relay; `everyMs` finds the events of a process that
+ * died in between. Events of `restMs` milliseconds travel together, because each move waits for the disk and wakes the followers of the log.
+ */
+export const RELAY = { everyMs: 500, restMs: 25 } as const
+
+/**
+ * Moves waiting events into the log. Returns whether there may be more, also while another process relays, because that may have begun
+ * before the events of this process existed.
+ */
+export async function relayOutbox(deps: Deps): Promise<boolean> {
+  const moved = await outbox.moveOutbox(deps.dispatchDb.sql, BATCH)
+  return moved === null || moved === BATCH
 }
