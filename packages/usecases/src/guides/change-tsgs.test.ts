@@ -150,13 +150,13 @@ describe('deleting a guide', () => {
   })
 
   it('waits for a link that is being made, and then sees it', async () => {
-    await make('raced')
+    await make('raced-by-a-link')
     const linking = held(async (tx) => {
-      await tsgs.lockTsgs(tx, projectId, ['raced'])
-      return await tsgs.linkTsg(tx, projectId, harness.deps.newId(), 'raced')
+      await tsgs.lockTsgs(tx, projectId, ['raced-by-a-link'])
+      return await tsgs.linkTsg(tx, projectId, harness.deps.newId(), 'raced-by-a-link')
     })
     await linking.began
-    const deleting = remove('raced')
+    const deleting = remove('raced-by-a-link')
     deleting.catch(() => {})
     await waitUntilBlocked(harness.admin, 1)
     linking.end()
