@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readPhrase } from '../../index.ts'
-import { readTable } from './table.ts'
+import { readTable } from '../../testing/phrase-table.ts'
 
 const ROWS = readTable('moments.txt')
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { firingsAfter, readPhrase, toWallTime } from '../../index.ts'
-import { readTable } from './table.ts'
+import { readTable } from '../../testing/phrase-table.ts'
 
 const ROWS = readTable('recurrences.txt')
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { PhraseContext } from './phrase.ts'
 
 /** One phrase of a table of the tests. */
 export interface TableRow {
@@ -8,14 +7,14 @@ export interface TableRow {
   /** Of its warnings, in order. */
   codes: string
   firings: string
-  at: PhraseContext
+  at: { now: Date; timezone: string | null; projectTimezone: null; minIntervalSeconds: number }
 }
 
-/** A table beside this file, which says of itself how it is written. */
+/** A table beside the readers of phrases, which says of itself how it is written. */
 export function readTable(file: string): TableRow[] {
   const rows: TableRow[] = []
-  let at: PhraseContext = { now: new Date(0), timezone: null, projectTimezone: null, minIntervalSeconds: 10 }
-  const lines = readFileSync(new URL(file, import.meta.url), 'utf8').split('\n')
+  let at: TableRow['at'] = { now: new Date(0), timezone: null, projectTimezone: null, minIntervalSeconds: 10 }
+  const lines = readFileSync(new URL(`../schedules/phrases/${file}`, import.meta.url), 'utf8').split('\n')
   for (const [index, line] of lines.entries()) {
     const [, now, timezone] = /^# .*: (\S+), (.+)$/.exec(line) ?? []
     if (now !== undefined) at = { ...at, now: new Date(now), timezone: timezone === 'no zone' ? null : String(timezone) }
