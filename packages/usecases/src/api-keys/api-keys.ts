@@ -1,7 +1,7 @@
 import { type ApiKey, apiKeys, clock } from '@muster/db'
-import { DomainError, isUuid, notFound, requireScope, SCOPES, type Scope } from '@muster/domain'
+import { DomainError, notFound, requireScope, SCOPES, type Scope } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
-import { cursorInvalid, type Page, page } from '../core/page.ts'
+import { idInCursor, type Page, page } from '../core/page.ts'
 import { newApiKeySecret } from '../core/secrets.ts'
 
 export interface NewApiKey {
@@ -53,8 +53,8 @@ function requireFuture(expiresAt: Date, now: Date): void {
 /** Newest first, revoked ones included. */
 export async function listApiKeys(ctx: Ctx, query: { limit: number; cursor?: string | undefined }): Promise<Page<ApiKey>> {
   requireScope(ctx.actor, 'admin')
-  if (query.cursor !== undefined && !isUuid(query.cursor)) throw cursorInvalid()
-  const items = await reading(ctx, (tx) => apiKeys.listApiKeys(tx, ctx.actor.projectId, query.cursor, query.limit + 1))
+  const beforeId = idInCursor(query.cursor)
+  const items = await reading(ctx, (tx) => apiKeys.listApiKeys(tx, ctx.actor.projectId, beforeId, query.limit + 1))
   return page(items, query.limit, (last) => last.id)
 }
 

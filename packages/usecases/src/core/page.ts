@@ -1,4 +1,4 @@
-import { DomainError } from '@muster/domain'
+import { DomainError, isUuid } from '@muster/domain'
 
 /** One page of a list. `nextCursor` is null on the last one. */
 export interface Page<T> {
@@ -26,4 +26,10 @@ export function numberInCursor(cursor: string | undefined): number | undefined {
   const number = Number(cursor)
   if (!/^\d{1,10}$/.test(cursor) || number > 2_147_483_647) throw cursorInvalid()
   return number
+}
+
+/** The last id of the page before, in a list in the order of ids. @throws DomainError `cursor_invalid` */
+export function idInCursor(cursor: string | undefined): string | undefined {
+  if (cursor !== undefined && !isUuid(cursor)) throw cursorInvalid()
+  return cursor
 }

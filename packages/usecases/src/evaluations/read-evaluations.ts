@@ -1,7 +1,7 @@
 import { type EvaluatedOutput, type EvaluationSummary, evaluationReads, type StoredEvaluation, subtasks, type Tx, tasks } from '@muster/db'
-import { DomainError, isUuid, notFound, requireScope } from '@muster/domain'
+import { DomainError, notFound, requireScope } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, type Page, page } from '../core/page.ts'
+import { idInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getEvaluation(ctx: Ctx, id: string): Promise<StoredEvaluation> {
@@ -21,8 +21,8 @@ export interface EvaluationQuery {
 /** Newest first, without what they say in detail. */
 export async function listEvaluations(ctx: Ctx, query: EvaluationQuery): Promise<Page<EvaluationSummary>> {
   requireScope(ctx.actor, 'evaluations:read')
-  const { taskId, subtaskId, limit, cursor: beforeId } = query
-  if (beforeId !== undefined && !isUuid(beforeId)) throw cursorInvalid()
+  const { taskId, subtaskId, limit } = query
+  const beforeId = idInCursor(query.cursor)
   const items = await reading(ctx, (tx) => evaluationReads.listEvaluations(tx, ctx.actor.projectId, { taskId, subtaskId, beforeId, limit: limit + 1 }))
   return page(items, limit, (last) => last.id)
 }

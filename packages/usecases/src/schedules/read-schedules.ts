@@ -1,7 +1,7 @@
 import { scheduleSlots, schedules } from '@muster/db'
-import { isUuid, notFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
+import { notFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, type Page, page } from '../core/page.ts'
+import { idInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getSchedule(ctx: Ctx, id: string): Promise<Schedule> {
@@ -24,7 +24,7 @@ const INACTIVE: ScheduleState[] = SCHEDULE_STATES.filter((state) => state !== 'a
 /** Newest first. */
 export async function listSchedules(ctx: Ctx, query: ScheduleQuery): Promise<Page<Schedule>> {
   requireScope(ctx.actor, 'schedules:read')
-  const beforeId = readCursor(query.cursor)
+  const beforeId = idInCursor(query.cursor)
   const states = query.active === undefined ? undefined : query.active ? (['active'] as const) : INACTIVE
   const agentId = ctx.actor.agentId ?? query.agentId
   const items = await reading(ctx, (tx) => schedules.listSchedules(tx, ctx.actor.projectId, { states, agentId, beforeId, limit: query.limit + 1 }))
@@ -38,15 +38,10 @@ export async function listSchedules(ctx: Ctx, query: ScheduleQuery): Promise<Pag
  */
 export async function listScheduleRuns(ctx: Ctx, id: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<ScheduleRun>> {
   requireScope(ctx.actor, 'schedules:read')
-  const beforeId = readCursor(query.cursor)
+  const beforeId = idInCursor(query.cursor)
   const items = await reading(ctx, async (tx) => {
     if ((await schedules.findSchedule(tx, id)) === null) throw notFound('schedule')
     return await scheduleSlots.listRuns(tx, ctx.actor.projectId, id, { beforeId, limit: query.limit + 1 })
   })
   return page(items, query.limit, (last) => last.id)
-}
-
-function readCursor(cursor: string | undefined): string | undefined {
-  if (cursor !== undefined && !isUuid(cursor)) throw cursorInvalid()
-  return cursor
 }

@@ -5,7 +5,6 @@ import {
   findBlocks,
   hasScope,
   isTerminalTask,
-  isUuid,
   judgeOf,
   type MessageRole,
   type NplBlock,
@@ -17,7 +16,7 @@ import {
   type SessionMessage,
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
-import { cursorInvalid, type Page, page } from '../core/page.ts'
+import { idInCursor, type Page, page } from '../core/page.ts'
 import { evaluateOutput, evaluationEvent, judgeFor, requestJudgement } from '../evaluations/evaluate-output.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { isAbout, type SaidOfTask, saidOfTask, takeCheckIn } from '../tasks/check-in.ts'
@@ -92,8 +91,7 @@ async function takeFromMessage(ctx: Ctx, tx: Tx, { sessionId, taskId, said }: { 
 export async function listMessages(ctx: Ctx, sessionId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<SessionMessage>> {
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)
-  const beforeId = query.cursor
-  if (beforeId !== undefined && !isUuid(beforeId)) throw cursorInvalid()
+  const beforeId = idInCursor(query.cursor)
   const items = await reading(ctx, (tx) => sessionMessages.listMessages(tx, ctx.actor.projectId, sessionId, { beforeId, limit: query.limit + 1 }))
   return page(items, query.limit, (last) => last.id)
 }

@@ -1,7 +1,7 @@
 import { type Step, steps, subtasks, type Update, updates } from '@muster/db'
-import { isUuid, notFound, ownSubjectId, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { notFound, ownSubjectId, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, numberInCursor, type Page, page } from '../core/page.ts'
+import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getSubtask(ctx: Ctx, id: string): Promise<Subtask> {
@@ -28,8 +28,7 @@ export interface SubtaskQuery {
 /** Newest first. A subtask's own credential sees itself alone. */
 export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<Subtask>> {
   requireScope(ctx.actor, 'subtasks:read')
-  const beforeId = query.cursor
-  if (beforeId !== undefined && !isUuid(beforeId)) throw cursorInvalid()
+  const beforeId = idInCursor(query.cursor)
   const items = await reading(ctx, (tx) =>
     subtasks.listSubtasks(tx, ctx.actor.projectId, {
       status: query.status,

@@ -1,7 +1,6 @@
 import { type TaskRevision, type TaskSummary, type Tx, taskRevisions, tasks, taskUpdates, type Update } from '@muster/db'
 import {
   isTerminalTask,
-  isUuid,
   notFound,
   renderContext,
   requireController,
@@ -13,7 +12,7 @@ import {
   type TaskStatus,
 } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { cursorInvalid, numberInCursor, type Page, page } from '../core/page.ts'
+import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getTask(ctx: Ctx, id: string): Promise<Task> {
@@ -40,7 +39,7 @@ export interface TaskQuery {
 export async function listTasks(ctx: Ctx, query: TaskQuery): Promise<Page<TaskSummary>> {
   requireScope(ctx.actor, 'tasks:read')
   const { lineage } = ctx.actor
-  if (query.cursor !== undefined && !isUuid(query.cursor)) throw cursorInvalid()
+  const beforeId = idInCursor(query.cursor)
   if (lineage !== null && query.subagentSession !== undefined && query.subagentSession !== lineage.sessionId) return { items: [], nextCursor: null }
   const items = await reading(ctx, (tx) =>
     tasks.listTasks(tx, ctx.actor.projectId, {
@@ -50,7 +49,7 @@ export async function listTasks(ctx: Ctx, query: TaskQuery): Promise<Page<TaskSu
       priority: query.priority,
       text: query.text,
       onlyId: lineage?.taskId ?? undefined,
-      beforeId: query.cursor,
+      beforeId,
       limit: query.limit + 1,
     }),
   )
