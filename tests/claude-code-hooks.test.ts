@@ -34,7 +34,7 @@ function session(sessionId: string, prompt: string, key: string): Promise<{ code
   for (const path of [home, project]) mkdirSync(path)
   writeFileSync(join(project, 'trees.md'), 'oak, birch, birch, birch')
   const url = `${system.api.address}/hooks/claude-code`
-  const hook = { type: 'http', url, timeout: 5, headers: { Authorization: 'Bearer $MUSTER_KEY' }, allowedEnvVars: ['MUSTER_KEY'] }
+  const hook = { type: 'http', url, timeout: 2, headers: { Authorization: 'Bearer $MUSTER_KEY' }, allowedEnvVars: ['MUSTER_KEY'] }
   writeFileSync(settings, JSON.stringify({ hooks: Object.fromEntries(EVENTS.map((event) => [event, [{ hooks: [hook] }]])) }))
   const args = ['--print', prompt, '--session-id', sessionId, '--settings', settings, '--setting-sources', '', '--strict-mcp-config']
   const child = spawn(claudePath(), args, {
@@ -78,6 +78,90 @@ describe('Claude Code with the HTTP hook of Muster', () => {
     expect(await client.taskUpdates(task.id)).toEqual([expect.objectContaining({ delivered_to: sessionId })])
     const { items } = await client.ok<{ items: { role: string; content: string }[] }>('GET', `/sessions/${sessionId}/messages`)
     expect(items).toEqual([expect.objectContaining({ role: 'assistant', content: 'There are three birches.' })])
+  })
+
+  it('hands each of many sub-agents that start at once its own brief, and attributes what each says', { timeout: 180_000 }, async () => {
+    const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
+    const client = system.api.client.as(key)
+    const trees = Array.from({ length: 12 }, (_, number) => `tree ${number + 1} of the park`)
+    const tasks = await Promise.all(
+      trees.map(async (tree) => {
+        const title = `Measure ${tree}`
+        return { id: (await client.createTask({ title, instructions: `${title} and say its height.` })).id, title }
+      }),
+    )
+    const wrong: string[] = []
+    models.answerBy(({ text }) => {
+      const named = tasks.find(({ id }) => text.includes(`Sub-agent of ${id}`))
+      if (named !== undefined && !text.includes('The park has trees')) {
+        const briefs = tasks.filter(({ title }) => text.includes(`[Task Assignment: ${title}]`))
+        if (briefs.length !== 1 || briefs[0]?.id !== named.id) wrong.push(`${named.title}: ${briefs.map(({ title }) => title).join(', ')}`)
+        return { text: `${named.title}: twelve metres.` }
+      }
+      if (text.includes('twelve metres')) return { text: 'All are measured.' }
+      return {
+        toolCalls: tasks.map(({ id }) => ({
+          name: 'Agent',
+          input: { subagent_type: 'general-purpose', description: 'Measure', prompt: `Sub-agent of ${id}. Do your task.\nmuster-task: ${id}` },
+        })),
+      }
+    })
+    const sessionId = randomUUID()
+    expect(await session(sessionId, 'The park has trees: measure them.', key)).toEqual({ code: 0, said: expect.stringContaining('All are measured.') })
+    expect(wrong).toEqual([])
+    for (const { id, title } of tasks) {
+      const task = await client.ok<{ subagent_session_id: string | null; status: string }>('GET', `/tasks/${id}`)
+      expect(task.subagent_session_id).toMatch(new RegExp(`^${sessionId}:`))
+      const { items } = await client.ok<{ items: { content: string; task_id: string }[] }>('GET', `/sessions/${task.subagent_session_id}/messages`)
+      expect(items).toEqual([expect.objectContaining({ content: `${title}: twelve metres.`, task_id: id })])
+    }
+  })
+
+  it('gives the brief of a sub-agent that could not start to no other', async () => {
+    const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
+    const client = system.api.client.as(key)
+    const task = await client.createTask({ title: 'Prune the elm', instructions: 'Prune the elm.' })
+    const agent = (prompt: string, more: object = {}) => ({ name: 'Agent', input: { subagent_type: 'general-purpose', description: 'Work', prompt, ...more } })
+    const others: string[] = []
+    models.answerBy(({ text }) => {
+      if (text.includes('Rake the leaves.') && !text.includes('Begin with the elm')) {
+        others.push(text)
+        return { text: 'Raked.' }
+      }
+      if (text.includes('Async agent launched')) return { text: 'Done.' }
+      // No worktree can be made where there is no repository, so that the first call fails.
+      return text.includes('tool_result')
+        ? { toolCalls: [agent('Rake the leaves.')] }
+        : { toolCalls: [agent(`Do it.\nmuster-task: ${task.id}`, { isolation: 'worktree' })] }
+    })
+    const sessionId = randomUUID()
+    expect((await session(sessionId, 'Begin with the elm, then rake.', key)).code).toBe(0)
+    expect(others).toHaveLength(1)
+    expect(others[0]).not.toContain('Prune the elm')
+    expect(await client.ok('GET', `/tasks/${task.id}`)).toMatchObject({ status: 'pending', subagent_session_id: null })
+  })
+
+  it('gives one more turn for what came during the last call of the model, once', async () => {
+    const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
+    const client = system.api.client.as(key)
+    const sessionId = randomUUID()
+    const task = await client.createTask({ title: 'Count the limes', instructions: 'Count the limes.' })
+    await client.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: sessionId } })
+    const note = (text: string) => client.ok('POST', `/tasks/${task.id}/updates`, { body: { content: text } })
+    models.answerBy(async ({ text }) => {
+      if (!text.includes('Count the limes.')) return { text: 'Nothing.' }
+      if (text.includes('Leave out the young ones.')) {
+        await note('This one waits for the next event.')
+        return { text: 'Nine without the young ones.' }
+      }
+      await note('Leave out the young ones.')
+      return { text: 'Eleven limes.' }
+    })
+    expect(await session(sessionId, 'Do your task.', key)).toEqual({ code: 0, said: 'Nine without the young ones.' })
+    const states = (await client.taskUpdates(task.id)).map(({ content, status }) => [content, status])
+    expect(Object.fromEntries(states)).toEqual({ 'Leave out the young ones.': 'delivered', 'This one waits for the next event.': 'queued' })
+    const { items } = await client.ok<{ items: { content: string }[] }>('GET', `/sessions/${sessionId}/messages`)
+    expect(items.map(({ content }) => content)).toEqual(['Nine without the young ones.', 'Eleven limes.'])
   })
 
   it('goes on with a key that is wrong', async () => {

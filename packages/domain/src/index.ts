@@ -136,7 +136,16 @@ export {
 } from './schedules/schedule.ts'
 export { firingsAfter, nextFiring, shortestGapSeconds, type Timing } from './schedules/timing.ts'
 export { isTimeZone, toInstant, toWallTime, type WallTime } from './schedules/wall-clock.ts'
-export { type HookCall, type HookEvent, handedOffTask, hookSessionOf, isHookEvent, toolUseOf } from './sessions/hook.ts'
+export {
+  agentCallOf,
+  type HookCall,
+  type HookEvent,
+  hookSessionOf,
+  isHookEvent,
+  startedAgentOf,
+  taskNamedByCall,
+  toolUseOf,
+} from './sessions/hook.ts'
 export { type InboxText, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './sessions/inbox-text.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './sessions/message.ts'
 export type { McpServerSettings } from './settings/mcp-settings.ts'

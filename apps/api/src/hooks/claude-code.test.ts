@@ -49,12 +49,17 @@ describe('POST /hooks/claude-code', () => {
     expect(await hook(event, { ...fields, session_id: `news-${event}` })).toMatchObject(nothing)
   })
 
-  it('200: a task that is named to the Agent tool is handed to the sub-agent that begins', async () => {
+  it('200: a task that is named to the Agent tool stands in the prompt of its sub-agent', async () => {
     const { id } = await make()
     const input = { subagent_type: 'writer', description: 'Write', prompt: `Do what your brief says.\nmuster-task: ${id}` }
-    expect(await hook('PreToolUse', { tool_name: 'Agent', tool_input: input, tool_use_id: 'toolu_2' })).toMatchObject(nothing)
-    const begun = await hook('SubagentStart', { agent_id: 'a1', agent_type: 'writer' })
-    expect(begun.body).toEqual(told('SubagentStart'))
+    const called = await hook('PreToolUse', { tool_name: 'Agent', tool_input: input, tool_use_id: 'toolu_2' })
+    expect(called.body).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        updatedInput: { ...input, prompt: expect.stringMatching(/^Do what your brief says\.\nmuster-task: .*\n\n\[Task Assignment: Write the guide\]/) },
+      },
+    })
+    expect(await hook('SubagentStart', { agent_id: 'a1', agent_type: 'writer' })).toMatchObject(nothing)
     await noteTask(api.ctx, id, 'Mind the gap.')
     const inside = await hook('PostToolUse', { agent_id: 'a1', agent_type: 'writer', tool_name: 'Read', tool_input: {}, tool_response: {} })
     expect(inside.body.hookSpecificOutput.additionalContext).toContain('Mind the gap.')
@@ -68,6 +73,13 @@ describe('POST /hooks/claude-code', () => {
     expect(await hook('SubagentStop', message)).toMatchObject(nothing)
     const said = await api.call('GET', '/sessions/main:a1/messages', { key })
     expect(said.body.items).toMatchObject([{ content: 'Written.', task_id: id, agent_name: 'writer' }])
+  })
+
+  it('200: Stop is answered with one more turn for what is undelivered', async () => {
+    await assigned('turn')
+    const stop = { session_id: 'turn', stop_hook_active: false, last_assistant_message: 'Done.' }
+    expect((await hook('Stop', stop)).body).toEqual({ decision: 'block', reason: expect.stringContaining('[Task Assignment: Write the guide]') })
+    expect(await hook('Stop', { ...stop, stop_hook_active: true })).toMatchObject(nothing)
   })
 
   it('200: the credential of an assigned task stands for its own session, whatever is claimed', async () => {

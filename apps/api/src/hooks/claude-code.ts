@@ -21,13 +21,13 @@ export const claudeCodeHookEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Receive a Claude Code hook event',
   description:
-    'The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt assigns that task to the next sub-agent of that type that the session starts. PreToolUse is denied if the definition of the calling subtask denies the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.',
+    'The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, and give the agent one more turn if a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. PreToolUse is denied if the definition of the calling subtask denies the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.',
   access: 'sessions:write',
   body: hookInputSchema,
   repairsText: true,
   bodyBytesMax: 8 * 1_048_576,
   yieldsAfterMs: PATIENCE_MS,
-  answers: { 200: { description: 'Context for Claude Code, or a denial; empty if there is neither.', schema: hookAnswerSchema } },
+  answers: { 200: { description: 'Context for Claude Code, a denial, or one more turn; empty if there is none of these.', schema: hookAnswerSchema } },
   async handle({ ctx: { idempotency: _, ...ctx }, body, elapsedMs }) {
     const about = { session_id: body.session_id, event: body.hook_event_name }
     const complain = (error: unknown) => ctx.log.warn({ err: error, ...about }, 'a hook was answered with nothing')

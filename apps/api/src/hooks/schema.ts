@@ -15,9 +15,12 @@ export const hookInputSchema = requestComponent(
       agent_type: z.string().nullish().describe('What kind of sub-agent that is.'),
       tool_name: z.string().nullish(),
       tool_input: z.unknown().optional(),
+      tool_use_id: z.string().nullish().describe('Names one use of a tool in all events about it.'),
+      tool_response: z.unknown().optional().describe('What the tool answered. The answer of the Agent tool names the sub-agent.'),
       cwd: z.string().nullish().describe('The folder that the session is in: paths of tools are judged relative to it.'),
       error: z.string().nullish().describe('Why a tool failed.'),
       last_assistant_message: z.string().nullish(),
+      stop_hook_active: z.boolean().nullish().describe('Whether the agent goes on already because an earlier Stop was answered with something new.'),
     })
     .describe('`HookInput` of `@anthropic-ai/claude-agent-sdk`. Fields that are not listed are ignored.'),
   {
@@ -43,9 +46,12 @@ export function toHookCall(input: z.output<typeof hookInputSchema>): HookCall {
     agentType: input.agent_type ?? null,
     toolName: input.tool_name ?? null,
     toolInput: input.tool_input,
+    toolUseId: input.tool_use_id ?? null,
+    toolResponse: input.tool_response,
     cwd: input.cwd ?? null,
     error: input.error ?? null,
     lastAssistantMessage: input.last_assistant_message ?? null,
+    isStopHookActive: input.stop_hook_active === true,
   }
 }
 
@@ -53,18 +59,25 @@ export const hookAnswerSchema = component(
   'ClaudeCodeHookAnswer',
   z
     .object({
-      hookSpecificOutput: z.object({
-        hookEventName: z.string(),
-        additionalContext: z.string().optional().describe('What is new, for the model to read.'),
-        permissionDecision: z.literal('deny').optional(),
-        permissionDecisionReason: z.string().optional(),
-      }),
+      hookSpecificOutput: z
+        .object({
+          hookEventName: z.string(),
+          additionalContext: z.string().optional().describe('What is new, for the model to read.'),
+          updatedInput: z.looseObject({}).optional().describe('The input of the Agent tool, with the brief at the end of its prompt.'),
+          permissionDecision: z.literal('deny').optional(),
+          permissionDecisionReason: z.string().optional(),
+        })
+        .optional(),
+      decision: z.literal('block').optional().describe('With Stop and SubagentStop: the agent goes on for one more turn.'),
+      reason: z.string().optional().describe('What is new, for that turn.'),
     })
     .describe('`HookJSONOutput` of `@anthropic-ai/claude-agent-sdk`.'),
   { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: '[Task Update: Note]\n…' } },
 )
 
-export function presentHookAnswer({ event, denied, context }: HookAnswer): z.output<typeof hookAnswerSchema> {
+export function presentHookAnswer({ event, denied, context, updatedInput }: HookAnswer): z.output<typeof hookAnswerSchema> {
+  if (event === 'Stop' || event === 'SubagentStop') return { decision: 'block', reason: context }
   const decision = denied === null ? {} : { permissionDecision: 'deny' as const, permissionDecisionReason: denied }
-  return { hookSpecificOutput: { hookEventName: event, ...(context === '' ? {} : { additionalContext: context }), ...decision } }
+  const added = context === '' ? {} : { additionalContext: context }
+  return { hookSpecificOutput: { hookEventName: event, ...added, ...(updatedInput === null ? {} : { updatedInput }), ...decision } }
 }

@@ -36,7 +36,10 @@ export const subagents = pgTable(
   (table) => [primaryKey({ columns: [table.projectId, table.name] }), check('subagents_source', oneOf('source', SUBAGENT_SOURCES))],
 )
 
-/** Tasks that calls of Claude Code's Agent tool named, as its hooks reported them, until the sub-agents that take them start. */
+/**
+ * Calls of Claude Code's Agent tool that its hooks reported, until they end. One with a task is bound to the session of the sub-agent that it starts as
+ * soon as it is certain which that is; one without a task is there so that it is not mistaken for another.
+ */
 export const hookReservations = pgTable(
   'hook_reservations',
   {
@@ -44,11 +47,19 @@ export const hookReservations = pgTable(
     id: uuid().primaryKey(),
     sessionId: text().notNull(),
     subagentType: text().notNull(),
-    taskId: uuid().notNull(),
-    /** The session that took it; null while it waits. */
+    /** Names the call in the events of Claude Code; null in rows from before it was stored. */
+    toolUseId: text(),
+    taskId: uuid(),
+    /** Number of the last update, and the revision, of the brief in the prompt of the call. */
+    briefedSeq: integer(),
+    briefedRevision: integer(),
+    /** The session of the sub-agent; null while it is not certain. */
     boundSessionId: text(),
     createdAt: instantNow(),
     boundAt: instant(),
   },
-  (table) => [index('hook_reservations_waiting').on(table.projectId, table.sessionId, table.subagentType, table.id).where(sql`bound_session_id is null`)],
+  (table) => [
+    index('hook_reservations_waiting').on(table.projectId, table.sessionId, table.subagentType, table.id).where(sql`bound_session_id is null`),
+    index('hook_reservations_bound').on(table.projectId, table.boundSessionId).where(sql`bound_session_id is not null`),
+  ],
 )

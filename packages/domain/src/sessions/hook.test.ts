@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { handedOffTask, hookSessionOf, isHookEvent, toolUseOf } from './hook.ts'
+import { agentCallOf, hookSessionOf, isHookEvent, startedAgentOf, taskNamedByCall, toolUseOf } from './hook.ts'
 
 const TASK = '0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31'
 
@@ -22,7 +22,8 @@ it('names of events count as they are written', () => {
 
 describe('the task that a call of the Agent tool hands over', () => {
   const call = (prompt: unknown, more: object = {}, toolName: string | null = 'Agent') =>
-    handedOffTask({ toolName, toolInput: { prompt, subagent_type: 'writer', ...more } })
+    agentCallOf({ toolName, toolInput: { prompt, subagent_type: 'writer', ...more } })
+  const none = { taskId: null, subagentType: 'writer' }
   const found = { taskId: TASK, subagentType: 'writer' }
 
   it.each([
@@ -31,13 +32,13 @@ describe('the task that a call of the Agent tool hands over', () => {
     [`Do it.\r\n\t Muster-Task:${TASK} \r\nThen stop.`, found],
     [`muster-task: ${TASK.toUpperCase()}`, found],
     [`muster-task: ${TASK}\nmuster-task: 0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e32`, found],
-    [`see muster-task: ${TASK}`, null],
-    [`muster-task: ${TASK} and more`, null],
-    [`muster-task:\n${TASK}`, null],
-    ['muster-task: 17', null],
-    ['', null],
-    [17, null],
-    [undefined, null],
+    [`see muster-task: ${TASK}`, none],
+    [`muster-task: ${TASK} and more`, none],
+    [`muster-task:\n${TASK}`, none],
+    ['muster-task: 17', none],
+    ['', none],
+    [17, none],
+    [undefined, none],
   ])('is found in %j', (prompt, expected) => {
     expect(call(prompt)).toEqual(expected)
   })
@@ -46,7 +47,8 @@ describe('the task that a call of the Agent tool hands over', () => {
     const prompt = `muster-task: ${TASK}`
     expect(call(prompt, {}, 'Task')).toEqual(found)
     for (const toolName of ['Bash', 'agent', 'mcp__x__Agent', null]) expect(call(prompt, {}, toolName)).toBeNull()
-    for (const toolInput of [null, undefined, 'muster-task', []]) expect(handedOffTask({ toolName: 'Agent', toolInput })).toBeNull()
+    for (const toolInput of [null, undefined, 'muster-task', []])
+      expect(agentCallOf({ toolName: 'Agent', toolInput })).toEqual({ taskId: null, subagentType: 'general-purpose' })
   })
 
   it('is for what Claude Code starts when it is not told a type', () => {
@@ -54,6 +56,23 @@ describe('the task that a call of the Agent tool hands over', () => {
       expect(call(`muster-task: ${TASK}`, { subagent_type: type })).toEqual({ taskId: TASK, subagentType: 'general-purpose' })
     }
   })
+})
+
+it('the answer of the Agent tool names the sub-agent that it started', () => {
+  expect(startedAgentOf({ toolResponse: { agentId: 'a1', status: 'async_launched' } })).toBe('a1')
+  for (const toolResponse of [undefined, null, 'a1', {}, { agentId: '' }, { agentId: 7 }]) expect(startedAgentOf({ toolResponse })).toBeNull()
+})
+
+it('a call of an MCP tool names its task', () => {
+  const call = (toolName: string | null, toolInput: unknown) => taskNamedByCall({ toolName, toolInput })
+  expect(call('mcp__muster__check_in', { task_id: TASK.toUpperCase() })).toBe(TASK)
+  for (const [toolName, toolInput] of [
+    ['Read', { task_id: TASK }],
+    [null, { task_id: TASK }],
+    ['mcp__muster__check_in', { task_id: 'x' }],
+    ['mcp__muster__check_in', null],
+  ] as const)
+    expect(call(toolName, toolInput)).toBeNull()
 })
 
 describe('one use of a tool', () => {

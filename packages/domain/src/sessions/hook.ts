@@ -16,11 +16,17 @@ export interface HookCall {
   agentType: string | null
   toolName: string | null
   toolInput: unknown
+  /** Names one use of a tool in all events about it. */
+  toolUseId?: string | null
+  /** What the tool answered. */
+  toolResponse?: unknown
   /** The folder that the session is in. */
   cwd?: string | null
   /** Why a tool failed. */
   error: string | null
   lastAssistantMessage: string | null
+  /** Whether the agent goes on already because an earlier Stop was answered with something new. */
+  isStopHookActive?: boolean
 }
 
 /** Events that something comes of. Claude Code has more, and will have others: they are answered with nothing. */
@@ -56,13 +62,31 @@ const DEFAULT_SUBAGENT_TYPE = 'general-purpose'
 
 const TASK_LINE = /^[ \t]*muster-task:[ \t]*(\S+)[ \t]*$/im
 
-/** The task that a call of the Agent tool hands to the sub-agent it starts, by a line `muster-task: <task_id>` of its prompt, the first one; null for every other call. */
-export function handedOffTask({ toolName, toolInput }: Pick<HookCall, 'toolName' | 'toolInput'>): { taskId: string; subagentType: string } | null {
+/**
+ * The sub-agent that a call of the Agent tool starts, and the task that it is handed by a line `muster-task: <task_id>` of its prompt, the first one.
+ * Null for every other tool.
+ */
+export function agentCallOf({ toolName, toolInput }: Pick<HookCall, 'toolName' | 'toolInput'>): { taskId: string | null; subagentType: string } | null {
   if (toolName === null || !AGENT_TOOLS.includes(toolName)) return null
   const { prompt, subagent_type: type } = (toolInput ?? {}) as { prompt?: unknown; subagent_type?: unknown }
   const taskId = typeof prompt === 'string' ? TASK_LINE.exec(prompt)?.[1]?.toLowerCase() : undefined
-  if (taskId === undefined || !isUuid(taskId)) return null
-  return { taskId, subagentType: typeof type === 'string' && type !== '' ? type : DEFAULT_SUBAGENT_TYPE }
+  return {
+    taskId: taskId !== undefined && isUuid(taskId) ? taskId : null,
+    subagentType: typeof type === 'string' && type !== '' ? type : DEFAULT_SUBAGENT_TYPE,
+  }
+}
+
+/** The sub-agent that a call of the Agent tool has started, as its answer names it; null where it names none. */
+export function startedAgentOf({ toolResponse }: Pick<HookCall, 'toolResponse'>): string | null {
+  const { agentId } = (toolResponse ?? {}) as { agentId?: unknown }
+  return typeof agentId === 'string' && agentId !== '' ? agentId : null
+}
+
+/** The task that a sub-agent names when it calls a tool of an MCP server: only the task that was handed to it has that id in a prompt. */
+export function taskNamedByCall({ toolName, toolInput }: Pick<HookCall, 'toolName' | 'toolInput'>): string | null {
+  if (toolName === null || !toolName.startsWith('mcp__')) return null
+  const { task_id: taskId } = (toolInput ?? {}) as { task_id?: unknown }
+  return typeof taskId === 'string' && isUuid(taskId.toLowerCase()) ? taskId.toLowerCase() : null
 }
 
 type ToolInput = Record<string, unknown>

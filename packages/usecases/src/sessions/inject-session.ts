@@ -32,6 +32,8 @@ export interface InjectionRequest {
   messages: readonly string[]
   /** Leaves out assignments and task updates, because they reach the session another way. */
   leavesTasks?: boolean
+  /** Delivers nothing unless a task, an update or a result waits: a guide alone is not worth another turn of the agent. */
+  isWhenStopping?: boolean
   /** Asked last, before the commit. False means that the caller is gone: the transaction is rolled back. */
   isAwaited?: () => boolean
 }
@@ -65,13 +67,14 @@ interface Seen extends injections.Waiting {
   isNothing: boolean
 }
 
-async function look(ctx: Ctx, sessionId: string, { messages, leavesTasks = false }: InjectionRequest, tx?: Tx): Promise<Seen> {
+async function look(ctx: Ctx, sessionId: string, { messages, leavesTasks = false, isWhenStopping = false }: InjectionRequest, tx?: Tx): Promise<Seen> {
   const { projectId } = ctx.actor
   const found = await injections.findWaiting(tx ?? ctx.db, projectId, sessionId)
   const waiting = { ...found, taskUpdates: found.taskUpdates && !leavesTasks }
   const list = (within: Tx) => tsgs.listTsgsToMatch(within, projectId)
   const hits = await matchTsgsAt(ctx, projectId, waiting.tsgRevision, messages, () => (tx === undefined ? reading(ctx, list) : list(tx)))
-  return { ...waiting, hits, isNothing: hits.length === 0 && !waiting.taskUpdates && !waiting.tsgNotices && !waiting.results }
+  const hasGuides = hits.length > 0 || waiting.tsgNotices
+  return { ...waiting, hits, isNothing: !waiting.taskUpdates && !waiting.results && (isWhenStopping || !hasGuides) }
 }
 
 async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: InjectionRequest, seen: Seen): Promise<Injection> {

@@ -39,8 +39,12 @@ const take = (event: string, call: Partial<HookCall>, ctx: Ctx = harness.ctx, is
     isAwaited,
   )
 /** Calls the Agent tool with a line that names a task. */
-const callAgent = (sessionId: string, taskId: string, type = 'writer', ctx = harness.ctx) =>
-  take('PreToolUse', { sessionId, toolName: 'Agent', toolInput: { subagent_type: type, prompt: `Do it.\nmuster-task: ${taskId}` } }, ctx)
+const callAgent = (sessionId: string, taskId: string | null, type = 'writer', ctx = harness.ctx, toolUseId: string | null = null) =>
+  take('PreToolUse', { sessionId, toolName: 'Agent', toolUseId, toolInput: inputOf(taskId, type) }, ctx)
+const inputOf = (taskId: string | null, type = 'writer') => ({ subagent_type: type, prompt: taskId === null ? 'Do it.' : `Do it.\nmuster-task: ${taskId}` })
+/** The Agent tool answers. */
+const answerAgent = (sessionId: string, toolUseId: string, toolResponse: unknown) =>
+  take('PostToolUse', { sessionId, toolName: 'Agent', toolUseId, toolInput: inputOf(null), toolResponse })
 const begin = (sessionId: string, agentId: string, agentType = 'writer', ctx = harness.ctx) => take('SubagentStart', { sessionId, agentId, agentType }, ctx)
 const holderOf = async (taskId: string) => (await getTask(harness.ctx, taskId)).subagentSessionId
 const assigned = async (sessionId: string) => (await assignTask(harness.ctx, (await makeTask(harness.ctx)).id, sessionId)).task
@@ -92,7 +96,23 @@ describe('what is new for a session', () => {
     expect((await take('PreToolUse', { sessionId, agentId: 'a1', toolName: 'Read' }))?.context).toContain('[Task Assignment:')
   })
 
-  it.each(['Stop', 'SubagentStop', 'SessionEnd', 'Notification', 'SomethingNew'])('is not told at %s', async (event) => {
+  it.each(['Stop', 'SubagentStop'])('is worth one more turn at %s, and not a second', async (event) => {
+    const sessionId = newSession()
+    const task = await assigned(sessionId)
+    expect(await take(event, { sessionId })).toMatchObject({ event, context: expect.stringContaining(`[Task Assignment: ${task.title}]`) })
+    await noteTask(harness.ctx, task.id, 'Too late for this turn.')
+    expect(await take(event, { sessionId, isStopHookActive: true })).toBeNull()
+    expect((await take('UserPromptSubmit', { sessionId }))?.context).toContain('Too late for this turn.')
+  })
+
+  it('is worth no further turn where it is a guide alone', async () => {
+    await createTsg(harness.ctx, { tsgId: 'hook-stop', title: 'Stopped', content: 'x', patterns: ['ESTOPPED-HOOK'] })
+    const sessionId = newSession()
+    expect(await take('Stop', { sessionId, lastAssistantMessage: 'It says ESTOPPED-HOOK.' })).toBeNull()
+    expect((await take('UserPromptSubmit', { sessionId }))?.context).toContain('hook-stop')
+  })
+
+  it.each(['SessionEnd', 'Notification', 'SomethingNew'])('is not told at %s', async (event) => {
     const sessionId = newSession()
     await assigned(sessionId)
     expect(await take(event, { sessionId })).toBeNull()
@@ -129,64 +149,128 @@ describe('a tool that fails', () => {
 })
 
 describe('a task that a call of the Agent tool names', () => {
-  it('goes to the next sub-agent of that type and session, with its brief', async () => {
+  it('stands in the prompt of that call, with the rest of its input as it was', async () => {
     const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
-    expect(await callAgent(sessionId, task.id)).toBeNull()
+    const answer = await callAgent(sessionId, task.id)
+    expect(answer).toMatchObject({ event: 'PreToolUse', context: '', updatedInput: { subagent_type: 'writer' } })
+    expect(answer?.updatedInput?.prompt).toMatch(new RegExp(`^Do it\\.\nmuster-task: ${task.id}\n\n\\[Task Assignment: ${task.title}\\]`))
     expect(await holderOf(task.id)).toBeNull()
-    expect(await begin(newSession(), 'a0')).toBeNull()
-    expect(await begin(sessionId, 'a1', 'reader')).toBeNull()
-    expect((await begin(sessionId, 'a2'))?.context).toContain(`[Task Assignment: ${task.title}]`)
-    expect(await holderOf(task.id)).toBe(`${sessionId}:a2`)
-    expect(await begin(sessionId, 'a3')).toBeNull()
-    await drainOutbox(harness.deps)
-    expect((await allEvents(harness.ctx, task.id)).map(({ type }) => type)).toEqual(['task.created', 'task.assigned'])
   })
 
-  it('goes to one of two that begin at once', async () => {
+  it('goes to the sub-agent that begins where no other of its type can be meant, and is not told again', async () => {
     const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
     await callAgent(sessionId, task.id)
-    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((agentId) => begin(sessionId, agentId)))
-    expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
-    expect(await holderOf(task.id)).toBe(`${sessionId}:${'abcd'[answers.findIndex((answer) => answer !== null)]}`)
+    for (const [session, type] of [
+      [newSession(), 'writer'],
+      [sessionId, 'reader'],
+    ] as const)
+      expect(await begin(session, 'a1', type)).toBeNull()
+    expect(await holderOf(task.id)).toBeNull()
+    expect(await begin(sessionId, 'a2')).toBeNull()
+    expect(await holderOf(task.id)).toBe(`${sessionId}:a2`)
+    expect(await begin(sessionId, 'a3')).toBeNull()
+    await noteTask(harness.ctx, task.id, 'Mind the gap.')
+    expect((await take('PostToolUse', { sessionId, agentId: 'a2' }))?.context).toContain('Mind the gap.')
+    await drainOutbox(harness.deps)
+    expect((await allEvents(harness.ctx, task.id)).map(({ type }) => type)).toEqual(['task.created', 'task.assigned', 'update.queued', 'update.delivered'])
+    expect((await getTask(harness.ctx, task.id)).status).toBe('in_progress')
   })
 
-  it('goes one to each, where several are named and several begin at once', async () => {
-    const sessionId = newSession()
-    const made = [await makeTask(harness.ctx), await makeTask(harness.ctx), await makeTask(harness.ctx)]
-    await Promise.all(made.map((task) => callAgent(sessionId, task.id)))
-    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((agentId) => begin(sessionId, agentId)))
-    expect(answers.filter((answer) => answer !== null)).toHaveLength(3)
-    expect(new Set(await Promise.all(made.map((task) => holderOf(task.id)))).size).toBe(3)
+  it('goes to one of several that begin at once', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    await callAgent(sessionId, task.id)
+    await Promise.all(['a', 'b', 'c', 'd'].map((agentId) => begin(sessionId, agentId)))
+    expect(await holderOf(task.id)).toMatch(new RegExp(`^${sessionId}:[abcd]$`))
+    expect(await harness.admin`select from hook_reservations where session_id = ${sessionId} and bound_session_id is not null`).toHaveLength(1)
   })
 
-  it('goes in the order in which they were named', async () => {
+  it.each(['with tasks', 'one without a task'])('goes to none by order where several calls are open: %s', async (kind) => {
     const sessionId = newSession()
     const [first, second] = [await makeTask(harness.ctx), await makeTask(harness.ctx)]
-    for (const task of [first, second]) await callAgent(sessionId, task.id)
-    for (const agentId of ['a', 'b']) await begin(sessionId, agentId)
-    expect([await holderOf(first.id), await holderOf(second.id)]).toEqual([`${sessionId}:a`, `${sessionId}:b`])
+    await callAgent(sessionId, first.id, 'writer', harness.ctx, 'toolu_1')
+    await callAgent(sessionId, kind === 'with tasks' ? second.id : null, 'writer', harness.ctx, 'toolu_2')
+    for (const agentId of ['a', 'b']) expect(await begin(sessionId, agentId)).toBeNull()
+    expect([await holderOf(first.id), await holderOf(second.id)]).toEqual([null, null])
+    // The answers of the tool say which is which.
+    await answerAgent(sessionId, 'toolu_2', { status: 'completed', agentId: 'a' })
+    await answerAgent(sessionId, 'toolu_1', { status: 'completed', agentId: 'b' })
+    expect([await holderOf(first.id), await holderOf(second.id)]).toEqual([`${sessionId}:b`, kind === 'with tasks' ? `${sessionId}:a` : null])
+    expect(await waiting(sessionId)).toHaveLength(0)
   })
 
-  it('goes to nobody once it has ended, and does not stand in the way of the next', async () => {
+  it('goes to the sub-agent that names it in a call of a tool, or in a block of what it says last', async () => {
     const sessionId = newSession()
-    const [ended, open] = [await makeTask(harness.ctx), await makeTask(harness.ctx)]
-    for (const task of [ended, open]) await callAgent(sessionId, task.id)
-    await cancelTask(harness.ctx, ended.id, 'not needed')
-    expect(await begin(sessionId, 'a')).toBeNull()
-    expect(await begin(sessionId, 'b')).not.toBeNull()
-    expect([await holderOf(ended.id), await holderOf(open.id)]).toEqual([null, `${sessionId}:b`])
+    const [first, second, third] = [await makeTask(harness.ctx), await makeTask(harness.ctx), await makeTask(harness.ctx)]
+    for (const task of [first, second, third]) await callAgent(sessionId, task.id)
+    const call = { toolName: 'mcp__muster__get_task', toolInput: { task_id: second.id } }
+    await take('PreToolUse', { sessionId, agentId: 'a', agentType: 'writer', ...call })
+    expect(await holderOf(second.id)).toBe(`${sessionId}:a`)
+    // One sub-agent has one call.
+    await take('PreToolUse', { sessionId, agentId: 'a', agentType: 'writer', ...call, toolInput: { task_id: third.id } })
+    expect(await holderOf(third.id)).toBeNull()
+    const lastAssistantMessage = `<npl-block type="check-in" task-id="${first.id}">\nstatus: in_progress\n</npl-block>`
+    await take('SubagentStop', { sessionId, agentId: 'b', agentType: 'writer', lastAssistantMessage })
+    expect(await holderOf(first.id)).toBe(`${sessionId}:b`)
+    // The session around them may speak of any task.
+    await take('PreToolUse', { sessionId, ...call, toolInput: { task_id: third.id } })
+    expect(await holderOf(third.id)).toBeNull()
   })
 
-  it('is not kept when there is no such task, when it has ended, or when it belongs to others', async () => {
+  it('gets what was said before it was certain, and the check-ins in it', async () => {
+    const sessionId = newSession()
+    const [task, other] = [await makeTask(harness.ctx, { acceptance_criteria: ['All is counted'] }), await makeTask(harness.ctx)]
+    await callAgent(sessionId, task.id, 'writer', harness.ctx, 'toolu_1')
+    await callAgent(sessionId, other.id, 'writer', harness.ctx, 'toolu_2')
+    // The block names no task.
+    const lastAssistantMessage = 'Done.\n<npl-block type="check-in">\n- ✅ All is counted\n</npl-block>'
+    await take('SubagentStop', { sessionId, agentId: 'a', agentType: 'writer', lastAssistantMessage })
+    expect((await listMessages(harness.ctx, `${sessionId}:a`, { limit: 5 })).items).toMatchObject([{ taskId: null }])
+    await answerAgent(sessionId, 'toolu_1', { agentId: 'a' })
+    expect((await listMessages(harness.ctx, `${sessionId}:a`, { limit: 5 })).items).toMatchObject([{ taskId: task.id }])
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_progress', criteria: [{ state: 'met' }] })
+  })
+
+  it.each([
+    ['a failure', 'PostToolUseFailure', undefined],
+    ['an answer that names no sub-agent', 'PostToolUse', 'No.'],
+  ])('is released by %s', async (_, event, toolResponse) => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    await callAgent(sessionId, task.id, 'writer', harness.ctx, 'toolu_1')
+    await take(event, { sessionId, toolName: 'Agent', toolUseId: 'toolu_1', toolInput: inputOf(task.id), toolResponse })
+    expect(await waiting(sessionId)).toHaveLength(0)
+    await begin(sessionId, 'a')
+    expect(await holderOf(task.id)).toBeNull()
+  })
+
+  it('counts once where its call is reported twice', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    for (let time = 0; time < 2; time += 1) expect(await callAgent(sessionId, task.id, 'writer', harness.ctx, 'toolu_1')).not.toBeNull()
+    await begin(sessionId, 'a')
+    expect(await holderOf(task.id)).toBe(`${sessionId}:a`)
+  })
+
+  it('goes to no sub-agent once it has ended', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    await callAgent(sessionId, task.id)
+    await cancelTask(harness.ctx, task.id, 'not needed')
+    expect(await begin(sessionId, 'a')).toBeNull()
+    expect(await holderOf(task.id)).toBeNull()
+  })
+
+  it('stands in no prompt when there is no such task, when it has ended, or when it belongs to others', async () => {
     const sessionId = newSession()
     const ended = await makeTask(harness.ctx)
     await cancelTask(harness.ctx, ended.id, 'not needed')
     const theirs = await makeTask(await harness.projectCtx('theirs'))
     for (const id of [ended.id, theirs.id, '01990000-0000-7000-8000-000000000000']) expect(await callAgent(sessionId, id)).toBeNull()
-    expect(await waiting(sessionId)).toHaveLength(0)
+    // The calls count, so that no other task goes to the sub-agents that they start.
+    const open = await makeTask(harness.ctx)
+    await callAgent(sessionId, open.id)
+    await begin(sessionId, 'a')
+    expect(await holderOf(open.id)).toBeNull()
   })
 
-  it('is given up with the turn of its session that has ended, and after an hour', async () => {
+  it('is released with the turn of its session that has ended, and after an hour', async () => {
     const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
     await callAgent(sessionId, task.id)
     await take('SubagentStop', { sessionId, agentId: 'other' })
@@ -195,17 +279,21 @@ describe('a task that a call of the Agent tool names', () => {
     expect(await waiting(sessionId)).toHaveLength(0)
     await callAgent(sessionId, task.id)
     await advanceClock(harness.admin, '61 minutes')
-    expect(await begin(sessionId, 'a')).toBeNull()
+    await begin(sessionId, 'a')
+    expect(await holderOf(task.id)).toBeNull()
     await resetClock(harness.admin)
-    expect(await begin(sessionId, 'b')).not.toBeNull()
+    await begin(sessionId, 'b')
+    expect(await holderOf(task.id)).toBe(`${sessionId}:b`)
   })
 
   it('is seen in its own project alone', async () => {
     const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
     const other = await harness.projectCtx('same session')
     await callAgent(sessionId, task.id)
-    expect(await begin(sessionId, 'a', 'writer', other)).toBeNull()
-    expect(await begin(sessionId, 'a')).not.toBeNull()
+    await begin(sessionId, 'a', 'writer', other)
+    expect(await holderOf(task.id)).toBeNull()
+    await begin(sessionId, 'a')
+    expect(await holderOf(task.id)).toBe(`${sessionId}:a`)
   })
 
   it('is left alone by a key that may not assign tasks, and by a sub-agent', async () => {
@@ -331,11 +419,12 @@ describe('what was said last', () => {
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_progress', criteria: [{ state: 'met' }] })
   })
 
-  it('is about no task where its session holds several', async () => {
+  it('is about no task where its session holds several, unless a block names one of them', async () => {
     const sessionId = newSession()
-    for (let nth = 0; nth < 2; nth += 1) await assigned(sessionId)
-    await take('Stop', { sessionId, lastAssistantMessage: 'Done.' })
-    expect((await listMessages(harness.ctx, sessionId, { limit: 5 })).items).toMatchObject([{ taskId: null }])
+    const [first] = [await assigned(sessionId), await assigned(sessionId)]
+    const named = `<npl-block type="check-in" task-id="${first.id}">\nstatus: in_progress\n</npl-block>`
+    for (const lastAssistantMessage of ['Done.', named]) await take('Stop', { sessionId, lastAssistantMessage })
+    expect((await listMessages(harness.ctx, sessionId, { limit: 5 })).items).toMatchObject([{ taskId: first.id }, { taskId: null }])
   })
 
   it('of a subtask is its own session’s', async () => {

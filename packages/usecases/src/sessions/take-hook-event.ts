@@ -1,40 +1,46 @@
 import { hooks } from '@muster/db'
 import {
+  agentCallOf,
   checkTool,
   cutToCodePoints,
+  findBlocks,
   type HookCall,
   type HookEvent,
-  handedOffTask,
   hasScope,
   hookSessionOf,
   isHookEvent,
+  isUuid,
   requireOwnSession,
   requireScope,
   type SubagentDefinition,
+  startedAgentOf,
   type ToolAnswer,
+  taskNamedByCall,
   toolUseOf,
   toStorableText,
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
+import { bindAgentCall, closeAgentCalls, openAgentCall } from './agent-calls.ts'
 import { injectSession } from './inject-session.ts'
 import { postMessage } from './messages.ts'
-import { bindHookTask, releaseHookTasks, reserveHookTask } from './reserve-hook-task.ts'
 
 /** The answer for Claude Code. */
 export interface HookAnswer {
   event: HookEvent
   /** Why the tool may not be used; null where it may. */
   denied: string | null
-  /** Put in front of the model; empty where there is nothing new. */
+  /** Put in front of the model; empty where there is nothing new. With Stop and SubagentStop, the agent goes on with it for one more turn. */
   context: string
+  /** The input that the tool is called with instead of its own; null where it stays. */
+  updatedInput: Record<string, unknown> | null
 }
 
 /**
  * Handles one event of Claude Code. Returns null where there is nothing to answer.
  *
  * A subtask's own credential gets no brief and no task updates here: its run receives them through its runner or the heartbeats of an outside
- * worker (`checkpointRun`), and they would come twice. It also reserves and binds no task, because it starts no work.
+ * worker (`checkpointRun`), and they would come twice. It also opens and binds no calls of the Agent tool, because it starts no work.
  *
  * @param isAwaited asked right before a delivery is recorded; false where the caller no longer waits, which rolls the delivery back
  * @throws DomainError
@@ -43,32 +49,38 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
   const { event } = call
   if (!isHookEvent(event)) return null
   const sessionId = hookSessionOf(ctx.actor, call)
-  const undelivered = async (): Promise<HookAnswer | null> => {
+  const undelivered = async ({ isWhenStopping = false, updatedInput = null }: { isWhenStopping?: boolean; updatedInput?: HookAnswer['updatedInput'] } = {}) => {
     const leavesTasks = isSubtask(ctx)
-    const { text } = await injectSession(ctx, sessionId, { ack: 'auto', messages: [], leavesTasks, isAwaited })
-    return text === '' ? null : { event, denied: null, context: text }
+    const { text } = await injectSession(ctx, sessionId, { ack: 'auto', messages: [], leavesTasks, isWhenStopping, isAwaited })
+    return text === '' && updatedInput === null ? null : { event, denied: null, context: text, updatedInput }
   }
   switch (event) {
     case 'SessionStart':
     case 'UserPromptSubmit':
+      return await undelivered()
     case 'PostToolUse':
+      await bindNamed(ctx, call, sessionId)
+      await endAgentCall(ctx, call)
       return await undelivered()
     case 'PostToolUseFailure':
+      await endAgentCall(ctx, call)
       if (call.error !== null) await scanHookFailure(ctx, sessionId, call.error)
       return await undelivered()
     case 'PreToolUse': {
       const denied = await deny(ctx, call)
-      if (denied !== null) return { event, denied, context: '' }
-      await reserve(ctx, call)
-      return await undelivered()
+      if (denied !== null) return { event, denied, context: '', updatedInput: null }
+      await bindNamed(ctx, call, sessionId)
+      return await undelivered({ updatedInput: await startAgentCall(ctx, call) })
     }
     case 'SubagentStart':
-      await bind(ctx, call, sessionId)
+      if (call.agentType !== null) await bind(ctx, call, sessionId, { subagentType: call.agentType })
       return await undelivered()
     case 'Stop':
-    case 'SubagentStop':
+    case 'SubagentStop': {
       await stop(ctx, call, sessionId)
-      return null
+      // One more turn, not a chain of them: what comes during that turn waits for the next event.
+      return call.isStopHookActive === true || isSubtask(ctx) ? null : await undelivered({ isWhenStopping: true })
+    }
   }
 }
 
@@ -77,7 +89,7 @@ function isSubtask({ actor }: Ctx): boolean {
 }
 
 /** Whether the caller may assign tasks: a sub-agent's own credential and a key without `tasks:write` may not. */
-function mayReserve({ actor }: Ctx): boolean {
+function mayAssign({ actor }: Ctx): boolean {
   return actor.lineage === null && hasScope(actor, 'tasks:write')
 }
 
@@ -86,28 +98,59 @@ async function deny(ctx: Ctx, { toolName, toolInput, cwd = null }: HookCall): Pr
   return answer === null || answer.allowed ? null : answer.reason
 }
 
-async function reserve(ctx: Ctx, call: HookCall): Promise<void> {
-  const named = mayReserve(ctx) ? handedOffTask(call) : null
-  if (named === null) return
-  const about = { session_id: call.sessionId, task_id: named.taskId }
-  // A task that cannot be reserved does not stop the tool call or the delivery of updates.
-  await reserveHookTask(ctx, { sessionId: call.sessionId, ...named }).catch((error: unknown) =>
-    ctx.log.warn({ err: error, ...about }, 'a hook could not reserve a task'),
-  )
+/** Stores a call of the Agent tool. Returns its input with the brief of the task that its prompt names; null where it names none. */
+async function startAgentCall(ctx: Ctx, { sessionId, toolUseId = null, ...call }: HookCall): Promise<HookAnswer['updatedInput']> {
+  const started = mayAssign(ctx) ? agentCallOf(call) : null
+  if (started === null) return null
+  try {
+    const brief = await openAgentCall(ctx, { sessionId, toolUseId, ...started })
+    const input = call.toolInput as { prompt: string }
+    return brief === null ? null : { ...input, prompt: `${input.prompt}\n\n${brief}` }
+  } catch (error) {
+    // A task that cannot be assigned does not stop the tool call or the delivery of updates. The call still counts as one of its type.
+    ctx.log.warn({ err: error, session_id: sessionId, task_id: started.taskId }, 'a hook could not hand a task to a sub-agent')
+    if (started.taskId !== null) await openAgentCall(ctx, { sessionId, toolUseId, ...started, taskId: null })
+    return null
+  }
 }
 
-async function bind(ctx: Ctx, { sessionId, agentId, agentType }: HookCall, boundSessionId: string): Promise<void> {
-  if (!mayReserve(ctx) || agentId === null || agentType === null) return
-  const bound = await bindHookTask(ctx, { sessionId, subagentType: agentType, boundSessionId })
+/** The answer of the Agent tool names the sub-agent that it started. Without one, or after a failure, the call started none. */
+async function endAgentCall(ctx: Ctx, call: HookCall): Promise<void> {
+  const { sessionId, toolUseId = null } = call
+  if (!mayAssign(ctx) || agentCallOf(call) === null || toolUseId === null) return
+  const agentId = startedAgentOf(call)
+  if (agentId !== null) await bind(ctx, call, `${sessionId}:${agentId}`, { toolUseId })
+  await closeAgentCalls(ctx, sessionId, toolUseId)
+}
+
+/** A sub-agent that names a task in a call of a Muster tool is the one that was handed the task. */
+async function bindNamed(ctx: Ctx, call: HookCall, sessionId: string): Promise<void> {
+  const taskId = call.agentId === null ? null : taskNamedByCall(call)
+  if (taskId !== null) await bind(ctx, call, sessionId, { taskIds: [taskId] })
+}
+
+async function bind(ctx: Ctx, { sessionId, agentId }: HookCall, boundSessionId: string, evidence: hooks.AgentCallEvidence): Promise<void> {
+  if (!mayAssign(ctx) || (agentId === null && !('toolUseId' in evidence))) return
+  const bound = await bindAgentCall(ctx, { sessionId, boundSessionId, evidence })
   if (bound?.isAssigned === false)
-    ctx.log.warn({ session_id: boundSessionId, task_id: bound.taskId }, 'a reserved task has ended or is blocked, and was not assigned')
+    ctx.log.warn({ session_id: boundSessionId, task_id: bound.taskId }, 'the task of a sub-agent has ended or is blocked, and was not assigned')
 }
 
 async function stop(ctx: Ctx, call: HookCall, sessionId: string): Promise<void> {
-  const { event, agentType, lastAssistantMessage } = call
-  if (lastAssistantMessage !== null) await storeHookMessage(ctx, sessionId, { content: lastAssistantMessage, agentType, event })
-  // Every sub-agent that this turn started has begun, so what is still reserved was named in a refused call.
-  if (event === 'Stop' && call.agentId === null && mayReserve(ctx)) await releaseHookTasks(ctx, call.sessionId)
+  const { event, agentId, agentType, lastAssistantMessage } = call
+  if (lastAssistantMessage !== null) {
+    const taskIds = agentId === null ? [] : tasksNamedIn(lastAssistantMessage)
+    if (taskIds.length > 0) await bind(ctx, call, sessionId, { taskIds })
+    await storeHookMessage(ctx, sessionId, { content: lastAssistantMessage, agentType, event })
+  }
+  // Every sub-agent that this turn started has begun, so what is still open was named in a refused call.
+  if (event === 'Stop' && agentId === null && mayAssign(ctx)) await closeAgentCalls(ctx, call.sessionId)
+}
+
+/** The tasks that blocks of a text name. */
+function tasksNamedIn(text: string): string[] {
+  const named = findBlocks(text).map(({ attributes }) => attributes['task-id']?.trim().toLowerCase() ?? '')
+  return [...new Set(named.filter(isUuid))]
 }
 
 /**
@@ -151,14 +194,17 @@ async function scanHookFailure(ctx: Ctx, sessionId: string, error: string): Prom
 }
 
 /**
- * Stores the last message of an agent. If its session holds exactly one task, the message is about that task and its check-ins are stored.
+ * Stores the last message of an agent. If its session holds exactly one task, or a block of the message names exactly one of them, the message is
+ * about that task and its check-ins are stored.
  *
  * @throws DomainError as `postMessage`
  */
 async function storeHookMessage(ctx: Ctx, sessionId: string, said: { content: string; agentType: string | null; event: string }): Promise<void> {
   const content = toStorableText(said.content)
   if (!/\S/.test(content)) return
-  const taskId = await reading(ctx, (tx) => hooks.findOnlyTaskOfSession(tx, ctx.actor.projectId, sessionId))
+  const held = await reading(ctx, (tx) => hooks.listTasksOfSession(tx, ctx.actor.projectId, sessionId))
+  const named = tasksNamedIn(content).filter((id) => held.includes(id))
+  const [taskId = null] = held.length === 1 ? held : named.length === 1 ? named : []
   await postMessage(ctx, sessionId, {
     role: 'assistant',
     content,

@@ -1,55 +1,95 @@
-// SQL: one statement takes a reservation and skips those that another transaction takes.
+// SQL: a call is bound in one statement that only one of two events can win.
 import type { SubagentDefinition } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 
-/** A reservation that no sub-agent took for this long is void: the call of the Agent tool was refused or broken off. */
-const RESERVATION_LASTS_SECONDS = 3_600
-/** A taken reservation is kept this long, for inspection. Each new one deletes some old ones, so that there are never many. */
-const RESERVATION_KEPT_SECONDS = 86_400
+/** A call of the Agent tool that has not ended after this long is void: it was refused or broken off without an event. */
+const CALL_LASTS_SECONDS = 3_600
+/** A call is kept this long, for inspection. Each new one deletes some old ones, so that there are never many. */
+const CALL_KEPT_SECONDS = 86_400
 const REMOVED_MAX = 100
 
-/** Reserves a task for the next sub-agent of a type that a session starts. */
-export async function insertReservation(
-  tx: Tx,
-  projectId: string,
-  reservation: { id: string; sessionId: string; subagentType: string; taskId: string },
-): Promise<void> {
-  const { id, sessionId, subagentType, taskId } = reservation
+export interface NewAgentCall {
+  id: string
+  sessionId: string
+  subagentType: string
+  toolUseId: string | null
+  /** What its prompt contains; null for a call without a task. */
+  brief: { taskId: string; seq: number; revision: number } | null
+}
+
+/** A call of the Agent tool with a task whose sub-agent is not certain yet. */
+export interface OpenAgentCall {
+  id: string
+  taskId: string
+  seq: number
+  revision: number
+}
+
+/** Stores a call of the Agent tool. A call that is reported twice is stored once. */
+export async function insertAgentCall(tx: Tx, projectId: string, call: NewAgentCall): Promise<void> {
+  const { id, sessionId, subagentType, toolUseId, brief } = call
   // Ids begin with the time in milliseconds, so that old ones are a range of the index.
   await tx.sql`
     delete from hook_reservations where id in (
       select id from hook_reservations
       where project_id = ${projectId} and id < (
-        lpad(to_hex((extract(epoch from muster_now() - ${RESERVATION_KEPT_SECONDS} * interval '1 second') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+        lpad(to_hex((extract(epoch from muster_now() - ${CALL_KEPT_SECONDS} * interval '1 second') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
       order by id limit ${REMOVED_MAX} for update skip locked)`
   await tx.sql`
-    insert into hook_reservations (project_id, id, session_id, subagent_type, task_id) values (${projectId}, ${id}, ${sessionId}, ${subagentType}, ${taskId})`
+    insert into hook_reservations (project_id, id, session_id, subagent_type, tool_use_id, task_id, briefed_seq, briefed_revision)
+    select ${projectId}, ${id}, ${sessionId}, ${subagentType}, ${toolUseId}, ${brief?.taskId ?? null}, ${brief?.seq ?? null}, ${brief?.revision ?? null}
+    where not exists (select from hook_reservations where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null and tool_use_id = ${toolUseId})`
 }
+
+/** What is known of the sub-agent that makes an event: one of these, by its certainty. */
+export type AgentCallEvidence = { toolUseId: string } | { taskIds: readonly string[] } | { subagentType: string }
 
 /**
- * Takes the oldest reservation for a sub-agent of a type, for its session. Returns the task; null if none waits. Two sub-agents that start at once take
- * different ones.
+ * Binds a call of the Agent tool to the session of its sub-agent, if it is certain which call that is: the one that has ended with the sub-agent's name,
+ * the one whose task the sub-agent names, or the only one of its type. Returns the call; null if none is certain or that session has one already.
  */
-export async function takeReservation(
+export async function bindAgentCall(
   tx: Tx,
   projectId: string,
-  { sessionId, subagentType, boundSessionId }: { sessionId: string; subagentType: string; boundSessionId: string },
-): Promise<string | null> {
-  const [row] = await tx.sql<{ task_id: string }[]>`
-    update hook_reservations set bound_session_id = ${boundSessionId}, bound_at = muster_now()
-    where id = (
-      select id from hook_reservations
-      where project_id = ${projectId} and session_id = ${sessionId} and subagent_type = ${subagentType} and bound_session_id is null
-        and created_at > muster_now() - ${RESERVATION_LASTS_SECONDS} * interval '1 second'
-      order by id limit 1 for update skip locked
+  sessionId: string,
+  boundSessionId: string,
+  evidence: AgentCallEvidence,
+): Promise<OpenAgentCall | null> {
+  const { sql } = tx
+  const matches =
+    'toolUseId' in evidence
+      ? sql`tool_use_id = ${evidence.toolUseId}`
+      : 'taskIds' in evidence
+        ? sql`task_id = any(${evidence.taskIds as string[]}::uuid[])`
+        : sql`subagent_type = ${evidence.subagentType}`
+  const [row] = await sql<OpenAgentCall[]>`
+    with open as materialized (
+      select id, task_id from hook_reservations
+      where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null and ${matches}
+        and created_at > muster_now() - ${CALL_LASTS_SECONDS} * interval '1 second'
+      for update
     )
-    returning task_id`
-  return row?.task_id ?? null
+    update hook_reservations r set bound_session_id = ${boundSessionId}, bound_at = muster_now()
+    from open
+    where r.id = open.id and r.id = (select id from open order by id limit 1) and open.task_id is not null
+      and (select count(${'taskIds' in evidence ? sql`distinct task_id` : sql`*`}) from open) = 1
+      and not exists (select from hook_reservations where project_id = ${projectId} and bound_session_id = ${boundSessionId})
+    returning r.id, r.task_id as "taskId", r.briefed_seq as seq, r.briefed_revision as revision`
+  return row ?? null
 }
 
-/** Deletes the reservations of a session that were not taken. */
-export async function deleteWaitingReservations(tx: Tx, projectId: string, sessionId: string): Promise<void> {
-  await tx.sql`delete from hook_reservations where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null`
+/** Whether a session of Claude Code has calls with a task whose sub-agent is not certain. */
+export async function hasOpenAgentCalls(tx: Tx, projectId: string, sessionId: string): Promise<boolean> {
+  const rows = await tx.sql`
+    select from hook_reservations where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null and task_id is not null limit 1`
+  return rows.length > 0
+}
+
+/** Forgets a call of a session that was not bound, or, without a tool use, all of them. */
+export async function deleteOpenAgentCalls(tx: Tx, projectId: string, sessionId: string, toolUseId: string | null): Promise<void> {
+  await tx.sql`
+    delete from hook_reservations where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null
+      and (${toolUseId}::text is null or tool_use_id = ${toolUseId})`
 }
 
 /** The definition of a subtask's sub-agent, and whether it runs in the background; null for a subtask without a sub-agent. */
@@ -61,10 +101,10 @@ export async function findDefinitionOfSubtask(tx: Tx, subtaskId: string): Promis
   return row ?? null
 }
 
-/** The one task that a session holds; null if it holds none, or several. */
-export async function findOnlyTaskOfSession(tx: Tx, projectId: string, sessionId: string): Promise<string | null> {
+/** The tasks that a session holds, at most a hundred, in the order of assignment. */
+export async function listTasksOfSession(tx: Tx, projectId: string, sessionId: string): Promise<string[]> {
   const rows = await tx.sql<{ task_id: string }[]>`
     select task_id from assignments where project_id = ${projectId} and session_id = ${sessionId} and ended_at is null
-    order by assigned_at, task_id limit 2`
-  return rows.length === 1 ? (rows[0]?.task_id ?? null) : null
+    order by assigned_at, task_id limit 100`
+  return rows.map((row) => row.task_id)
 }

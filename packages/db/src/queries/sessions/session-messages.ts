@@ -1,5 +1,5 @@
 import type { SessionMessage } from '@muster/domain'
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { bodies } from '../../schema/bodies.ts'
 import { sessionMessages } from '../../schema/session-messages.ts'
@@ -16,6 +16,21 @@ export type NewSessionMessage = Pick<
 export async function insertMessage(tx: Tx, message: NewSessionMessage): Promise<Date> {
   const [row] = await tx.orm.insert(sessionMessages).values(message).returning({ createdAt: sessionMessages.createdAt })
   return row?.createdAt as Date
+}
+
+/** Makes a session's messages without a task be about one. Returns those of an assistant, oldest first. */
+export async function attributeMessages(
+  tx: Tx,
+  projectId: string,
+  sessionId: string,
+  taskId: string,
+): Promise<{ content: string | null; bodyId: string | null }[]> {
+  const rows = await tx.orm
+    .update(sessionMessages)
+    .set({ taskId })
+    .where(and(eq(sessionMessages.projectId, projectId), eq(sessionMessages.sessionId, sessionId), isNull(sessionMessages.taskId)))
+    .returning({ id: sessionMessages.id, role: sessionMessages.role, content: sessionMessages.content, bodyId: sessionMessages.bodyId })
+  return rows.filter(({ role }) => role === 'assistant').sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** Newest first. Of texts in `bodies`, only the length is read. */

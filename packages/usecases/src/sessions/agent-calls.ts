@@ -1,0 +1,92 @@
+import { bodies, hooks, sessionMessages, type Tx, tasks } from '@muster/db'
+import { fenceOf, findBlocks, isTerminalTask, notFound, requireController, requireOpenTask, requireScope } from '@muster/domain'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
+import { assignLockedTask, requireUnblocked } from '../tasks/assign-task.ts'
+import { saidOfTask, takeCheckIn } from '../tasks/check-in.ts'
+import { briefOfTask, recordDeliveries, renderBriefOfTask } from '../tasks/undelivered-updates.ts'
+
+/** A call of Claude Code's Agent tool. */
+export interface AgentCall {
+  /** Claude Code's own session, in which all sub-agents are. */
+  sessionId: string
+  subagentType: string
+  toolUseId: string | null
+  /** The task that its prompt names; null where it names none. */
+  taskId: string | null
+}
+
+/**
+ * Stores that the Agent tool is about to be called, and returns the brief of the task that its prompt names, for that very prompt; null without a task.
+ * Nothing is assigned yet: the tool may still be refused, and which sub-agent it starts is known later.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` for a task that has ended or is blocked, `forbidden` for a caller that may not assign it
+ */
+export async function openAgentCall(ctx: Ctx, { taskId, ...call }: AgentCall): Promise<string | null> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  const { projectId } = ctx.actor
+  return await inProject(ctx, async (tx) => {
+    const task = taskId === null ? null : await tasks.lockTask(tx, taskId)
+    if (taskId !== null && task === null) throw notFound('task')
+    const id = ctx.newId()
+    if (task === null) {
+      await hooks.insertAgentCall(tx, projectId, { id, ...call, brief: null })
+      return null
+    }
+    requireOpenTask(task)
+    await requireUnblocked(tx, task)
+    const { brief, notes } = await briefOfTask(tx, task)
+    await hooks.insertAgentCall(tx, projectId, { id, ...call, brief: { taskId: task.id, seq: task.updateSeq, revision: task.revision } })
+    return renderBriefOfTask(brief, notes, fenceOf(ctx.newId()))
+  })
+}
+
+/** Forgets the calls of a session that started no certain sub-agent: the one of a tool use, or all. @throws DomainError `forbidden` */
+export async function closeAgentCalls(ctx: Ctx, sessionId: string, toolUseId: string | null = null): Promise<void> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  await inProject(ctx, (tx) => hooks.deleteOpenAgentCalls(tx, ctx.actor.projectId, sessionId, toolUseId))
+}
+
+/**
+ * Assigns the task of an open call to the session of the sub-agent that the call has started, if the evidence makes that certain. The brief that the
+ * prompt contained counts as delivered, and what the sub-agent has said before is about that task. Returns the task; null if nothing is certain. The
+ * task of a call is not assigned if it has ended or is blocked by now.
+ *
+ * The session gets no credential, because inside of Claude Code a sub-agent uses the one of the whole.
+ *
+ * @throws DomainError `forbidden`
+ */
+export async function bindAgentCall(
+  ctx: Ctx,
+  binding: { sessionId: string; boundSessionId: string; evidence: hooks.AgentCallEvidence },
+): Promise<{ taskId: string; isAssigned: boolean } | null> {
+  requireScope(ctx.actor, 'tasks:write')
+  requireController(ctx.actor)
+  const { projectId } = ctx.actor
+  const { sessionId, boundSessionId, evidence } = binding
+  if (!(await reading(ctx, (tx) => hooks.hasOpenAgentCalls(tx, projectId, sessionId)))) return null
+  return await inProject(ctx, async (tx) => {
+    const call = await hooks.bindAgentCall(tx, projectId, sessionId, boundSessionId, evidence)
+    if (call === null) return null
+    const { taskId, seq, revision } = call
+    const task = await tasks.lockTask(tx, taskId)
+    if (task === null || isTerminalTask(task.status) || task.status === 'blocked') return { taskId, isAssigned: false }
+    await assignLockedTask(ctx, tx, task, boundSessionId, null)
+    await recordDeliveries(ctx, tx, projectId, boundSessionId, [{ taskId, seq, revision }], ctx.actor)
+    await attributeMessages(ctx, tx, boundSessionId, taskId)
+    return { taskId, isAssigned: true }
+  })
+}
+
+/** What a session has said without a task is about this one, and its check-ins count. */
+async function attributeMessages(ctx: Ctx, tx: Tx, sessionId: string, taskId: string): Promise<void> {
+  const said = await sessionMessages.attributeMessages(tx, ctx.actor.projectId, sessionId, taskId)
+  for (const { content, bodyId } of said) {
+    const text = content ?? (bodyId === null ? '' : ((await bodies.readBody(tx, bodyId)) ?? ''))
+    const checkIn = saidOfTask(taskId, findBlocks(text))
+    const task = checkIn === null ? null : await tasks.lockTask(tx, taskId)
+    if (checkIn !== null && task !== null && !isTerminalTask(task.status))
+      await takeCheckIn(ctx, tx, task, checkIn.blocks, { content: checkIn.text, sessionId })
+  }
+}
