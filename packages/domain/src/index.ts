@@ -34,9 +34,12 @@ export {
   unstorableReason,
 } from './core/text.ts'
 export {
+  completionText,
   type EvaluatedCriterion,
   earlierLines,
+  isOutputCriterion,
   type JudgeVerdict,
+  outputChecks,
   type SchemaVerdict,
   VERDICT_METHODS,
   VERDICTS,
@@ -60,9 +63,8 @@ export {
   judgeAnswerSchema,
   readJudgeAnswer,
   renderJudgeQuestion,
+  withJudge,
 } from './evaluations/judge.ts'
-export { withJudge } from './evaluations/judged.ts'
-export { completionText, isOutputCriterion, outputChecks } from './evaluations/outputs.ts'
 export {
   EVALUATION_ORIGINS,
   type EvaluationDetail,
@@ -90,12 +92,13 @@ export {
 export { revisionRequest, summarize } from './evaluations/text.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './evaluations/training-export.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './events/event.ts'
-export { parseTsgMarkdown, renderTsgMarkdown } from './guides/markdown.ts'
 export {
   type CompiledTsg,
   compileTsg,
   matchTsgs,
+  parseTsgMarkdown,
   rankTsgHits,
+  renderTsgMarkdown,
   slugTsgId,
   successRate,
   suffixTsgId,
@@ -215,8 +218,7 @@ export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, t
 export { type BriefFile, briefFiles, fileWarning, isUnder, resolveBriefPath } from './tasks/brief-files.ts'
 export { BRIEF_LIMITS } from './tasks/brief-report.ts'
 export { CRITERIA_FIELDS, renderAssignment, renderContext, renderRunFolder, renderUpdateContent, shownDiff } from './tasks/brief-text.ts'
-export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './tasks/check-in.ts'
-export { renderCheckInTemplate } from './tasks/check-in-template.ts'
+export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn, renderCheckInTemplate } from './tasks/check-in.ts'
 export { mergeAllCriteria, mergeCriteria } from './tasks/criteria.ts'
 export { type DependencyEdge, findCycle } from './tasks/dependencies.ts'
 export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './tasks/output-schema.ts'

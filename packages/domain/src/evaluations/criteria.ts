@@ -1,6 +1,7 @@
 import type { BlockItem } from '../core/npl-blocks.ts'
 import { cutToCodePoints } from '../core/text.ts'
 import type { CheckIn, CriterionReport } from '../tasks/check-in.ts'
+import type { RequiredOutput } from '../tasks/output-schema.ts'
 import type { Criterion } from '../tasks/task.ts'
 
 export const VERDICTS = ['met', 'unmet', 'unclear', 'not_addressed'] as const
@@ -131,4 +132,43 @@ export function earlierLines({ reports, unmatched, criteria: spokenOf }: Earlier
     .filter(({ criterionId }) => kept.has(criterionId))
     .map(({ criterionId, category, note }) => ({ emoji: null, category, text: `${note} (${criterionId})` }))
   return { lines: [...unmatched, ...lines] }
+}
+
+const PREFIX = 'output:'
+
+/** What the outputs that were asked for add to an evaluation. */
+interface OutputChecks {
+  criteria: EvaluatedCriterion[]
+  schemaVerdicts: SchemaVerdict[]
+}
+
+/**
+ * Required outputs that were accepted, as criteria that are met: so that an evaluation rests on more than the word of the agent. Nothing
+ * is completed without them, so there are none that are unmet.
+ */
+export function outputChecks(accepted: readonly RequiredOutput[]): OutputChecks {
+  return {
+    criteria: accepted.map(({ name }) => ({
+      id: `${PREFIX}${name}`,
+      text: `Required output "${name}" is delivered and fits its schema`,
+      source: 'acceptance',
+      required: true,
+    })),
+    schemaVerdicts: accepted.map(({ name, schema }) => ({
+      criterionId: `${PREFIX}${name}`,
+      verdict: 'met',
+      evidence: schema === null ? 'It is delivered.' : 'It is delivered, and fits its JSON Schema.',
+    })),
+  }
+}
+
+/** Whether a validator has decided the criterion. Check-ins and judges then have no influence on it. */
+export function isOutputCriterion({ id }: Pick<EvaluatedCriterion, 'id'>): boolean {
+  return id.startsWith(PREFIX)
+}
+
+/** What a task was completed with, as one text that can be judged: the summary, then each output under its name, in their order. */
+export function completionText(summary: string | null, outputs: Record<string, unknown>): string {
+  const parts = Object.entries(outputs).map(([name, value]) => `${name}:\n${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}`)
+  return [...(summary === null ? [] : [summary]), ...parts].join('\n\n')
 }

@@ -1,8 +1,15 @@
 import { type BlockItem, type EmojiCategory, findBlocks, type NplBlock } from '../core/npl-blocks.ts'
 import { cutToCodePoints } from '../core/text.ts'
 import { CHECK_IN_LINES_MAX, type CheckIn, type CriterionReport, foldText, matchLines, readCheckIn } from '../tasks/check-in.ts'
-import { type CriterionVerdict, type EvaluatedCriterion, type JudgeVerdict, type SchemaVerdict, sortJudgeVerdicts, verdictOn } from './criteria.ts'
-import { isOutputCriterion } from './outputs.ts'
+import {
+  type CriterionVerdict,
+  type EvaluatedCriterion,
+  isOutputCriterion,
+  type JudgeVerdict,
+  type SchemaVerdict,
+  sortJudgeVerdicts,
+  verdictOn,
+} from './criteria.ts'
 import { type CategoryCounts, type Reflection, readReflection, scoreOf, weightOf } from './reflection.ts'
 import { DEFAULT_EVALUATION_RULES, type EvaluationRules, type Gate } from './settings.ts'
 

@@ -1,6 +1,6 @@
 import { fenced, headerText, oneLine, quoteLayout } from '../core/fenced-text.ts'
 import type { BriefDiff } from './brief-diff.ts'
-import { renderCheckInTemplate } from './check-in-template.ts'
+import { renderCheckInTemplate } from './check-in.ts'
 import type { RequiredOutput } from './output-schema.ts'
 import type { FileCheck, Task, TaskContext } from './task.ts'
 import { renderTaskUpdate, type TaskUpdateText } from './update-text.ts'

@@ -1,6 +1,6 @@
 import { fenced, headerText, quotedName } from '../core/fenced-text.ts'
 import { type BriefDiff, renderDiff } from './brief-diff.ts'
-import { renderCheckInTemplate } from './check-in-template.ts'
+import { renderCheckInTemplate } from './check-in.ts'
 import type { Task, UpdateType } from './task.ts'
 
 /** Who sent an update. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseTsgMarkdown, renderTsgMarkdown } from './markdown.ts'
-import { TSG_MATCHES, TSG_SEVERITIES } from './tsg.ts'
+import { parseTsgMarkdown, renderTsgMarkdown, TSG_MATCHES, TSG_SEVERITIES } from './tsg.ts'
 
 const GUIDE = {
   tsgId: 'port-in-use',
