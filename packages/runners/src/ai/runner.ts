@@ -1,9 +1,8 @@
-import type { Guard } from '../command/guard.ts'
-import type { RunnerLog } from '../command/log.ts'
+import type { Guard, RunnerLog } from '../command/guard.ts'
 import type { Environment } from '../command/program.ts'
 import type { Run, Runner, RunOutcome } from '../port.ts'
 import type { AiRunnerSettings } from './models.ts'
-import { operatorSecrets } from './operator-secrets.ts'
+import { operatorSecrets } from './redact.ts'
 import type { ToolboxOptions } from './tools/assemble.ts'
 import type { WebFetchOptions } from './tools/web-fetch.ts'
 

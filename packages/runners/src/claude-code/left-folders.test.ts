@@ -65,7 +65,7 @@ describe('folders that a killed worker has left', () => {
     const models = await startScriptedModels()
     models.reply({ text: 'Thinking', ending: 'stall' })
     const settings = { CLAUDE_CODE_PATH: claudePath(), ANTHROPIC_BASE_URL: models.anthropicUrl }
-    const host = spawn(process.execPath, [fileURLToPath(new URL('./worker-host.ts', import.meta.url)), JSON.stringify(settings)], {
+    const host = spawn(process.execPath, [fileURLToPath(new URL('../testing/claude-code-host.ts', import.meta.url)), JSON.stringify(settings)], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, TMPDIR: temporary },
     })

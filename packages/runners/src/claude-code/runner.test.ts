@@ -232,7 +232,7 @@ describe('the end of a run', () => {
 
   it('comes with the death of its worker', async () => {
     models.reply({ text: 'Thinking', ending: 'stall' })
-    const host = spawn(process.execPath, [fileURLToPath(new URL('./worker-host.ts', import.meta.url)), JSON.stringify(programSettings())], {
+    const host = spawn(process.execPath, [fileURLToPath(new URL('../testing/claude-code-host.ts', import.meta.url)), JSON.stringify(programSettings())], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const [line] = (await once(host.stdout, 'data')) as [Buffer]

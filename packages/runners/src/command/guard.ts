@@ -2,7 +2,12 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RunnerLog } from './log.ts'
+
+/** The little a runner needs of a logger; pino's has it. */
+export interface RunnerLog {
+  debug(details: object, message: string): void
+  warn(details: object, message: string): void
+}
 
 /**
  * Watches over the process groups of a worker's programs: when the worker dies, however it dies, what is still registered

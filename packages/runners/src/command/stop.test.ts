@@ -135,7 +135,7 @@ describe('what a program leaves behind', () => {
 describe('the death of a worker', () => {
   /** Starts the small worker of `guard-host.ts`, and reads its guard's and its program's process ids. */
   async function startHost(argv: string[], ...options: string[]) {
-    const host = spawn(process.execPath, [fileURLToPath(new URL('./guard-host.ts', import.meta.url)), JSON.stringify(argv), ...options], {
+    const host = spawn(process.execPath, [fileURLToPath(new URL('../testing/guard-host.ts', import.meta.url)), JSON.stringify(argv), ...options], {
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -4,9 +4,9 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import { cutToBytes, limited, OUT_OF_TIME, toStorableText } from '@muster/domain'
 import { RE2JS } from 're2js'
 import { z } from 'zod'
+import { walkFiles } from './glob.ts'
 import { compileGlob, compileRegex } from './glob-pattern.ts'
 import { type AiTool, defineTool, TOOL_TEXT_BYTES_MAX, ToolError } from './tool.ts'
-import { walkFiles } from './walk.ts'
 import type { Workspace } from './workspace.ts'
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { startGuard } from '../command/guard.ts'
-import { claudeRunner } from '../testing/claude-code.ts'
-import { createTestRun, SILENT_LOG } from '../testing/command.ts'
+import { claudeRunner } from './claude-code.ts'
+import { createTestRun, SILENT_LOG } from './command.ts'
 
 /** A worker in small, for tests that kill it: runs one task with the settings in its first argument, as JSON. */
 const test = createTestRun({ requiredOutputs: [] })

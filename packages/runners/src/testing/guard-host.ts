@@ -1,6 +1,6 @@
-import { createTestRun, SILENT_LOG } from '../testing/command.ts'
-import { type Guard, startGuard } from './guard.ts'
-import { createCommandRunner } from './runner.ts'
+import { type Guard, startGuard } from '../command/guard.ts'
+import { createCommandRunner } from '../command/runner.ts'
+import { createTestRun, SILENT_LOG } from './command.ts'
 
 /**
  * A worker in small, for tests that kill it: runs one program, given as JSON in its first argument, and prints the guard's
