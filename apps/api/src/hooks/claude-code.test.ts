@@ -1,4 +1,5 @@
-import { holdRow, type TestDatabase, testDatabase } from '@muster/testing'
+import { connect } from 'node:net'
+import { advanceClock, holdRow, resetClock, type TestDatabase, testDatabase, waitUntilBlocked } from '@muster/testing'
 import { assignTask, createTask, noteTask } from '@muster/usecases'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -134,6 +135,24 @@ describe('POST /hooks/claude-code', () => {
       // Waits for the one that came too late, which takes everything back.
       expect((await api.call('POST', '/sessions/locked/injections', { key })).body.text).toContain('[Task Assignment:')
     })
+  })
+
+  it('200: what was answered to a caller that has hung up comes again', async () => {
+    const { id } = await assigned('hung-up')
+    const letGo = await holdRow(admin, id, 'tasks')
+    const address = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }))
+    const body = JSON.stringify({ ...BASE, session_id: 'hung-up', hook_event_name: 'PostToolUse' })
+    const socket = connect(Number(address.port), address.hostname)
+    socket.write(
+      `POST /hooks/claude-code HTTP/1.1\r\nhost: ${address.host}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+    await waitUntilBlocked(admin, 1)
+    socket.destroy()
+    await letGo()
+    await expect.poll(async () => await admin`select from injection_claims where session_id = 'hung-up'`).toHaveLength(1)
+    await advanceClock(admin, '6 seconds')
+    expect((await hook('PostToolUse', { session_id: 'hung-up' })).body).toEqual(told('PostToolUse'))
+    await resetClock(admin)
   })
 
   it('200: an Idempotency-Key is of no effect', async () => {

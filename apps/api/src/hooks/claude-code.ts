@@ -38,7 +38,7 @@ export const claudeCodeHookEndpoint = endpoint({
       return null
     }
   },
-  answer: (answer) => (answer === null ? { status: 200 } : { status: 200, body: presentHookAnswer(answer) }),
+  answer: (answer) => (answer === null ? { status: 200 } : { status: 200, body: presentHookAnswer(answer), onSent: answer.onSent ?? undefined }),
 })
 
 /**

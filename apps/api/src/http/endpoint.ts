@@ -13,6 +13,8 @@ export interface Answer {
   status: number
   headers?: Record<string, string>
   body?: unknown
+  /** Called once the whole answer has left the process; never if the connection was lost before. */
+  onSent?: (() => Promise<void>) | undefined
 }
 
 /** One way an endpoint answers when all is well, for the reference. */

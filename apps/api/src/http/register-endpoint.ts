@@ -68,7 +68,9 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest,
   }
   if (endpoint.lines !== undefined) return sendLines(deps, endpoint, request, reply, endpoint.lines(call))
   try {
-    return send(reply, (await inTime(endpoint.serve(call), (endpoint.deadlineMs ?? DEADLINE_MS) - reply.elapsedTime)).answer)
+    const { answer } = await inTime(endpoint.serve(call), (endpoint.deadlineMs ?? DEADLINE_MS) - reply.elapsedTime)
+    if (answer.onSent !== undefined) callWhenSent(deps, request, reply.raw, answer.onSent)
+    return send(reply, answer)
   } catch (error) {
     if (!(error instanceof Replay)) throw error
     const { status, headers, body } = error.answer
@@ -87,6 +89,15 @@ async function inTime<T>(work: Promise<T>, leftMs: number): Promise<T> {
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** The whole answer has left this process then, over a connection that was still there. */
+function callWhenSent(deps: ApiDeps, request: FastifyRequest, response: ServerResponse, onSent: () => Promise<void>): void {
+  const { socket } = response
+  response.once('finish', () => {
+    if (socket?.destroyed === true) return
+    onSent().catch((error: unknown) => deps.log.warn({ err: error, request_id: request.id }, 'what an answer delivered could not be recorded, and comes again'))
+  })
 }
 
 function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {

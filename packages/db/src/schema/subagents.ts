@@ -50,7 +50,7 @@ export const hookReservations = pgTable(
     /** Names the call in the events of Claude Code; null in rows from before it was stored. */
     toolUseId: text(),
     taskId: uuid(),
-    /** Number of the last update, and the revision, of the brief in the prompt of the call. */
+    /** Number of the last update, and the revision, of the brief in the prompt of the call; null while it is not known to have arrived there. */
     briefedSeq: integer(),
     briefedRevision: integer(),
     /** The session of the sub-agent; null while it is not certain. */

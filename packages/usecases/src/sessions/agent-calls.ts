@@ -15,13 +15,20 @@ export interface AgentCall {
   taskId: string | null
 }
 
+/** The brief for the prompt of a call. */
+export interface BriefForPrompt {
+  text: string
+  /** Records that the prompt has got the brief. Without it, the sub-agent gets the brief again. */
+  confirm(): Promise<void>
+}
+
 /**
  * Stores that the Agent tool is about to be called, and returns the brief of the task that its prompt names, for that very prompt; null without a task.
  * Nothing is assigned yet: the tool may still be refused, and which sub-agent it starts is known later.
  *
  * @throws DomainError `not_found`, `invalid_transition` for a task that has ended or is blocked, `forbidden` for a caller that may not assign it
  */
-export async function openAgentCall(ctx: Ctx, { taskId, ...call }: AgentCall): Promise<string | null> {
+export async function openAgentCall(ctx: Ctx, { taskId, ...call }: AgentCall): Promise<BriefForPrompt | null> {
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
   const { projectId } = ctx.actor
@@ -30,14 +37,18 @@ export async function openAgentCall(ctx: Ctx, { taskId, ...call }: AgentCall): P
     if (taskId !== null && task === null) throw notFound('task')
     const id = ctx.newId()
     if (task === null) {
-      await hooks.insertAgentCall(tx, projectId, { id, ...call, brief: null })
+      await hooks.insertAgentCall(tx, projectId, { id, ...call, taskId: null })
       return null
     }
     requireOpenTask(task)
     await requireUnblocked(tx, task)
     const { brief, notes } = await briefOfTask(tx, task)
-    await hooks.insertAgentCall(tx, projectId, { id, ...call, brief: { taskId: task.id, seq: task.updateSeq, revision: task.revision } })
-    return renderBriefOfTask(brief, notes, fenceOf(ctx.newId()))
+    await hooks.insertAgentCall(tx, projectId, { id, ...call, taskId: task.id })
+    const { updateSeq: seq, revision } = task
+    return {
+      text: renderBriefOfTask(brief, notes, fenceOf(ctx.newId())),
+      confirm: () => inProject(ctx, (within) => hooks.confirmBrief(within, id, { seq, revision })),
+    }
   })
 }
 
@@ -49,8 +60,8 @@ export async function closeAgentCalls(ctx: Ctx, sessionId: string, toolUseId: st
 }
 
 /**
- * Assigns the task of an open call to the session of the sub-agent that the call has started, if the evidence makes that certain. The brief that the
- * prompt contained counts as delivered, and what the sub-agent has said before is about that task. Returns the task; null if nothing is certain. The
+ * Assigns the task of an open call to the session of the sub-agent that the call has started, if the evidence makes that certain. A brief that the
+ * prompt is known to contain counts as delivered, and what the sub-agent has said before is about that task. Returns the task; null if nothing is certain. The
  * task of a call is not assigned if it has ended or is blocked by now.
  *
  * The session gets no credential, because inside of Claude Code a sub-agent uses the one of the whole.
@@ -73,7 +84,7 @@ export async function bindAgentCall(
     const task = await tasks.lockTask(tx, taskId)
     if (task === null || isTerminalTask(task.status) || task.status === 'blocked') return { taskId, isAssigned: false }
     await assignLockedTask(ctx, tx, task, boundSessionId, null)
-    await recordDeliveries(ctx, tx, projectId, boundSessionId, [{ taskId, seq, revision }], ctx.actor)
+    if (seq !== null && revision !== null) await recordDeliveries(ctx, tx, projectId, boundSessionId, [{ taskId, seq, revision }], ctx.actor)
     await attributeMessages(ctx, tx, boundSessionId, taskId)
     return { taskId, isAssigned: true }
   })

@@ -28,6 +28,8 @@ export interface Injection {
 
 export interface InjectionRequest {
   ack: 'auto' | 'manual'
+  /** Seconds after which the items of a manual injection come again. Default 60. */
+  leaseSeconds?: number
   /** The newest messages of the session, which are matched against guides. */
   messages: readonly string[]
   /** Leaves out assignments and task updates, because they reach the session another way. */
@@ -77,7 +79,7 @@ async function look(ctx: Ctx, sessionId: string, { messages, leavesTasks = false
   return { ...waiting, hits, isNothing: !waiting.taskUpdates && !waiting.results && (isWhenStopping || !hasGuides) }
 }
 
-async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: InjectionRequest, seen: Seen): Promise<Injection> {
+async function inject(ctx: Ctx, tx: Tx, sessionId: string, request: InjectionRequest, seen: Seen): Promise<Injection> {
   if (seen.isNothing) return NOTHING
   const { projectId } = ctx.actor
   // The claim and the updates are read under the locks.
@@ -94,8 +96,11 @@ async function inject(ctx: Ctx, tx: Tx, sessionId: string, { ack, isAwaited }: I
   if (isClaimed) return NOTHING
   const fence = fenceOf(ctx.newId())
   const undelivered = await renderUndeliveredUpdates(tx, projectId, found, fence)
+  const { ack, leaseSeconds = MANUAL_LEASE_SECONDS, isAwaited } = request
   const injection =
-    ack === 'manual' ? await claimInjection(ctx, tx, sessionId, undelivered, seen, fence) : await deliver(ctx, tx, sessionId, undelivered, seen, fence)
+    ack === 'manual'
+      ? await claimInjection(ctx, tx, sessionId, undelivered, seen, fence, leaseSeconds)
+      : await deliver(ctx, tx, sessionId, undelivered, seen, fence)
   if (isAwaited?.() === false) throw new DomainError('unavailable', 'The injection took longer than its caller waits. Its items come with the next one.')
   return injection
 }
@@ -111,12 +116,20 @@ async function deliver(ctx: Ctx, tx: Tx, sessionId: string, undelivered: readonl
   return compose(undelivered, notices, results, fence)
 }
 
-async function claimInjection(ctx: Ctx, tx: Tx, sessionId: string, undelivered: readonly UndeliveredTask[], seen: Seen, fence: string): Promise<Injection> {
+async function claimInjection(
+  ctx: Ctx,
+  tx: Tx,
+  sessionId: string,
+  undelivered: readonly UndeliveredTask[],
+  seen: Seen,
+  fence: string,
+  leaseSeconds: number,
+): Promise<Injection> {
   const { projectId } = ctx.actor
   const id = ctx.newId()
   const [notices, results] = await Promise.all([
     hasNotices(seen) ? tsgNotices.listTsgNotices(tx, projectId, sessionId) : [],
-    seen.results ? claimResults(tx, projectId, sessionId, id, MANUAL_LEASE_SECONDS) : NO_RESULTS,
+    seen.results ? claimResults(tx, projectId, sessionId, id, leaseSeconds) : NO_RESULTS,
   ])
   const injection = compose(undelivered, notices, results, fence)
   if (injection.items.length === 0) return injection
@@ -125,7 +138,7 @@ async function claimInjection(ctx: Ctx, tx: Tx, sessionId: string, undelivered: 
     tsgIds: notices.map((notice) => notice.tsgId),
     inboxClaimId: results.items.length > 0 ? id : null,
   }
-  const leaseExpiresAt = await injections.insertClaim(tx, projectId, { id, sessionId, held, leaseSeconds: MANUAL_LEASE_SECONDS })
+  const leaseExpiresAt = await injections.insertClaim(tx, projectId, { id, sessionId, held, leaseSeconds })
   return { ...injection, claimId: id, leaseExpiresAt }
 }
 

@@ -32,7 +32,14 @@ afterAll(async () => {
 
 const newSession = () => `claude-${++sessions}`
 const yes = () => true
-const take = (event: string, call: Partial<HookCall>, ctx: Ctx = harness.ctx, isAwaited: () => boolean = yes) =>
+/** Makes an event, and sends its answer. */
+const take = async (event: string, call: Partial<HookCall>, ctx: Ctx = harness.ctx, isAwaited: () => boolean = yes) => {
+  const answer = await takeAndLose(event, call, ctx, isAwaited)
+  await answer?.onSent?.()
+  return answer
+}
+/** Makes an event whose answer is lost on the way. */
+const takeAndLose = (event: string, call: Partial<HookCall>, ctx: Ctx = harness.ctx, isAwaited: () => boolean = yes) =>
   takeHookEvent(
     ctx,
     { event, sessionId: 'none', agentId: null, agentType: null, toolName: null, toolInput: undefined, error: null, lastAssistantMessage: null, ...call },
@@ -127,6 +134,20 @@ describe('what is new for a session', () => {
     expect((await take('PostToolUse', { sessionId }))?.context).toContain('[Task Assignment:')
   })
 
+  it('comes again where the answer was lost, and counts as delivered only once it was sent', async () => {
+    const sessionId = newSession()
+    const task = await assigned(sessionId)
+    expect((await takeAndLose('PostToolUse', { sessionId }))?.context).toContain('[Task Assignment:')
+    expect((await getTask(harness.ctx, task.id)).status).toBe('assigned')
+    // The answer may be on its way.
+    expect(await take('PostToolUse', { sessionId })).toBeNull()
+    await advanceClock(harness.admin, '6 seconds')
+    expect((await take('PreToolUse', { sessionId, toolName: 'Read' }))?.context).toContain('[Task Assignment:')
+    await resetClock(harness.admin)
+    expect((await getTask(harness.ctx, task.id)).status).toBe('in_progress')
+    expect(await take('PostToolUse', { sessionId })).toBeNull()
+  })
+
   it('comes once to calls of tools that are made at once', async () => {
     const sessionId = newSession()
     await assigned(sessionId)
@@ -174,6 +195,13 @@ describe('a task that a call of the Agent tool names', () => {
     await drainOutbox(harness.deps)
     expect((await allEvents(harness.ctx, task.id)).map(({ type }) => type)).toEqual(['task.created', 'task.assigned', 'update.queued', 'update.delivered'])
     expect((await getTask(harness.ctx, task.id)).status).toBe('in_progress')
+  })
+
+  it('is told to its sub-agent where the answer that puts it into the prompt was lost', async () => {
+    const [sessionId, task] = [newSession(), await makeTask(harness.ctx)]
+    await takeAndLose('PreToolUse', { sessionId, toolName: 'Agent', toolUseId: 'toolu_1', toolInput: inputOf(task.id) })
+    expect((await begin(sessionId, 'a'))?.context).toContain(`[Task Assignment: ${task.title}]`)
+    expect(await begin(sessionId, 'a')).toBeNull()
   })
 
   it('goes to one of several that begin at once', async () => {

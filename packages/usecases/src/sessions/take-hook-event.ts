@@ -22,7 +22,7 @@ import {
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { bindAgentCall, closeAgentCalls, openAgentCall } from './agent-calls.ts'
-import { injectSession } from './inject-session.ts'
+import { acknowledgeInjection, injectSession } from './inject-session.ts'
 import { postMessage } from './messages.ts'
 
 /** The answer for Claude Code. */
@@ -34,7 +34,12 @@ export interface HookAnswer {
   context: string
   /** The input that the tool is called with instead of its own; null where it stays. */
   updatedInput: Record<string, unknown> | null
+  /** Called once the answer has been sent; null where nothing depends on that. What an answer brings is delivered then, and comes again without it. */
+  onSent: (() => Promise<void>) | null
 }
+
+/** After this long without \`onSent\`, an answer counts as lost. Longer than Claude Code waits for one. */
+const ANSWER_LEASE_SECONDS = 5
 
 /**
  * Handles one event of Claude Code. Returns null where there is nothing to answer.
@@ -49,10 +54,14 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
   const { event } = call
   if (!isHookEvent(event)) return null
   const sessionId = hookSessionOf(ctx.actor, call)
-  const undelivered = async ({ isWhenStopping = false, updatedInput = null }: { isWhenStopping?: boolean; updatedInput?: HookAnswer['updatedInput'] } = {}) => {
-    const leavesTasks = isSubtask(ctx)
-    const { text } = await injectSession(ctx, sessionId, { ack: 'auto', messages: [], leavesTasks, isWhenStopping, isAwaited })
-    return text === '' && updatedInput === null ? null : { event, denied: null, context: text, updatedInput }
+  const undelivered = async ({ isWhenStopping = false, briefed = null }: { isWhenStopping?: boolean; briefed?: BriefedInput | null } = {}) => {
+    const request = { ack: 'manual', leaseSeconds: ANSWER_LEASE_SECONDS, messages: [], leavesTasks: isSubtask(ctx), isWhenStopping, isAwaited } as const
+    const { text, claimId } = await injectSession(ctx, sessionId, request)
+    if (text === '' && briefed === null) return null
+    const onSent = async () => {
+      await Promise.all([claimId === null ? null : acknowledgeInjection(ctx, sessionId, claimId), briefed?.confirm()])
+    }
+    return { event, denied: null, context: text, updatedInput: briefed?.input ?? null, onSent }
   }
   switch (event) {
     case 'SessionStart':
@@ -68,9 +77,9 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
       return await undelivered()
     case 'PreToolUse': {
       const denied = await deny(ctx, call)
-      if (denied !== null) return { event, denied, context: '', updatedInput: null }
+      if (denied !== null) return { event, denied, context: '', updatedInput: null, onSent: null }
       await bindNamed(ctx, call, sessionId)
-      return await undelivered({ updatedInput: await startAgentCall(ctx, call) })
+      return await undelivered({ briefed: await startAgentCall(ctx, call) })
     }
     case 'SubagentStart':
       if (call.agentType !== null) await bind(ctx, call, sessionId, { subagentType: call.agentType })
@@ -98,14 +107,20 @@ async function deny(ctx: Ctx, { toolName, toolInput, cwd = null }: HookCall): Pr
   return answer === null || answer.allowed ? null : answer.reason
 }
 
+/** The input of a call of the Agent tool with the brief of a task in its prompt. */
+interface BriefedInput {
+  input: Record<string, unknown>
+  confirm(): Promise<void>
+}
+
 /** Stores a call of the Agent tool. Returns its input with the brief of the task that its prompt names; null where it names none. */
-async function startAgentCall(ctx: Ctx, { sessionId, toolUseId = null, ...call }: HookCall): Promise<HookAnswer['updatedInput']> {
+async function startAgentCall(ctx: Ctx, { sessionId, toolUseId = null, ...call }: HookCall): Promise<BriefedInput | null> {
   const started = mayAssign(ctx) ? agentCallOf(call) : null
   if (started === null) return null
   try {
     const brief = await openAgentCall(ctx, { sessionId, toolUseId, ...started })
     const input = call.toolInput as { prompt: string }
-    return brief === null ? null : { ...input, prompt: `${input.prompt}\n\n${brief}` }
+    return brief === null ? null : { input: { ...input, prompt: `${input.prompt}\n\n${brief.text}` }, confirm: brief.confirm }
   } catch (error) {
     // A task that cannot be assigned does not stop the tool call or the delivery of updates. The call still counts as one of its type.
     ctx.log.warn({ err: error, session_id: sessionId, task_id: started.taskId }, 'a hook could not hand a task to a sub-agent')
@@ -123,7 +138,7 @@ async function endAgentCall(ctx: Ctx, call: HookCall): Promise<void> {
   await closeAgentCalls(ctx, sessionId, toolUseId)
 }
 
-/** A sub-agent that names a task in a call of a Muster tool is the one that was handed the task. */
+/** A sub-agent that names a task in a call of a Muster tool is the one that was briefed the task. */
 async function bindNamed(ctx: Ctx, call: HookCall, sessionId: string): Promise<void> {
   const taskId = call.agentId === null ? null : taskNamedByCall(call)
   if (taskId !== null) await bind(ctx, call, sessionId, { taskIds: [taskId] })

@@ -13,21 +13,22 @@ export interface NewAgentCall {
   sessionId: string
   subagentType: string
   toolUseId: string | null
-  /** What its prompt contains; null for a call without a task. */
-  brief: { taskId: string; seq: number; revision: number } | null
+  /** Null for a call without a task. */
+  taskId: string | null
 }
 
 /** A call of the Agent tool with a task whose sub-agent is not certain yet. */
 export interface OpenAgentCall {
   id: string
   taskId: string
-  seq: number
-  revision: number
+  /** Of the brief in its prompt; null if it is not known to have arrived there. */
+  seq: number | null
+  revision: number | null
 }
 
 /** Stores a call of the Agent tool. A call that is reported twice is stored once. */
 export async function insertAgentCall(tx: Tx, projectId: string, call: NewAgentCall): Promise<void> {
-  const { id, sessionId, subagentType, toolUseId, brief } = call
+  const { id, sessionId, subagentType, toolUseId, taskId } = call
   // Ids begin with the time in milliseconds, so that old ones are a range of the index.
   await tx.sql`
     delete from hook_reservations where id in (
@@ -36,9 +37,14 @@ export async function insertAgentCall(tx: Tx, projectId: string, call: NewAgentC
         lpad(to_hex((extract(epoch from muster_now() - ${CALL_KEPT_SECONDS} * interval '1 second') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
       order by id limit ${REMOVED_MAX} for update skip locked)`
   await tx.sql`
-    insert into hook_reservations (project_id, id, session_id, subagent_type, tool_use_id, task_id, briefed_seq, briefed_revision)
-    select ${projectId}, ${id}, ${sessionId}, ${subagentType}, ${toolUseId}, ${brief?.taskId ?? null}, ${brief?.seq ?? null}, ${brief?.revision ?? null}
+    insert into hook_reservations (project_id, id, session_id, subagent_type, tool_use_id, task_id)
+    select ${projectId}, ${id}, ${sessionId}, ${subagentType}, ${toolUseId}, ${taskId}
     where not exists (select from hook_reservations where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null and tool_use_id = ${toolUseId})`
+}
+
+/** Records that the prompt of an open call contains the brief of its task. */
+export async function confirmBrief(tx: Tx, id: string, { seq, revision }: { seq: number; revision: number }): Promise<void> {
+  await tx.sql`update hook_reservations set briefed_seq = ${seq}, briefed_revision = ${revision} where id = ${id} and bound_session_id is null`
 }
 
 /** What is known of the sub-agent that makes an event: one of these, by its certainty. */
