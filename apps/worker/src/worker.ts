@@ -1,15 +1,15 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
-import { createFailureReport, RELAY, relayOutbox } from '@muster/usecases'
+import { createFailureReport, MAINTENANCE, type MaintenanceTask, RELAY, relayOutbox } from '@muster/usecases'
 import { ActiveRuns } from './active-runs.ts'
 import { startClaiming } from './claiming.ts'
 import type { WorkerDeps } from './deps.ts'
 import { type Judging, startJudging } from './judging.ts'
-import { startMaintenance } from './maintenance.ts'
 import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
 import { startWatching, type Watching } from './watching.ts'
+import { removeOldWorkspaces } from './workspaces.ts'
 
 export interface Worker {
   /** Takes no new work, releases its runs, ends, and closes its dependencies. */
@@ -68,6 +68,12 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns): Loops {
     relay: startLoop(() => report.watch(relayOutbox(deps)), { ...RELAY, onError: report.failed('relay events') }),
     maintenance: startMaintenance(deps, report.failed),
   }
+}
+
+/** What every process maintains, and the workspaces of this machine. */
+function startMaintenance(deps: WorkerDeps, onError: (what: string) => (error: unknown) => void): Loop[] {
+  const workspaces: MaintenanceTask = { what: 'remove old workspaces', everyMs: 600_000, run: () => removeOldWorkspaces(deps) }
+  return [...MAINTENANCE, workspaces].map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: onError(what) }))
 }
 
 /** Runs are released first: other workers wait for them. */

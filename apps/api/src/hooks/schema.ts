@@ -1,8 +1,7 @@
 import type { HookCall } from '@muster/domain'
 import type { HookAnswer } from '@muster/usecases'
 import { z } from 'zod'
-import { component, requestComponent } from '../http/components-schemas.ts'
-import { printableId } from '../http/fields-schemas.ts'
+import { component, printableId, requestComponent } from '../http/schemas.ts'
 
 /** One event as Claude Code sends it: every field that is of use here, and whatever else it sends. */
 export const hookInputSchema = requestComponent(

@@ -4,8 +4,7 @@ import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import type { EventSink } from '../events/sink.ts'
 import { type CursorList, openCursor, sealCursor } from './cursor.ts'
-import { MarkdownBody } from './markdown-body.ts'
-import { prefersMarkdown } from './media-types.ts'
+import { MarkdownBody, prefersMarkdown } from './markdown-body.ts'
 import { check, fieldProblem, type InputPart, validationFailed } from './validation.ts'
 
 /** An answer before it is sent. `body` undefined sends none; a string is sent as it is, with its own `content-type`. */

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '../routes/index.ts'
 import { startApi, type TestApi } from '../testing/api.ts'
-import { components } from './components-schemas.ts'
+import { components } from './schemas.ts'
 
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'
 /** More values than a body may have. */

@@ -17,3 +17,23 @@ export function addMarkdownBody(app: FastifyInstance): void {
     return new MarkdownBody(decodeBody(request, body))
   })
 }
+
+/**
+ * Whether an `Accept` header prefers `text/markdown` to JSON. JSON is the default: Markdown needs a higher weight, such as being the only type.
+ */
+export function prefersMarkdown(accept: string | undefined): boolean {
+  if (accept === undefined) return false
+  const ranges = accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) || 0 }
+  })
+  const weightOf = (...patterns: string[]): number => {
+    for (const pattern of patterns) {
+      const found = ranges.find(({ type }) => type === pattern)
+      if (found !== undefined) return found.weight
+    }
+    return 0
+  }
+  return weightOf('text/markdown', 'text/*', '*/*') > weightOf('application/json', 'application/*', '*/*')
+}

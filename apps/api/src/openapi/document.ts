@@ -1,9 +1,8 @@
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
-import { components, namedComponents } from '../http/components-schemas.ts'
 import { type AnswerDescription, type Endpoint, TAGS } from '../http/endpoint.ts'
-import { HTTP_ERRORS, toProblem } from '../http/errors.ts'
+import { HTTP_ERRORS, problemSchema, toProblem } from '../http/errors.ts'
 import { FILES_TYPES } from '../http/files-body.ts'
-import { problemSchema } from '../http/problem-schema.ts'
+import { components, namedComponents } from '../http/schemas.ts'
 import { componentSchemas, convertFields, fieldsOf, type JsonSchema, nameOf, schemaInPlace } from './json-schemas.ts'
 
 const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { components, namedComponents } from '../http/components-schemas.ts'
+import { components, namedComponents } from '../http/schemas.ts'
 
 /** A JSON Schema as it stands in the reference. */
 export type JsonSchema = Record<string, unknown>

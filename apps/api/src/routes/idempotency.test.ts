@@ -3,7 +3,7 @@ import { testDatabase } from '@muster/testing'
 import { zipSync } from 'fflate'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { components } from '../http/components-schemas.ts'
+import { components } from '../http/schemas.ts'
 import { type Reply, startApi, type TestApi } from '../testing/api.ts'
 import { endpoints } from './index.ts'
 

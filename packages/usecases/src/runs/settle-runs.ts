@@ -21,7 +21,6 @@ import { type MadeEvaluation, readRulesOfEnds, storeEvaluations } from '../evalu
 import { taskEvent, updateEvent } from '../events/event-data.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { grantProjectPermitsSoon } from '../subtasks/grant-permits.ts'
-import { laneDefaults } from '../subtasks/lane-defaults.ts'
 import { takeCheckIn } from '../tasks/check-in.ts'
 import { completeTaskInTransaction } from '../tasks/complete-task.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
@@ -221,7 +220,7 @@ async function writeAndGrant(deps: Deps, tx: Tx, projectId: string, { terminal, 
     // Before permits are granted, so that these rows are candidates.
     revisionRounds.length > 0 ? settle.insertRevisionRounds(tx, revisionRounds) : null,
     agentIds.length > 0 ? lanes.lockLanes(tx, projectId, agentIds) : null,
-    agentIds.length > 0 ? lanes.grantPermits(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx)) : NOTHING_GRANTED,
+    agentIds.length > 0 ? lanes.grantPermits(tx, projectId, agentIds, lanes.laneDefaults(deps.settings), deps.runJobs.inserting(tx)) : NOTHING_GRANTED,
     returned.length > 0
       ? deps.runJobs.insertForRows(
           tx,

@@ -1,10 +1,9 @@
-import { type Advance, type DueFacts, type DueRef, dueSlots, type NewSlotRow, outbox, pipeline, schedules, type Tx, transaction } from '@muster/db'
+import { type Advance, type DueFacts, type DueRef, dueSlots, lanes, type NewSlotRow, outbox, pipeline, schedules, type Tx, transaction } from '@muster/db'
 import { DomainError, type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
 import { isolating } from '../core/batch-executor.ts'
 import type { Deps } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
 import { insertPrepared, type Spawned } from '../subtasks/create-subtask.ts'
-import { laneDefaults } from '../subtasks/lane-defaults.ts'
 import { dueOf, stateEvent } from './locked-schedule.ts'
 import { type Engagement, engageForSchedules, scheduledSubtask } from './scheduled-subtask.ts'
 
@@ -260,7 +259,7 @@ interface Written {
 
 /** Fires slots of a project that have waited for room, as far as there is some by now. */
 async function fireWhatHasRoom(deps: Deps, projectId: string, except: readonly string[]): Promise<Done> {
-  const ids = await transaction(deps.db, projectId, (tx) => dueSlots.findRoomForWaiting(tx, projectId, except, laneDefaults(deps), BATCH_MAX))
+  const ids = await transaction(deps.db, projectId, (tx) => dueSlots.findRoomForWaiting(tx, projectId, except, lanes.laneDefaults(deps.settings), BATCH_MAX))
   if (ids.length === 0) return { moved: 0, fired: 0, hasWaiting: true, failed: [] }
   return await doTogether(deps, projectId, ids, fireWaiting)
 }

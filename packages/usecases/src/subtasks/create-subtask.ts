@@ -15,7 +15,6 @@ import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
 import { grantProjectPermitsSoon } from './grant-permits.ts'
-import { laneDefaults } from './lane-defaults.ts'
 
 export interface NewSubtask {
   task: string
@@ -140,7 +139,7 @@ export function unwrap(spawned: Spawned | undefined): Subtask {
 
 /** Inserts prepared subtasks of one project, in their order, in a caller's transaction. Takes the locks of lanes; locks of rows come before. */
 export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<Spawned[]> {
-  const defaults = laneDefaults(deps)
+  const defaults = lanes.laneDefaults(deps.settings)
   const agentIds = prepared.map(({ row }) => row.agentId)
   const ids = prepared.map(({ row }) => row.id)
   // Each statement sees what the one before it has waited for or written.

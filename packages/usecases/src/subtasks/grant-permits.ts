@@ -1,7 +1,6 @@
 import { isDatabaseUnavailable, lanes, pipeline, type Tx, transaction } from '@muster/db'
 import type { RunJobs } from '@muster/jobs'
 import type { Deps } from '../core/ctx.ts'
-import { laneDefaults } from './lane-defaults.ts'
 
 /** Grants the free permits of lanes to their waiting subtasks. Takes the locks of the lanes; locks of rows come before. */
 export async function grantFreePermits(deps: Deps, tx: Tx, projectId: string, agentIds: readonly string[]): Promise<void> {
@@ -23,7 +22,7 @@ export async function grantMissedPermits(deps: Deps): Promise<number> {
 
 /** Grants the free permits of a project to its best waiting subtasks, over all agents. Returns the number of permits. */
 async function grantProjectPermits(deps: Deps, projectId: string): Promise<number> {
-  const defaults = laneDefaults(deps)
+  const defaults = lanes.laneDefaults(deps.settings)
   return await transaction(deps.db, projectId, async (tx) => {
     // The lock of the project comes before those of its lanes, wherever both are taken. Candidates are read behind it.
     await lanes.lockProjectLanes(tx, projectId, [], defaults)
@@ -40,7 +39,7 @@ async function grantUnderLock(deps: Deps, tx: Tx, projectId: string, agentIds: r
   // The second statement counts what the first has waited for.
   const [, granted] = await pipeline([
     lanes.lockLanes(tx, projectId, agentIds),
-    lanes.grantPermits(tx, projectId, agentIds, laneDefaults(deps), deps.runJobs.inserting(tx), holdsProject),
+    lanes.grantPermits(tx, projectId, agentIds, lanes.laneDefaults(deps.settings), deps.runJobs.inserting(tx), holdsProject),
   ])
   return granted
 }

@@ -1,6 +1,6 @@
 import { checkIn } from '@muster/usecases'
 import { z } from 'zod'
-import { text, uuid } from '../../http/fields-schemas.ts'
+import { text, uuid } from '../../http/schemas.ts'
 import { checkedInSchema, presentCheckedIn } from '../../routes/tasks/task-changes-schema.ts'
 import { mcpTool } from '../tool.ts'
 

@@ -1,6 +1,6 @@
 import { confirmUpdate } from '@muster/usecases'
 import { z } from 'zod'
-import { uuid } from '../../http/fields-schemas.ts'
+import { uuid } from '../../http/schemas.ts'
 import { confirmedUpdateSchema, presentConfirmedUpdate } from '../../routes/tasks/task-changes-schema.ts'
 import { mcpTool } from '../tool.ts'
 

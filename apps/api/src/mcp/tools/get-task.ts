@@ -1,7 +1,7 @@
 import { DomainError, hasScope, notFound, requireScope, type Scope } from '@muster/domain'
 import { type Ctx, getSchedule, getSubtask, getTask } from '@muster/usecases'
 import { z } from 'zod'
-import { uuid } from '../../http/fields-schemas.ts'
+import { uuid } from '../../http/schemas.ts'
 import { presentSchedule, scheduleSchema } from '../../routes/schedules/schedule-schema.ts'
 import { presentSubtask, subtaskSchema } from '../../routes/subtasks/subtask-schema.ts'
 import { presentTask, taskSchema } from '../../routes/tasks/task-schema.ts'

@@ -1,8 +1,7 @@
 import { SCOPES } from '@muster/domain'
 import type { ApiKey } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
-import { printableId, text, time, toTime, toTimeOrNull } from '../../http/fields-schemas.ts'
+import { component, listComponent, printableId, requestComponent, text, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 
 const scopeSchema = component('Scope', z.enum(SCOPES).describe('What a credential may do. `admin` may do everything in its project.'))
 

@@ -1,7 +1,7 @@
 import { listApiKeys } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery } from '../../http/fields-schemas.ts'
+import { pageQuery } from '../../http/schemas.ts'
 import { apiKeyListSchema, presentApiKey } from './api-key-schema.ts'
 
 export const listApiKeysEndpoint = endpoint({

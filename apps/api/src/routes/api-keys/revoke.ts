@@ -1,6 +1,6 @@
 import { revokeApiKey } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 
 export const revokeApiKeyEndpoint = endpoint({
   operationId: 'revokeApiKey',

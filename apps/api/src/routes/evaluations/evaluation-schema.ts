@@ -10,8 +10,7 @@ import {
 } from '@muster/domain'
 import type { CreatedEvaluation, EvaluationSummary, Payload, StoredEvaluation } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
-import { printableId, text, time, toTime, toUsd } from '../../http/fields-schemas.ts'
+import { component, listComponent, printableId, requestComponent, text, time, toTime, toUsd } from '../../http/schemas.ts'
 import { recommendationSchema } from '../subtasks/subtask-schema.ts'
 
 const OUTPUT = `JWT is in place, and its tests pass.

@@ -1,8 +1,7 @@
 import { RECOMMENDATIONS, VERDICTS } from '@muster/domain'
 import type { EvaluationStats, EvaluationTally } from '@muster/usecases'
 import { z } from 'zod'
-import { component } from '../../http/components-schemas.ts'
-import { time, toTime } from '../../http/fields-schemas.ts'
+import { component, time, toTime } from '../../http/schemas.ts'
 
 export const evaluationGroupingSchema = component('EvaluationGrouping', z.enum(['day', 'subagent', 'criterion']).describe('How scores are grouped.'))
 

@@ -1,6 +1,6 @@
 import { getEvaluationPayload } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { payloadSchema, presentPayload } from './evaluation-schema.ts'
 
 export const getEvaluationPayloadEndpoint = endpoint({

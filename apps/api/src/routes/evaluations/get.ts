@@ -1,6 +1,6 @@
 import { getEvaluation } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { evaluationSchema, presentEvaluation } from './evaluation-schema.ts'
 
 export const getEvaluationEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { listEvaluations } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery } from '../../http/fields-schemas.ts'
+import { pageQuery } from '../../http/schemas.ts'
 import { evaluationListSchema, presentEvaluationSummary } from './evaluation-schema.ts'
 
 export const listEvaluationsEndpoint = endpoint({

@@ -1,7 +1,6 @@
 import type { QualityFlag } from '@muster/domain'
 import { z } from 'zod'
-import { component, requestComponent } from '../../http/components-schemas.ts'
-import { text, time, toTime } from '../../http/fields-schemas.ts'
+import { component, requestComponent, text, time, toTime } from '../../http/schemas.ts'
 import { qualitySchema } from '../sessions/message-schema.ts'
 import { authorSchema } from '../tasks/task-changes-schema.ts'
 

@@ -1,7 +1,6 @@
 import { EVENT_TYPES, type LoggedEvent } from '@muster/domain'
 import { z } from 'zod'
-import { component } from '../../http/components-schemas.ts'
-import { time, toTime } from '../../http/fields-schemas.ts'
+import { component, time, toTime } from '../../http/schemas.ts'
 
 export const eventTypeSchema = component('EventType', z.enum(EVENT_TYPES))
 

@@ -3,7 +3,7 @@ import { latestEventSeq } from '@muster/usecases'
 import { z } from 'zod'
 import { checkCursor, cursorOf, follow } from '../../events/follow.ts'
 import { streamEndpoint } from '../../http/endpoint.ts'
-import { printableId, queryNumber } from '../../http/fields-schemas.ts'
+import { printableId, queryNumber } from '../../http/schemas.ts'
 import { eventSchema, eventTypeSchema } from './event-schema.ts'
 
 export const afterQuery = queryNumber(0)

@@ -1,7 +1,7 @@
 import { listTsgs } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery, text } from '../../http/fields-schemas.ts'
+import { pageQuery, text } from '../../http/schemas.ts'
 import { presentTsgSummary, tsgListSchema, tsgSeveritySchema } from './tsg-schema.ts'
 
 export const listTsgsEndpoint = endpoint({

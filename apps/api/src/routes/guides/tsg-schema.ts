@@ -1,8 +1,7 @@
 import { parseTsgMarkdown, renderTsgMarkdown, successRate, TSG_ID, TSG_LIMITS, TSG_MATCHES, TSG_SEVERITIES, type Tsg, type TsgUsage } from '@muster/domain'
 import type { ScannedTsg, TsgSummary } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
-import { printableId, text, time, toTime } from '../../http/fields-schemas.ts'
+import { component, listComponent, printableId, requestComponent, text, time, toTime } from '../../http/schemas.ts'
 
 const EXAMPLE_ID = 'port-already-in-use'
 

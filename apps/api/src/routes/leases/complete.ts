@@ -1,6 +1,6 @@
 import { completeLease } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
 import { completeSchema, toUsage } from './lease-schema.ts'
 

@@ -1,6 +1,6 @@
 import { heartbeat } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams, toTime } from '../../http/fields-schemas.ts'
+import { idParams, toTime } from '../../http/schemas.ts'
 import { heartbeatAnswerSchema, heartbeatSchema, presentWordedUpdate, toUsage } from './lease-schema.ts'
 
 export const heartbeatEndpoint = endpoint({

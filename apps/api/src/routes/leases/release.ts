@@ -1,6 +1,6 @@
 import { releaseLease } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
 import { releaseSchema } from './lease-schema.ts'
 

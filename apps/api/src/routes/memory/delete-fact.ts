@@ -1,6 +1,6 @@
 import { deleteFact } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 
 export const deleteFactEndpoint = endpoint({
   operationId: 'deleteFact',

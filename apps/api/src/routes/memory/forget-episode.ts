@@ -1,6 +1,6 @@
 import { forgetEpisode } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 
 export const forgetEpisodeEndpoint = endpoint({
   operationId: 'forgetEpisode',

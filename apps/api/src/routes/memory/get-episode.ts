@@ -1,6 +1,6 @@
 import { getEpisode } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { episodeSchema, presentEpisode } from './memory-schema.ts'
 
 export const getEpisodeEndpoint = endpoint({

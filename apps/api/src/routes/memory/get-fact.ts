@@ -1,6 +1,6 @@
 import { getFact } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { factSchema, presentFact } from './memory-schema.ts'
 
 export const getFactEndpoint = endpoint({

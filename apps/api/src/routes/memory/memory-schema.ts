@@ -1,7 +1,6 @@
 import { type Episode, type Fact, MEMORY_KINDS, MEMORY_LIMITS, MEMORY_SHOWN, type Memory } from '@muster/domain'
 import { z } from 'zod'
-import { component, requestComponent } from '../../http/components-schemas.ts'
-import { text, time, toTime } from '../../http/fields-schemas.ts'
+import { component, requestComponent, text, time, toTime } from '../../http/schemas.ts'
 import { finalOutcomeSchema } from '../subtasks/subtask-schema.ts'
 import { authorSchema } from '../tasks/task-changes-schema.ts'
 

@@ -2,7 +2,7 @@ import { MEMORY_LIMITS } from '@muster/domain'
 import { searchMemory } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { printableId, queryNumber, text } from '../../http/fields-schemas.ts'
+import { printableId, queryNumber, text } from '../../http/schemas.ts'
 import { memoryKindSchema, memorySearchSchema, presentMemory } from './memory-schema.ts'
 
 export const searchMemoryEndpoint = endpoint({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { component } from '../../http/components-schemas.ts'
 import { endpoint } from '../../http/endpoint.ts'
+import { component } from '../../http/schemas.ts'
 
 const healthSchema = component('Health', z.object({ status: z.literal('ok') }), { status: 'ok' })
 

@@ -1,6 +1,6 @@
 import { getProject } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { presentProject, projectSchema } from './project-schema.ts'
 
 export const getProjectEndpoint = endpoint({

@@ -1,7 +1,6 @@
 import { type Project, projectSettingsSchema } from '@muster/domain'
 import { z } from 'zod'
-import { component, requestComponent } from '../../http/components-schemas.ts'
-import { storable, text, time, toTime } from '../../http/fields-schemas.ts'
+import { component, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
 
 component('EvaluationSettings', projectSettingsSchema.shape.evaluation.unwrap(), {
   approve_at: 0.85,

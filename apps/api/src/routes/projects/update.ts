@@ -1,6 +1,6 @@
 import { updateProject } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { presentProject, projectPatchSchema, projectSchema } from './project-schema.ts'
 
 export const updateProjectEndpoint = endpoint({

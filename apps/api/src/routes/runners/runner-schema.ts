@@ -1,6 +1,6 @@
 import type { RunnerDescription } from '@muster/runners'
 import { z } from 'zod'
-import { component } from '../../http/components-schemas.ts'
+import { component } from '../../http/schemas.ts'
 
 const runnerSchema = component(
   'Runner',

@@ -1,6 +1,6 @@
 import { getSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
 export const getScheduleEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { listScheduleRuns } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { idParams, pageQuery } from '../../http/schemas.ts'
 import { presentScheduleRun, scheduleRunListSchema } from './schedule-schema.ts'
 
 export const listScheduleRunsEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { listSchedules } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery, printableId } from '../../http/fields-schemas.ts'
+import { pageQuery, printableId } from '../../http/schemas.ts'
 import { presentSchedule, scheduleListSchema } from './schedule-schema.ts'
 
 export const listSchedulesEndpoint = endpoint({

@@ -1,7 +1,6 @@
 import { isTimeZone, MISSED_POLICIES, OVERLAPS, PHRASE_KINDS, PHRASE_LENGTH_MAX, type Phrase, type PhraseKind } from '@muster/domain'
 import { z } from 'zod'
-import { requestComponent } from '../../http/components-schemas.ts'
-import { printableId, text } from '../../http/fields-schemas.ts'
+import { printableId, requestComponent, text } from '../../http/schemas.ts'
 import { newSubtaskSchema } from '../subtasks/new-subtask-schema.ts'
 
 const phrase = text(PHRASE_LENGTH_MAX)

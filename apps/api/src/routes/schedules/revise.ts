@@ -1,6 +1,6 @@
 import { reviseSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { schedulePatchSchema } from './new-schedule-schema.ts'
 import { RULE_ERRORS, toScheduleRevision } from './schedule-options.ts'
 import { presentSchedule, scheduleSchema } from './schedule-schema.ts'

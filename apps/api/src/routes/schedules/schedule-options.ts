@@ -2,7 +2,7 @@ import type { ErrorCode, Phrase } from '@muster/domain'
 import type { NewSchedule, ScheduleRevision } from '@muster/usecases'
 import type { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
-import { pickRunner, requireTimeout, toBudgetOptions, toSpawnOptions } from '../subtasks/spawn-options.ts'
+import { pickRunner, requireTimeout, toBudgetOptions, toSpawnOptions } from '../subtasks/new-subtask-schema.ts'
 import { type newScheduleSchema, phraseOf, type schedulePatchSchema } from './new-schedule-schema.ts'
 
 /** What a rule, and what its runs are to be, can be refused for. */

@@ -12,8 +12,7 @@ import {
 } from '@muster/domain'
 import type { ScheduleRule } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent } from '../../http/components-schemas.ts'
-import { time, toTime, toTimeOrNull } from '../../http/fields-schemas.ts'
+import { component, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 import { budgetSchema, presentBudget, prioritySchema } from '../subtasks/subtask-schema.ts'
 
 const EXAMPLE_ID = '0198c9c0-2b40-7d15-b7a1-6f0e9d2c4a58'

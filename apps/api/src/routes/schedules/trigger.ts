@@ -1,7 +1,7 @@
 import { triggerSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
-import { pickRunner } from '../subtasks/spawn-options.ts'
+import { idParams } from '../../http/schemas.ts'
+import { pickRunner } from '../subtasks/new-subtask-schema.ts'
 import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
 
 export const triggerScheduleEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { acknowledgeInbox } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { printableId, uuid } from '../../http/fields-schemas.ts'
+import { printableId, uuid } from '../../http/schemas.ts'
 
 export const acknowledgeInboxEndpoint = endpoint({
   operationId: 'acknowledgeInbox',

@@ -1,7 +1,7 @@
 import { acknowledgeInjection } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { printableId, uuid } from '../../http/fields-schemas.ts'
+import { printableId, uuid } from '../../http/schemas.ts'
 
 export const acknowledgeInjectionEndpoint = endpoint({
   operationId: 'acknowledgeInjection',

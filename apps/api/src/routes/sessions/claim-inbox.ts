@@ -1,7 +1,7 @@
 import { claimInbox } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { printableId } from '../../http/fields-schemas.ts'
+import { printableId } from '../../http/schemas.ts'
 import { claimedInboxSchema, inboxClaimSchema, presentClaimedInbox } from './inbox-schema.ts'
 
 export const claimInboxEndpoint = endpoint({

@@ -1,7 +1,6 @@
 import type { InboxItem } from '@muster/usecases'
 import { z } from 'zod'
-import { component, requestComponent } from '../../http/components-schemas.ts'
-import { time, toTime } from '../../http/fields-schemas.ts'
+import { component, requestComponent, time, toTime } from '../../http/schemas.ts'
 import { finalOutcomeSchema, recommendationSchema } from '../subtasks/subtask-schema.ts'
 
 export const ackSchema = component(

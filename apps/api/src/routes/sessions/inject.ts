@@ -1,7 +1,7 @@
 import { injectSession } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { printableId } from '../../http/fields-schemas.ts'
+import { printableId } from '../../http/schemas.ts'
 import { ackSchema } from './inbox-schema.ts'
 import { injectionRequestSchema, injectionSchema, presentInjection } from './injection-schema.ts'
 

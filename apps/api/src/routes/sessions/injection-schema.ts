@@ -1,7 +1,6 @@
 import type { Injection } from '@muster/usecases'
 import { z } from 'zod'
-import { component, requestComponent } from '../../http/components-schemas.ts'
-import { storable, time, toTimeOrNull } from '../../http/fields-schemas.ts'
+import { component, requestComponent, storable, time, toTimeOrNull } from '../../http/schemas.ts'
 
 const MESSAGES_MAX = 3
 

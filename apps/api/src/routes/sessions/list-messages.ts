@@ -1,7 +1,7 @@
 import { listMessages } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery, printableId } from '../../http/fields-schemas.ts'
+import { pageQuery, printableId } from '../../http/schemas.ts'
 import { messageListSchema, presentMessage } from './message-schema.ts'
 
 export const listMessagesEndpoint = endpoint({

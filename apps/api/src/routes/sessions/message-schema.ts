@@ -1,7 +1,6 @@
 import { MESSAGE_ROLES, QUALITIES, type SessionMessage, toStorableText } from '@muster/domain'
 import { z } from 'zod'
-import { component, listComponent, requestComponent } from '../../http/components-schemas.ts'
-import { metadata, printableId, text, time, toTime } from '../../http/fields-schemas.ts'
+import { component, listComponent, metadata, printableId, requestComponent, text, time, toTime } from '../../http/schemas.ts'
 
 const roleSchema = component('MessageRole', z.enum(MESSAGE_ROLES))
 

@@ -1,7 +1,7 @@
 import { postMessage } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { printableId } from '../../http/fields-schemas.ts'
+import { printableId } from '../../http/schemas.ts'
 import { messageSchema, newMessageSchema, presentMessage } from './message-schema.ts'
 
 export const postMessageEndpoint = endpoint({

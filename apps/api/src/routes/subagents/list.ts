@@ -1,7 +1,7 @@
 import { listSubagents } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery } from '../../http/fields-schemas.ts'
+import { pageQuery } from '../../http/schemas.ts'
 import { presentSubagentList, subagentListSchema } from './subagent-schema.ts'
 
 export const listSubagentsEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { isTerminal, type Subtask } from '@muster/domain'
 import { getSpawned, Replay, spawnSubagent } from '@muster/usecases'
 import { type Answer, endpoint } from '../../http/endpoint.ts'
-import { pickRunner, requireTimeout } from '../subtasks/spawn-options.ts'
+import { pickRunner, requireTimeout } from '../subtasks/new-subtask-schema.ts'
 import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from '../subtasks/wait-for-end.ts'
 import { presentSpawn, spawnResultSchema, subagentParams, subagentSpawnSchema } from './subagent-schema.ts'
 

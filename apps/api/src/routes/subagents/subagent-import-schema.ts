@@ -1,6 +1,6 @@
 import type { ImportedFile } from '@muster/usecases'
 import { z } from 'zod'
-import { component } from '../../http/components-schemas.ts'
+import { component } from '../../http/schemas.ts'
 import { presentProblem, problemSchema } from './subagent-schema.ts'
 
 const outcomeSchema = component(

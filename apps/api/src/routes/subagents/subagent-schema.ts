@@ -1,8 +1,7 @@
 import { cutToCodePoints, isTerminal, SUBAGENT_SOURCES, type SubagentDefinition, type SubagentProblem, type Subtask, type ToolAnswer } from '@muster/domain'
 import type { PutSubagent, SubagentList, SubagentSummary } from '@muster/usecases'
 import { z } from 'zod'
-import { component, requestComponent } from '../../http/components-schemas.ts'
-import { printableId, text } from '../../http/fields-schemas.ts'
+import { component, printableId, requestComponent, text } from '../../http/schemas.ts'
 import { newSubtaskSchema } from '../subtasks/new-subtask-schema.ts'
 import { durationMs } from '../subtasks/subtask-schema.ts'
 

@@ -1,6 +1,6 @@
 import { cancelSubtask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 
 export const cancelSubtaskEndpoint = endpoint({

@@ -1,7 +1,6 @@
 import { createSubtask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { newSubtaskSchema, toRequiredOutputs } from './new-subtask-schema.ts'
-import { toSpawnOptions } from './spawn-options.ts'
+import { newSubtaskSchema, toRequiredOutputs, toSpawnOptions } from './new-subtask-schema.ts'
 import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 
 export const createSubtaskEndpoint = endpoint({

@@ -2,7 +2,7 @@ import { isTerminal } from '@muster/domain'
 import { getSubtask } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams, queryNumber } from '../../http/fields-schemas.ts'
+import { idParams, queryNumber } from '../../http/schemas.ts'
 import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
 

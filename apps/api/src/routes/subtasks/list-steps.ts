@@ -1,7 +1,7 @@
 import { listSteps } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { idParams, pageQuery } from '../../http/schemas.ts'
 import { presentStep, stepListSchema } from './step-schema.ts'
 
 export const listStepsEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { listUpdates } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { idParams, pageQuery } from '../../http/schemas.ts'
 import { presentUpdate, updateListSchema } from './update-schema.ts'
 
 export const listUpdatesEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { listSubtasks } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery, printableId, subagentNameField } from '../../http/fields-schemas.ts'
+import { pageQuery, printableId, subagentNameField } from '../../http/schemas.ts'
 import { presentSubtask, subtaskListSchema, subtaskStatusSchema } from './subtask-schema.ts'
 
 export const listSubtasksEndpoint = endpoint({

@@ -1,7 +1,9 @@
-import { checkOutputSchema, processorMs, type RequiredOutput } from '@muster/domain'
+import { checkOutputSchema, chooseRunner, processorMs, type RequiredOutput, type RunnerChooser } from '@muster/domain'
+import type { NewSubtask } from '@muster/usecases'
 import { z } from 'zod'
-import { requestComponent } from '../../http/components-schemas.ts'
-import { metadata, printableId, storable, subagentNameField, text } from '../../http/fields-schemas.ts'
+import type { ApiDeps } from '../../api-deps.ts'
+import { metadata, printableId, requestComponent, storable, subagentNameField, text, toMicros } from '../../http/schemas.ts'
+import { fieldProblem, validationFailed } from '../../http/validation.ts'
 import { prioritySchema } from './subtask-schema.ts'
 
 /** Longest time of a processor that all schemas of one request may take to compile. What is meant well takes milliseconds. */
@@ -109,4 +111,54 @@ export function toRequiredOutputs(given: z.output<typeof requiredOutputs>): Requ
       ? { name: output, description: null, schema: null }
       : { name: output.name, description: output.description ?? null, schema: output.schema ?? null },
   )
+}
+
+type SpawnBody = Pick<
+  z.output<typeof newSubtaskSchema>,
+  'agent_id' | 'timeout_seconds' | 'notify' | 'parent_session_id' | 'subagent' | 'runner' | 'model' | 'budget' | 'metadata'
+> & { max_attempts?: number | undefined }
+
+/**
+ * How a subtask is to be run, as every request that starts one says it.
+ *
+ * @throws DomainError `validation_failed` for a timeout above this server's
+ */
+export function toSpawnOptions(deps: ApiDeps, body: SpawnBody): Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs' | 'priority'> {
+  requireTimeout(deps, body.timeout_seconds)
+  return {
+    agentId: body.agent_id,
+    timeoutSeconds: body.timeout_seconds,
+    notify: body.notify,
+    parentSessionId: body.parent_session_id ?? undefined,
+    subagent: body.subagent ?? undefined,
+    runner: pickRunner(deps, body.runner),
+    model: body.model ?? undefined,
+    maxAttempts: body.max_attempts,
+    budget: body.budget && toBudgetOptions(body.budget),
+    metadata: body.metadata,
+  }
+}
+
+/** @throws DomainError `validation_failed` for a timeout above this server's */
+export function requireTimeout(deps: ApiDeps, seconds: number | null | undefined): void {
+  const longest = deps.settings.SUBTASK_MAX_TIMEOUT
+  if (seconds == null || seconds <= longest) return
+  throw validationFailed([fieldProblem('/timeout_seconds', `must be at most ${longest}, the SUBTASK_MAX_TIMEOUT of this server`, seconds)])
+}
+
+export function toBudgetOptions(budget: NonNullable<SpawnBody['budget']>): NonNullable<NewSubtask['budget']> {
+  return {
+    maxSteps: budget.max_steps,
+    maxTokens: budget.max_tokens ?? undefined,
+    maxCostUsdMicros: budget.max_cost_usd == null ? undefined : toMicros(budget.max_cost_usd),
+  }
+}
+
+/**
+ * Chooses the runner of a subtask, or of the runs of a schedule. Every request that starts work asks here.
+ *
+ * @throws DomainError `runner_unavailable` when it is called, saying what to set or which other runner to name
+ */
+export function pickRunner(deps: ApiDeps, name: string | null | undefined): RunnerChooser {
+  return (subagent) => chooseRunner(deps.runners(), { name: name ?? null, subagent, configured: deps.settings.DEFAULT_RUNNER })
 }

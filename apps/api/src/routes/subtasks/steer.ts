@@ -1,8 +1,7 @@
 import { steerSubtask } from '@muster/usecases'
 import { z } from 'zod'
-import { requestComponent } from '../../http/components-schemas.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams, text } from '../../http/fields-schemas.ts'
+import { idParams, requestComponent, text } from '../../http/schemas.ts'
 import { deliverySchema, presentUpdate, updateSchema } from './update-schema.ts'
 
 const newUpdateSchema = requestComponent(

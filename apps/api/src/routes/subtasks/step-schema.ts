@@ -1,8 +1,7 @@
 import { STEP_KINDS } from '@muster/domain'
 import type { Step } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent } from '../../http/components-schemas.ts'
-import { time, toTime } from '../../http/fields-schemas.ts'
+import { component, listComponent, time, toTime } from '../../http/schemas.ts'
 
 export const stepKindSchema = component('StepKind', z.enum(STEP_KINDS))
 

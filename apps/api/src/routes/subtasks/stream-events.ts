@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { checkCursor, cursorOf, follow } from '../../events/follow.ts'
 import type { EventSink } from '../../events/sink.ts'
 import { streamEndpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { eventSchema } from '../events/event-schema.ts'
 import { afterQuery } from '../events/stream.ts'
 

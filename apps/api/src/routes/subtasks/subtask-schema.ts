@@ -1,7 +1,6 @@
 import { type Budget, FINAL_OUTCOMES, PRIORITIES, type RequiredOutput, SUBTASK_STATUSES, type Subtask, subtaskSessionId } from '@muster/domain'
 import { z } from 'zod'
-import { component, listComponent } from '../../http/components-schemas.ts'
-import { time, toTime, toTimeOrNull, toUsd } from '../../http/fields-schemas.ts'
+import { component, listComponent, time, toTime, toTimeOrNull, toUsd } from '../../http/schemas.ts'
 
 export const prioritySchema = component(
   'Priority',

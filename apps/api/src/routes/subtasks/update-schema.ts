@@ -1,7 +1,6 @@
 import type { Update } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent } from '../../http/components-schemas.ts'
-import { time, toTime, toTimeOrNull } from '../../http/fields-schemas.ts'
+import { component, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 
 export const deliverySchema = component(
   'Delivery',

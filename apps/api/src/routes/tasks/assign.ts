@@ -1,7 +1,7 @@
 import { assignTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
 import { entityTag } from '../../http/if-match.ts'
+import { idParams } from '../../http/schemas.ts'
 import { assignedTaskSchema, assignmentRequestSchema } from './task-changes-schema.ts'
 import { presentTask, TASK_HEADERS } from './task-schema.ts'
 

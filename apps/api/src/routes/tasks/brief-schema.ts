@@ -1,7 +1,7 @@
 import { BRIEF_LIMITS, type CleanBrief, REVIEW_MODES } from '@muster/domain'
 import type { RevisedTask, ValidatedTask } from '@muster/usecases'
 import { z } from 'zod'
-import { component, requestComponent } from '../../http/components-schemas.ts'
+import { component, requestComponent } from '../../http/schemas.ts'
 import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 import { briefWarningSchema, enforcementLevelSchema, presentTask, reviewModeSchema, taskPrioritySchema, taskSchema } from './task-schema.ts'

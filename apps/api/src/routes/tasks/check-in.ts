@@ -1,6 +1,6 @@
 import { checkIn } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { checkedInSchema, checkInTextSchema, newCheckInSchema, presentCheckedIn } from './task-changes-schema.ts'
 
 export const checkInEndpoint = endpoint({

@@ -1,6 +1,6 @@
 import { completeTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { completionSchema } from './task-changes-schema.ts'
 import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 

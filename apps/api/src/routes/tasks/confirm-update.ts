@@ -1,7 +1,7 @@
 import { confirmUpdate } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { uuid } from '../../http/fields-schemas.ts'
+import { uuid } from '../../http/schemas.ts'
 import { confirmedUpdateSchema, presentConfirmedUpdate } from './task-changes-schema.ts'
 
 export const confirmUpdateEndpoint = endpoint({

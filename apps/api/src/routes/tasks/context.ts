@@ -1,6 +1,6 @@
 import { getTaskContext } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { taskTextSchema } from './task-changes-schema.ts'
 
 export const getTaskContextEndpoint = endpoint({

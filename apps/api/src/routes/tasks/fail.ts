@@ -1,6 +1,6 @@
 import { failTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { reasonSchema } from './task-changes-schema.ts'
 import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 

@@ -1,6 +1,6 @@
 import { flagQuality } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { newQualityFlagSchema, presentQualityFlag, qualityFlagSchema } from '../evaluations/quality-flag-schema.ts'
 
 export const flagTaskQualityEndpoint = endpoint({

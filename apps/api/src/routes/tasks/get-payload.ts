@@ -1,6 +1,6 @@
 import { getTaskPayload } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { payloadSchema, presentPayload } from '../evaluations/evaluation-schema.ts'
 
 export const getTaskPayloadEndpoint = endpoint({

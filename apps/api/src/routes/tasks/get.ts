@@ -1,6 +1,6 @@
 import { getTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 
 export const getTaskEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { linkTsgToTask } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { uuid } from '../../http/fields-schemas.ts'
+import { uuid } from '../../http/schemas.ts'
 import { tsgId } from '../guides/tsg-schema.ts'
 import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 

@@ -1,7 +1,7 @@
 import { listTaskRevisions } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { idParams, pageQuery } from '../../http/schemas.ts'
 import { presentTaskRevision, taskRevisionListSchema } from './task-changes-schema.ts'
 
 export const listTaskRevisionsEndpoint = endpoint({

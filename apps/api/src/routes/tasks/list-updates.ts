@@ -1,7 +1,7 @@
 import { listTaskUpdates } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams, pageQuery } from '../../http/fields-schemas.ts'
+import { idParams, pageQuery } from '../../http/schemas.ts'
 import { presentUpdate, updateListSchema } from '../subtasks/update-schema.ts'
 
 export const listTaskUpdatesEndpoint = endpoint({

@@ -1,7 +1,7 @@
 import { listTasks } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery, printableId, text } from '../../http/fields-schemas.ts'
+import { pageQuery, printableId, text } from '../../http/schemas.ts'
 import { presentTaskSummary, taskListSchema, taskPrioritySchema, taskStatusSchema } from './task-schema.ts'
 
 export const listTasksEndpoint = endpoint({

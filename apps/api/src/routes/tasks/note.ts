@@ -1,6 +1,6 @@
 import { noteTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
+import { idParams } from '../../http/schemas.ts'
 import { presentUpdate, updateSchema } from '../subtasks/update-schema.ts'
 import { newNoteSchema } from './task-changes-schema.ts'
 

@@ -1,7 +1,7 @@
 import { reviseTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { idParams } from '../../http/fields-schemas.ts'
 import { entityTag, expectedRevision } from '../../http/if-match.ts'
+import { idParams } from '../../http/schemas.ts'
 import { presentRevisedTask, revisedTaskSchema, taskPatchSchema } from './brief-schema.ts'
 import { TASK_HEADERS } from './task-schema.ts'
 

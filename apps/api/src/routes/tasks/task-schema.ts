@@ -1,10 +1,9 @@
 import { CRITERION_SOURCES, CRITERION_STATES, ENFORCEMENT_LEVELS, FILE_STATUSES, REVIEW_MODES, TASK_PRIORITIES, TASK_STATUSES, type Task } from '@muster/domain'
 import type { TaskSummary } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent } from '../../http/components-schemas.ts'
 import type { Answer } from '../../http/endpoint.ts'
-import { time, toTime, toTimeOrNull } from '../../http/fields-schemas.ts'
 import { entityTag } from '../../http/if-match.ts'
+import { component, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 
 export const taskStatusSchema = component('TaskStatus', z.enum(TASK_STATUSES).describe('completed, failed and cancelled are final.'))

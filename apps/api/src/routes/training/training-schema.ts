@@ -1,6 +1,6 @@
 import { MESSAGE_ROLES, TRAINING_FORMATS } from '@muster/domain'
 import { z } from 'zod'
-import { component } from '../../http/components-schemas.ts'
+import { component } from '../../http/schemas.ts'
 
 export const trainingFormatSchema = component(
   'TrainingFormat',

@@ -1,4 +1,5 @@
 // SQL: permits are granted under the locks of lanes, at each spawn and each end of a run.
+import type { Settings } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 
 /** A part of a statement. */
@@ -11,6 +12,21 @@ export interface LaneDefaults {
   /** Over all agents of a project; null for no limit. */
   projectRunning: number | null
   projectPending: number | null
+}
+
+/** As many as this many agents may have, where the operator sets no limit of a project. */
+const AGENTS_OF_PROJECT = 20
+
+/** The limits of this server. 0 as the limit of a project means none. */
+export function laneDefaults(settings: Settings): LaneDefaults {
+  const { SUBTASK_MAX_CONCURRENT: running, SUBTASK_MAX_PENDING: pending } = settings
+  const ofProject = (given: number | undefined, perAgent: number) => (given === 0 ? null : (given ?? perAgent * AGENTS_OF_PROJECT))
+  return {
+    running,
+    pending,
+    projectRunning: ofProject(settings.SUBTASK_PROJECT_MAX_CONCURRENT, running),
+    projectPending: ofProject(settings.SUBTASK_PROJECT_MAX_PENDING, pending),
+  }
 }
 
 /** The limit of an agent in the project `p` of a statement: its own, or else that of all agents of the project, or else the default. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { prefersMarkdown } from './media-types.ts'
+import { prefersMarkdown } from './markdown-body.ts'
 
 describe('prefersMarkdown', () => {
   it.each([
