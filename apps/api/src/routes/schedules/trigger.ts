@@ -1,7 +1,7 @@
 import { triggerSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
 import { idParams } from '../../http/schemas.ts'
-import { pickRunner } from '../subtasks/new-subtask-schema.ts'
+import { pickRunner, SPAWN_ERRORS } from '../subtasks/new-subtask-schema.ts'
 import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
 
 export const triggerScheduleEndpoint = endpoint({
@@ -16,17 +16,7 @@ export const triggerScheduleEndpoint = endpoint({
   spawns: true,
   params: idParams('schedule'),
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: [
-    'spawn_blocked',
-    'subagent_not_found',
-    'subagent_invalid',
-    'background_mcp_blocked',
-    'not_found',
-    'invalid_transition',
-    'runner_unavailable',
-    'pending_limit_reached',
-    'schedules_disabled',
-  ],
+  errors: [...SPAWN_ERRORS, 'not_found', 'invalid_transition', 'schedules_disabled'],
   handle: ({ ctx, deps, params }) => triggerSchedule(ctx, params.id, ({ runner, subagent }) => void pickRunner(deps, runner)(subagent)),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
 })

@@ -1,7 +1,7 @@
 import { isTerminal, type Subtask } from '@muster/domain'
 import { getSpawned, Replay, spawnSubagent } from '@muster/usecases'
 import { type Answer, endpoint } from '../../http/endpoint.ts'
-import { pickRunner, requireTimeout } from '../subtasks/new-subtask-schema.ts'
+import { pickRunner, requireTimeout, SPAWN_ERRORS } from '../subtasks/new-subtask-schema.ts'
 import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from '../subtasks/wait-for-end.ts'
 import { presentSpawn, spawnResultSchema, subagentParams, subagentSpawnSchema } from './subagent-schema.ts'
 
@@ -40,17 +40,7 @@ export const spawnSubagentEndpoint = endpoint({
     200: { description: 'The sub-agent has ended, with its result.', schema: spawnResultSchema, headers: LOCATION },
     202: { description: 'Accepted and stored; the sub-agent has not ended yet.', schema: spawnResultSchema, headers: LOCATION },
   },
-  errors: [
-    'spawn_blocked',
-    'subagent_not_found',
-    'subagent_invalid',
-    'background_mcp_blocked',
-    'not_found',
-    'invalid_transition',
-    'runner_unavailable',
-    'pending_limit_reached',
-    'subtasks_disabled',
-  ],
+  errors: [...SPAWN_ERRORS, 'not_found', 'invalid_transition', 'subtasks_disabled'],
   deadlineMs: WAIT_DEADLINE_MS,
   async handle({ ctx, deps, params, body, gone, elapsedMs, authorizeAgain }) {
     const { wait_seconds } = body

@@ -1,6 +1,6 @@
 import { createSubtask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { newSubtaskSchema, toRequiredOutputs, toSpawnOptions } from './new-subtask-schema.ts'
+import { newSubtaskSchema, SPAWN_ERRORS, toRequiredOutputs, toSpawnOptions } from './new-subtask-schema.ts'
 import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 
 export const createSubtaskEndpoint = endpoint({
@@ -15,15 +15,7 @@ export const createSubtaskEndpoint = endpoint({
   spawns: true,
   body: newSubtaskSchema,
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: [
-    'spawn_blocked',
-    'subagent_not_found',
-    'subagent_invalid',
-    'background_mcp_blocked',
-    'runner_unavailable',
-    'pending_limit_reached',
-    'subtasks_disabled',
-  ],
+  errors: [...SPAWN_ERRORS, 'subtasks_disabled'],
   handle: async ({ ctx, deps, body }) =>
     createSubtask(ctx, {
       ...toSpawnOptions(deps, body),

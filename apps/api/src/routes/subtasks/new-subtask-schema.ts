@@ -1,10 +1,20 @@
-import { checkOutputSchema, chooseRunner, processorMs, type RequiredOutput, type RunnerChooser } from '@muster/domain'
+import { checkOutputSchema, chooseRunner, type ErrorCode, processorMs, type RequiredOutput, type RunnerChooser } from '@muster/domain'
 import type { NewSubtask } from '@muster/usecases'
 import { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
 import { metadata, printableId, requestComponent, storable, subagentNameField, text, toMicros } from '../../http/schemas.ts'
 import { fieldProblem, validationFailed } from '../../http/validation.ts'
 import { prioritySchema } from './subtask-schema.ts'
+
+/** What a request that starts a subtask can be refused for. */
+export const SPAWN_ERRORS = [
+  'spawn_blocked',
+  'subagent_not_found',
+  'subagent_invalid',
+  'background_mcp_blocked',
+  'runner_unavailable',
+  'pending_limit_reached',
+] as const satisfies readonly ErrorCode[]
 
 /** Longest time of a processor that all schemas of one request may take to compile. What is meant well takes milliseconds. */
 const SCHEMAS_MS_MAX = 1_000

@@ -3,7 +3,7 @@ import { dispatchTask } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
 import { idParams, requestComponent } from '../../http/schemas.ts'
-import { newSubtaskSchema, toSpawnOptions } from '../subtasks/new-subtask-schema.ts'
+import { newSubtaskSchema, SPAWN_ERRORS, toSpawnOptions } from '../subtasks/new-subtask-schema.ts'
 import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
 
 const { agent_id, timeout_seconds, notify, parent_session_id, subagent, runner, model, max_attempts, budget, metadata } = newSubtaskSchema.shape
@@ -46,17 +46,7 @@ export const dispatchTaskEndpoint = endpoint({
   body: taskDispatchSchema,
   bodyOptional: true,
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: [
-    'not_found',
-    'invalid_transition',
-    'spawn_blocked',
-    'subagent_not_found',
-    'subagent_invalid',
-    'background_mcp_blocked',
-    'runner_unavailable',
-    'pending_limit_reached',
-    'subtasks_disabled',
-  ],
+  errors: [...SPAWN_ERRORS, 'not_found', 'invalid_transition', 'subtasks_disabled'],
   handle: async ({ ctx, deps, params, body }) =>
     dispatchTask(ctx, params.id, () => ({ ...toSpawnOptions(deps, body), priority: body.priority, maxRevisions: body.max_revisions })),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
