@@ -1,7 +1,20 @@
+import { DomainError, type EvaluationSettings, judgeOf } from '@muster/domain'
 import { createEvaluation } from '@muster/usecases'
+import type { ApiDeps } from '../../api-deps.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { createdEvaluationSchema, newEvaluationSchema, presentCreatedEvaluation } from './evaluation-schema.ts'
-import { requireJudge } from './require-judge.ts'
+
+/**
+ * A judge that is asked for has to be there. That a project has one by its settings is no reason to refuse anything: then what is asked waits
+ * for a worker that can.
+ *
+ * @throws DomainError `runner_unavailable`, saying what to set
+ */
+function requireJudge({ missingForJudge }: Pick<ApiDeps, 'missingForJudge'>, judge: EvaluationSettings['judge']): void {
+  const asked = judgeOf({ judge })
+  const missing = asked === null ? [] : missingForJudge(asked.model)
+  if (missing.length > 0) throw new DomainError('runner_unavailable', `No model can judge: ${missing.join(' ')}`, { missing })
+}
 
 export const createEvaluationEndpoint = endpoint({
   operationId: 'createEvaluation',

@@ -1,9 +1,70 @@
-import { getEvaluationStats } from '@muster/usecases'
+import { RECOMMENDATIONS, VERDICTS } from '@muster/domain'
+import { type EvaluationStats, type EvaluationTally, getEvaluationStats } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { evaluationGroupingSchema, evaluationStatsSchema, presentEvaluationStats } from './evaluation-stats-schema.ts'
+import { component, time, toTime } from '../../http/schemas.ts'
 
 const instant = z.iso.datetime({ offset: true }).optional()
+
+const evaluationGroupingSchema = component('EvaluationGrouping', z.enum(['day', 'subagent', 'criterion']).describe('How scores are grouped.'))
+
+const countsOf = <Name extends string>(names: readonly Name[]) => z.object(Object.fromEntries(names.map((name) => [name, z.int()])) as Record<Name, z.ZodInt>)
+
+const tallyFields = {
+  outputs: z.int().describe('The number of outputs. Each counts once, however often it was evaluated.'),
+  scored: z.int().describe('The number of outputs with a score.'),
+  average_score: z.number().min(0).max(1).nullable().describe('The average score; null if there are none.'),
+  recommendations: component('RecommendationCounts', countsOf(RECOMMENDATIONS)),
+}
+
+const groupSchema = component(
+  'EvaluationGroup',
+  z.object({
+    key: z.string().nullable().describe('The day (UTC), the name of the sub-agent, or the text of the criterion. Null: no sub-agent.'),
+    ...tallyFields,
+    verdicts: component('VerdictCounts', countsOf(VERDICTS)).nullable().describe('The verdicts on the criterion; null for other groupings.'),
+  }),
+)
+
+const tally = { outputs: 12, scored: 10, average_score: 0.7125, recommendations: { approve: 5, review: 5, request_revision: 2 } }
+
+const evaluationStatsSchema = component(
+  'EvaluationStats',
+  z.object({
+    from: time('Outputs that were first evaluated from then on'),
+    to: time('and before then.'),
+    by: evaluationGroupingSchema,
+    ...tallyFields,
+    groups: z.array(groupSchema).describe('Days: newest first. Others: most outputs first. At most 400.'),
+    is_cut: z.boolean().describe('True if the time range has more than the newest 50,000 outputs that were counted.'),
+  }),
+  {
+    from: '2026-02-01T00:00:00.000Z',
+    to: '2026-03-03T00:00:00.000Z',
+    by: 'day',
+    ...tally,
+    groups: [{ key: '2026-03-02', ...tally, verdicts: null }],
+    is_cut: false,
+  },
+)
+
+function presentEvaluationStats(
+  by: z.output<typeof evaluationGroupingSchema>,
+  { from, to, total, groups, isCut }: EvaluationStats & { from: Date; to: Date },
+): z.output<typeof evaluationStatsSchema> {
+  return {
+    from: toTime(from),
+    to: toTime(to),
+    by,
+    ...presentTally(total),
+    groups: groups.map((group) => ({ key: group.key, ...presentTally(group), verdicts: group.verdicts })),
+    is_cut: isCut,
+  }
+}
+
+function presentTally({ outputs, scored, averageScore, recommendations }: EvaluationTally) {
+  return { outputs, scored, average_score: averageScore, recommendations }
+}
 
 export const getEvaluationStatsEndpoint = endpoint({
   operationId: 'getEvaluationStats',

@@ -1,5 +1,39 @@
+import type { RunnerDescription } from '@muster/runners'
+import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { presentRunner, runnerListSchema } from './runner-schema.ts'
+import { component } from '../../http/schemas.ts'
+
+const runnerSchema = component(
+  'Runner',
+  z.object({
+    name: z.string(),
+    available: z.boolean(),
+    default: z.boolean().describe('True for the runner of a subtask that names no runner and no sub-agent.'),
+    default_for_subagents: z
+      .boolean()
+      .describe('True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one.'),
+    follows_definitions: z
+      .boolean()
+      .describe('Whether the runner applies the role, instructions and tools of a sub-agent definition. Only such runners run sub-agents.'),
+    missing: z.array(z.string()).describe('What the operator must install or set before the runner is available.'),
+    steerable: z.boolean().describe('Whether updates reach a subtask that is already running.'),
+    version: z.string().optional().describe('For claude-code: the version of the program, once known.'),
+  }),
+  { name: 'scout', available: true, default: true, default_for_subagents: false, follows_definitions: false, missing: [], steerable: true },
+)
+
+const runnerListSchema = component('RunnerList', z.object({ items: z.array(runnerSchema) }), {
+  items: [
+    { name: 'scout', available: true, default: true, default_for_subagents: false, follows_definitions: false, missing: [], steerable: true },
+    { name: 'external', available: true, default: false, default_for_subagents: false, follows_definitions: true, missing: [], steerable: true },
+  ],
+})
+
+function presentRunner(runner: RunnerDescription): z.output<typeof runnerSchema> {
+  const { name, available, default: isDefault, defaultForSubagents, followsDefinitions, missing, steerable, version } = runner
+  const defaults = { default: isDefault, default_for_subagents: defaultForSubagents, follows_definitions: followsDefinitions }
+  return { name, available, ...defaults, missing: [...missing], steerable, ...(version !== undefined && { version }) }
+}
 
 export const listRunnersEndpoint = endpoint({
   operationId: 'listRunners',

@@ -1,7 +1,6 @@
 import { createSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { newScheduleSchema } from './new-schedule-schema.ts'
-import { RULE_ERRORS, toScheduleOptions } from './schedule-options.ts'
+import { newScheduleSchema, RULE_ERRORS, toScheduleOptions } from './new-schedule-schema.ts'
 import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
 export const createScheduleEndpoint = endpoint({

@@ -1,7 +1,6 @@
 import { previewSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { schedulePreviewRequestSchema } from './new-schedule-schema.ts'
-import { RULE_ERRORS, toScheduleOptions } from './schedule-options.ts'
+import { RULE_ERRORS, schedulePreviewRequestSchema, toScheduleOptions } from './new-schedule-schema.ts'
 import { presentRule, schedulePreviewSchema } from './schedule-schema.ts'
 
 export const previewScheduleEndpoint = endpoint({

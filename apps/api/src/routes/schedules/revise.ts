@@ -1,8 +1,7 @@
 import { reviseSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
 import { idParams } from '../../http/schemas.ts'
-import { schedulePatchSchema } from './new-schedule-schema.ts'
-import { RULE_ERRORS, toScheduleRevision } from './schedule-options.ts'
+import { RULE_ERRORS, schedulePatchSchema, toScheduleRevision } from './new-schedule-schema.ts'
 import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
 export const reviseScheduleEndpoint = endpoint({
