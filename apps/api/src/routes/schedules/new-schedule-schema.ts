@@ -3,7 +3,7 @@ import type { NewSchedule, ScheduleRevision } from '@muster/usecases'
 import { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
 import { printableId, requestComponent, text } from '../../http/schemas.ts'
-import { newSubtaskSchema, pickRunner, requireTimeout, toBudgetOptions, toSpawnOptions } from '../subtasks/new-subtask-schema.ts'
+import { newSubtaskSchema, pickRunner, requireTimeout, SPAWN_ERRORS, toBudgetOptions, toSpawnOptions } from '../subtasks/new-subtask-schema.ts'
 
 const phrase = text(PHRASE_LENGTH_MAX)
 
@@ -140,16 +140,7 @@ export const schedulePatchSchema = requestComponent(
 )
 
 /** What a rule, and what its runs are to be, can be refused for. */
-export const RULE_ERRORS = [
-  'spawn_blocked',
-  'subagent_not_found',
-  'subagent_invalid',
-  'background_mcp_blocked',
-  'schedule_ambiguous',
-  'schedule_unparseable',
-  'schedule_in_past',
-  'runner_unavailable',
-] as const satisfies readonly ErrorCode[]
+export const RULE_ERRORS: readonly ErrorCode[] = [...SPAWN_ERRORS, 'schedule_ambiguous', 'schedule_unparseable', 'schedule_in_past']
 
 type NewScheduleBody = z.output<typeof newScheduleSchema>
 

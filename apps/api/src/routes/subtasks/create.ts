@@ -15,7 +15,7 @@ export const createSubtaskEndpoint = endpoint({
   spawns: true,
   body: newSubtaskSchema,
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: [...SPAWN_ERRORS, 'subtasks_disabled'],
+  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'subtasks_disabled'],
   handle: async ({ ctx, deps, body }) =>
     createSubtask(ctx, {
       ...toSpawnOptions(deps, body),

@@ -6,15 +6,8 @@ import { metadata, printableId, requestComponent, storable, subagentNameField, t
 import { fieldProblem, validationFailed } from '../../http/validation.ts'
 import { prioritySchema } from './subtask-schema.ts'
 
-/** What a request that starts a subtask can be refused for. */
-export const SPAWN_ERRORS = [
-  'spawn_blocked',
-  'subagent_not_found',
-  'subagent_invalid',
-  'background_mcp_blocked',
-  'runner_unavailable',
-  'pending_limit_reached',
-] as const satisfies readonly ErrorCode[]
+/** What a run can be refused for, whether it starts now or by a schedule. */
+export const SPAWN_ERRORS: readonly ErrorCode[] = ['spawn_blocked', 'subagent_not_found', 'subagent_invalid', 'background_mcp_blocked', 'runner_unavailable']
 
 /** Longest time of a processor that all schemas of one request may take to compile. What is meant well takes milliseconds. */
 const SCHEMAS_MS_MAX = 1_000
