@@ -17,7 +17,7 @@ export {
   type Scope,
   SUBTASK_SCOPES,
 } from './core/actor.ts'
-export { DomainError, ERROR_CODES, type ErrorCode, errorForLog, type FieldProblem, notFound, PROBLEMS_SHOWN } from './core/errors.ts'
+export { DomainError, ERROR_CODES, type ErrorCode, errorForLog, type FieldProblem, notFound, PROBLEMS_SHOWN, requireFound } from './core/errors.ts'
 export { fenceOf, neutralised } from './core/fenced-text.ts'
 export { isUuid, subtaskSessionId } from './core/ids.ts'
 export { limited, OUT_OF_TIME, processorMs } from './core/limited.ts'

@@ -93,6 +93,12 @@ export function notFound(what: string): DomainError {
   return new DomainError('not_found', `There is no such ${what}, or it is not yours.`)
 }
 
+/** @throws DomainError `not_found` for null */
+export function requireFound<T>(thing: T | null, what: string): T {
+  if (thing === null) throw notFound(what)
+  return thing
+}
+
 /** What a log may say of an error: no detail, query or parameter, which hold what callers and programs have sent. */
 export function errorForLog(error: unknown): { type: string; message: string; code?: unknown; stack?: string | undefined } {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }

@@ -1,5 +1,5 @@
 import { type ApiKey, apiKeys, clock } from '@muster/db'
-import { DomainError, notFound, requireScope, SCOPES, type Scope } from '@muster/domain'
+import { DomainError, requireFound, requireScope, SCOPES, type Scope } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 import { newApiKeySecret } from '../core/secrets.ts'
@@ -61,7 +61,5 @@ export async function listApiKeys(ctx: Ctx, query: { limit: number; cursor?: str
 /** Ends a key at once. Repeating it changes nothing. @throws DomainError `not_found` */
 export async function revokeApiKey(ctx: Ctx, id: string): Promise<ApiKey> {
   requireScope(ctx.actor, 'admin')
-  const apiKey = await inProject(ctx, (tx) => apiKeys.revokeApiKey(tx, ctx.actor.projectId, id))
-  if (apiKey === null) throw notFound('API key')
-  return apiKey
+  return requireFound(await inProject(ctx, (tx) => apiKeys.revokeApiKey(tx, ctx.actor.projectId, id)), 'API key')
 }

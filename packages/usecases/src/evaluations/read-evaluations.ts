@@ -1,14 +1,12 @@
 import { type EvaluatedOutput, type EvaluationSummary, evaluationReads, type StoredEvaluation, subtasks, type Tx, tasks } from '@muster/db'
-import { DomainError, notFound, requireScope } from '@muster/domain'
+import { DomainError, notFound, requireFound, requireScope } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getEvaluation(ctx: Ctx, id: string): Promise<StoredEvaluation> {
   requireScope(ctx.actor, 'evaluations:read')
-  const evaluation = await reading(ctx, (tx) => evaluationReads.findEvaluation(tx, ctx.actor.projectId, id))
-  if (evaluation === null) throw notFound('evaluation')
-  return evaluation
+  return requireFound(await reading(ctx, (tx) => evaluationReads.findEvaluation(tx, ctx.actor.projectId, id)), 'evaluation')
 }
 
 export interface EvaluationQuery {
@@ -56,8 +54,7 @@ export async function getSubtaskPayload(ctx: Ctx, subtaskId: string): Promise<Pa
 
 async function payloadOf(ctx: Ctx, tx: Tx, evaluationId: string | null, what: 'task' | 'subtask' | null = null): Promise<Payload> {
   if (evaluationId === null) throw new DomainError('not_found', `No output of this ${what} has been evaluated yet.`)
-  const found = await evaluationReads.findOutput(tx, ctx.actor.projectId, evaluationId)
-  if (found === null) throw notFound('evaluation')
+  const found = requireFound(await evaluationReads.findOutput(tx, ctx.actor.projectId, evaluationId), 'evaluation')
   if (found.output === null) throw new DomainError('not_found', 'The output that was evaluated is not kept any more.')
   return { ...found, output: found.output }
 }

@@ -4,6 +4,7 @@ import {
   DomainError,
   type FieldProblem,
   notFound,
+  requireFound,
   requireScope,
   slugTsgId,
   suffixTsgId,
@@ -84,8 +85,7 @@ export async function updateTsg(ctx: Ctx, tsgId: string, change: { [Field in key
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
     await tsgs.announceTsgChange(tx, projectId)
-    const before = await tsgs.findTsg(tx, projectId, tsgId)
-    if (before === null) throw notFound('guide')
+    const before = requireFound(await tsgs.findTsg(tx, projectId, tsgId), 'guide')
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
     if (Object.keys(given).length === 0) return before
     return await tsgs.replaceTsg(tx, projectId, { tsgId, ...checkTsgContent({ ...before, ...given }) })

@@ -1,6 +1,7 @@
 import { type Tx, tasks, tsgs } from '@muster/db'
-import { diffBrief, notFound, requireController, requireOpenTask, requireScope, type Task } from '@muster/domain'
+import { diffBrief, notFound, requireController, requireScope, type Task } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
+import { lockOpenTask } from '../tasks/finish-task.ts'
 import { recordRevision } from '../tasks/revise-task.ts'
 
 /**
@@ -29,9 +30,7 @@ async function changeLink(ctx: Ctx, taskId: string, change: (tx: Tx) => Promise<
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
   return await inProject(ctx, async (tx) => {
-    const locked = await tasks.lockTask(tx, taskId)
-    if (locked === null) throw notFound('task')
-    requireOpenTask(locked)
+    const locked = await lockOpenTask(tx, taskId)
     const before = (await tasks.findTask(tx, taskId)) as Task
     if (!(await change(tx))) return before
     const revision = await tasks.writeRevisedTask(tx, taskId, {})

@@ -1,5 +1,5 @@
 import { outbox, tsgs, tsgUses } from '@muster/db'
-import { notFound, requireScope, type TsgUsage } from '@muster/domain'
+import { requireFound, requireScope, type TsgUsage } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { ALL_TSG_USES } from './read-tsgs.ts'
 
@@ -19,8 +19,7 @@ export async function recordTsgFeedback(
   const sessionId = lineage?.sessionId ?? feedback.sessionId ?? null
   const taskId = lineage?.taskId ?? feedback.taskId ?? null
   return await inProject(ctx, async (tx) => {
-    const tsg = await tsgs.findTsg(tx, projectId, tsgId)
-    if (tsg === null) throw notFound('guide')
+    const tsg = requireFound(await tsgs.findTsg(tx, projectId, tsgId), 'guide')
     await tsgUses.insertTsgUses(tx, projectId, [{ id: ctx.newId(), tsgId, kind: feedback.resolved ? 'resolved' : 'unresolved', sessionId, taskId }])
     if (feedback.resolved) {
       const data = { tsg_id: tsgId, title: tsg.title, session_id: sessionId, task_id: taskId }

@@ -9,6 +9,7 @@ import {
   type MemoryKind,
   notFound,
   readMemoryQuestion,
+  requireFound,
   requireScope,
 } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
@@ -71,9 +72,7 @@ function cut<Text extends string | null>(text: Text, pointsMax: number): [Text, 
 /** @throws DomainError `not_found` */
 export async function getFact(ctx: Ctx, id: string): Promise<Fact> {
   requireScope(ctx.actor, 'memory:read')
-  const fact = await reading(ctx, (tx) => facts.findFact(tx, ctx.actor.projectId, id))
-  if (fact === null) throw notFound('fact')
-  return fact
+  return requireFound(await reading(ctx, (tx) => facts.findFact(tx, ctx.actor.projectId, id)), 'fact')
 }
 
 /** A finished subtask with its whole result. @throws DomainError `not_found`, also while it runs and once it is forgotten */

@@ -1,14 +1,12 @@
 import { lanes, projects, transaction } from '@muster/db'
-import { notFound, type Project, type ProjectSettings, requireScope } from '@muster/domain'
+import { notFound, type Project, type ProjectSettings, requireFound, requireScope } from '@muster/domain'
 import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
 import { grantFreePermits } from '../subtasks/grant-permits.ts'
 
 /** @throws DomainError `not_found`, also for projects of others */
 export async function getProject(ctx: Ctx, id: string): Promise<Project> {
   requireScope(ctx.actor, 'admin')
-  const project = await reading(ctx, (tx) => projects.findProject(tx, id))
-  if (project === null) throw notFound('project')
-  return project
+  return requireFound(await reading(ctx, (tx) => projects.findProject(tx, id)), 'project')
 }
 
 /** Changes a project; `settings`, where given, replace the old ones. @throws DomainError `not_found` */

@@ -1,5 +1,5 @@
 import { claims, settle, subtasks, type Tx, tasks } from '@muster/db'
-import { type AttemptEnd, DomainError, notFound, requireScope, type StepKind, type Subtask, type Usage } from '@muster/domain'
+import { type AttemptEnd, DomainError, requireFound, requireScope, type StepKind, type Subtask, type Usage } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { type Ctx, inProject, Replay, reading } from '../core/ctx.ts'
 import { matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
@@ -106,8 +106,7 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
   return await inProject(ctx, async (tx) => {
-    const row = await subtasks.findSubtask(tx, id)
-    if (row === null) throw notFound('subtask')
+    const row = requireFound(await subtasks.findSubtask(tx, id), 'subtask')
     const undelivered = await deliverTaskUpdates(ctx, tx, ctx.actor.projectId, id, row.taskId)
     const { attempt, workerId } = await requireLease(tx, id, input.leaseToken)
     const checkpoint = {
@@ -189,8 +188,7 @@ async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, us
 }
 
 async function requireLease(tx: Tx, id: string, token: string): Promise<{ attempt: number; workerId: string }> {
-  const lease = await claims.findLease(tx, id)
-  if (lease === null) throw notFound('subtask')
+  const lease = requireFound(await claims.findLease(tx, id), 'subtask')
   if (lease.status !== 'running' || !matchesHash(token, lease.tokenHash)) throw leaseLost()
   return { attempt: lease.attempt, workerId: lease.workerId ?? 'unknown' }
 }

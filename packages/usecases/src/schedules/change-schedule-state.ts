@@ -1,5 +1,5 @@
 import { schedules } from '@muster/db'
-import { DomainError, nextFiring, notFound, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
+import { DomainError, nextFiring, requireFound, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { announce, giveUpWaitingSlot, lockOpenSchedule, requireSchedulesEnabled, settleSlots, stateEvent } from './locked-schedule.ts'
 
@@ -55,8 +55,7 @@ export async function resumeSchedule(ctx: Ctx, id: string): Promise<Schedule> {
 export async function deactivateSchedule(ctx: Ctx, id: string): Promise<Schedule> {
   requireScope(ctx.actor, 'schedules:write')
   return await inProject(ctx, async (tx) => {
-    const schedule = await schedules.lockSchedule(tx, id)
-    if (schedule === null) throw notFound('schedule')
+    const schedule = requireFound(await schedules.lockSchedule(tx, id), 'schedule')
     if (schedule.state === 'finished' || schedule.state === 'deactivated') return schedule
     const { events } = await settleSlots(ctx, tx, { ...schedule, state: 'paused' }, ctx.actor)
     const givenUp = await giveUpWaitingSlot(tx, schedule, ctx.actor)

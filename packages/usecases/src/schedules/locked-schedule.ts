@@ -1,5 +1,5 @@
 import { dueSlots, outbox, scheduleSlots, schedules, type Tx } from '@muster/db'
-import { DomainError, type DueSchedule, decideDue, type EventType, type NewEvent, nextFiring, notFound, type Schedule } from '@muster/domain'
+import { DomainError, type DueSchedule, decideDue, type EventType, type NewEvent, nextFiring, requireFound, type Schedule } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { scheduleEvent, slotEvent } from '../events/event-data.ts'
 
@@ -19,8 +19,7 @@ export function requireSchedulesEnabled({ settings }: Pick<Deps, 'settings'>): v
  * @throws DomainError `not_found`, `invalid_transition` once it is finished or deactivated
  */
 export async function lockOpenSchedule(tx: Tx, id: string): Promise<Schedule> {
-  const schedule = await schedules.lockSchedule(tx, id)
-  if (schedule === null) throw notFound('schedule')
+  const schedule = requireFound(await schedules.lockSchedule(tx, id), 'schedule')
   if (schedule.state === 'finished' || schedule.state === 'deactivated') {
     throw new DomainError('invalid_transition', `This schedule is ${schedule.state} and can no longer be changed. Create a new schedule.`, {
       status_now: schedule.state,

@@ -1,14 +1,12 @@
 import { scheduleSlots, schedules } from '@muster/db'
-import { notFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
+import { notFound, requireFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getSchedule(ctx: Ctx, id: string): Promise<Schedule> {
   requireScope(ctx.actor, 'schedules:read')
-  const schedule = await reading(ctx, (tx) => schedules.findSchedule(tx, id))
-  if (schedule === null) throw notFound('schedule')
-  return schedule
+  return requireFound(await reading(ctx, (tx) => schedules.findSchedule(tx, id)), 'schedule')
 }
 
 export interface ScheduleQuery {

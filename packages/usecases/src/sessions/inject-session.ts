@@ -1,5 +1,15 @@
 import { inbox, injections, pipeline, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
-import { DomainError, fenceOf, MORE_RESULTS, notFound, renderInboxItem, renderTsgNotice, requireOwnSession, requireScope, type TsgHit } from '@muster/domain'
+import {
+  DomainError,
+  fenceOf,
+  MORE_RESULTS,
+  renderInboxItem,
+  renderTsgNotice,
+  requireFound,
+  requireOwnSession,
+  requireScope,
+  type TsgHit,
+} from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { matchTsgsAt, recordSurfaced } from '../guides/surface-tsgs.ts'
 import { findUndeliveredUpdates, recordDeliveries, renderUndeliveredUpdates, type UndeliveredTask } from '../tasks/undelivered-updates.ts'
@@ -196,8 +206,7 @@ export async function acknowledgeInjection(ctx: Ctx, sessionId: string, claimId:
   const { projectId } = ctx.actor
   await inProject(ctx, async (tx) => {
     await injections.lockSession(tx, projectId, sessionId)
-    const claim = await injections.findClaim(tx, projectId, sessionId, claimId)
-    if (claim === null) throw notFound('claim')
+    const claim = requireFound(await injections.findClaim(tx, projectId, sessionId, claimId), 'claim')
     if (claim.isAcknowledged) return
     if (claim.isReplaced) {
       throw new DomainError('conflict', 'This claim has lapsed, and its items were delivered again. Acknowledge the injection that brought them.')

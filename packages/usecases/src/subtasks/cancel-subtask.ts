@@ -1,5 +1,5 @@
 import { inbox, type LockedSubtask, outbox, settle, subtasks, type Tx, tasks, updates } from '@muster/db'
-import { DomainError, isTerminal, type NewEvent, notFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
+import { DomainError, isTerminal, type NewEvent, requireFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { returnTaskToPending } from '../assignments/unassign-task.ts'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
@@ -20,8 +20,7 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
     // Locks of tasks come before those of subtasks.
     const [taskId] = await settle.listTaskIds(tx, [id])
     const task = taskId === undefined ? null : await tasks.lockTask(tx, taskId)
-    const row = await subtasks.lockSubtask(tx, id)
-    if (row === null) throw notFound('subtask')
+    const row = requireFound(await subtasks.lockSubtask(tx, id), 'subtask')
     if (isTerminal(row.status)) {
       throw new DomainError('not_cancellable', `This subtask has already ended as ${row.status}.`, { status_now: row.status })
     }

@@ -1,5 +1,5 @@
 import { type Step, steps, subtasks, type Update, updates } from '@muster/db'
-import { notFound, ownSubjectId, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { notFound, ownSubjectId, requireFound, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 
@@ -7,9 +7,7 @@ import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 export async function getSubtask(ctx: Ctx, id: string): Promise<Subtask> {
   requireScope(ctx.actor, 'subtasks:read')
   requireOwnSubtask(ctx.actor, id)
-  const subtask = await reading(ctx, (tx) => subtasks.findSubtask(tx, id))
-  if (subtask === null) throw notFound('subtask')
-  return subtask
+  return requireFound(await reading(ctx, (tx) => subtasks.findSubtask(tx, id)), 'subtask')
 }
 
 export interface SubtaskQuery {

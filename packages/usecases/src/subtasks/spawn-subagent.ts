@@ -1,5 +1,5 @@
 import { subtasks, type Tx } from '@muster/db'
-import { DomainError, isTerminal, notFound, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
+import { DomainError, isTerminal, notFound, requireFound, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { engageSubagent } from '../subagents/engage-subagent.ts'
 import { insertPrepared, type NewSubtask, prepareRun, unwrap } from './create-subtask.ts'
@@ -44,8 +44,7 @@ export async function spawnSubagent(ctx: Ctx, name: string, input: SubagentSpawn
 }
 
 async function requireResumable(tx: Tx, name: string, id: string): Promise<Subtask> {
-  const earlier = await subtasks.findSubtask(tx, id)
-  if (earlier === null) throw notFound('subtask to resume')
+  const earlier = requireFound(await subtasks.findSubtask(tx, id), 'subtask to resume')
   if (earlier.subagentName !== name) {
     const of = earlier.subagentName === null ? 'of no sub-agent' : `of ${earlier.subagentName}`
     const reason = `is a subtask ${of}, and ${name} can go on from its own alone`

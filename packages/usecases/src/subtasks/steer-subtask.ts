@@ -1,5 +1,5 @@
 import { outbox, subtasks, type Update, updates } from '@muster/db'
-import { DomainError, isTerminal, notFound, requireScope } from '@muster/domain'
+import { DomainError, isTerminal, requireFound, requireScope } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { updateEvent } from '../events/event-data.ts'
 import { grantFreePermits } from './grant-permits.ts'
@@ -22,8 +22,7 @@ export interface NewSubtaskUpdate {
 export async function steerSubtask(ctx: Ctx, id: string, input: NewSubtaskUpdate): Promise<Update> {
   requireScope(ctx.actor, 'subtasks:write')
   return await inProject(ctx, async (tx) => {
-    const row = await subtasks.lockSubtask(tx, id)
-    if (row === null) throw notFound('subtask')
+    const row = requireFound(await subtasks.lockSubtask(tx, id), 'subtask')
     if (isTerminal(row.status)) {
       throw new DomainError('invalid_transition', `This subtask has already ended as ${row.status}; it takes no more updates.`, { status_now: row.status })
     }

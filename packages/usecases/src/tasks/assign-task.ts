@@ -1,10 +1,10 @@
 import { assignments, type LockedTask, outbox, type Tx, taskDependencies, tasks } from '@muster/db'
-import { DomainError, notFound, requireController, requireOpenTask, requireScope, type Task } from '@muster/domain'
+import { DomainError, requireController, requireScope, type Task } from '@muster/domain'
 import { supersedeQueued, unassign } from '../assignments/unassign-task.ts'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { newAssignmentCredential } from '../core/secrets.ts'
 import { taskEvent } from '../events/event-data.ts'
-import { cancelSubtaskOf, isHeldByRun } from './finish-task.ts'
+import { cancelSubtaskOf, isHeldByRun, lockOpenTask } from './finish-task.ts'
 
 /**
  * Assigns a task to the session of a sub-agent and returns a credential that opens this task alone and starts no work. A new session
@@ -18,9 +18,7 @@ export async function assignTask(ctx: Ctx, id: string, sessionId: string, { rese
   requireController(ctx.actor)
   const secret = newAssignmentCredential(id)
   return await inProject(ctx, async (tx) => {
-    const task = await tasks.lockTask(tx, id)
-    if (task === null) throw notFound('task')
-    requireOpenTask(task)
+    const task = await lockOpenTask(tx, id)
     await requireUnblocked(tx, task)
     if (resend && task.subagentSessionId === sessionId) await resendBrief(ctx, tx, task, secret.hash)
     else await assignLockedTask(ctx, tx, task, sessionId, secret.hash)

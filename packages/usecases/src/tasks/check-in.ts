@@ -7,9 +7,9 @@ import {
   matchLines,
   type NewEvent,
   type NplBlock,
-  notFound,
   parseCheckIns,
   readCheckIn,
+  requireFound,
   requireOpenTask,
   requireOwnTask,
   requireScope,
@@ -41,8 +41,7 @@ export async function checkIn(
   requireScope(ctx.actor, 'tasks:write')
   const blocks = parseCheckIns(input.content).filter((block) => isAbout(taskId, block))
   return await inProject(ctx, async (tx) => {
-    const task = await tasks.lockTask(tx, taskId)
-    if (task === null) throw notFound('task')
+    const task = requireFound(await tasks.lockTask(tx, taskId), 'task')
     requireOwnTask(ctx.actor, task)
     requireOpenTask(task)
     if (blocks.length === 0) throw withoutCheckIn(taskId)

@@ -2,9 +2,9 @@ import { type LockedTask, outbox, type Tx, tasks } from '@muster/db'
 import {
   DomainError,
   type NewEvent,
-  notFound,
   type OutputProblem,
   outputProblems,
+  requireFound,
   requireOpenTask,
   requireOwnTask,
   requireScope,
@@ -77,8 +77,7 @@ export async function completeTaskInTransaction(
   { outputs, summary, actor, evaluate, hasRunEnded }: HandIn,
 ): Promise<TaskCompletion> {
   await lockForCompletion(tx, projectId)
-  const task = await tasks.lockTask(tx, taskId)
-  if (task === null) throw notFound('task')
+  const task = requireFound(await tasks.lockTask(tx, taskId), 'task')
   if (!COMPLETABLE.includes(task.status)) return { refused: task.status }
   const problems = outputProblems(task.requiredOutputs, outputs)
   if (problems.length > 0) return { problems }
@@ -115,7 +114,6 @@ function cannotBeCompleted(status: TaskStatus): DomainError {
 async function requireOwn(ctx: Ctx, tx: Tx, id: string): Promise<void> {
   if (ctx.actor.lineage === null) return
   await lockForCompletion(tx, ctx.actor.projectId)
-  const task = await tasks.lockTask(tx, id)
-  if (task === null) throw notFound('task')
+  const task = requireFound(await tasks.lockTask(tx, id), 'task')
   requireOwnTask(ctx.actor, task)
 }

@@ -1,22 +1,11 @@
 import { assignments, type LockedTask, outbox, tasks } from '@muster/db'
-import {
-  DomainError,
-  notFound,
-  requireController,
-  requireOpenTask,
-  requireScope,
-  type Subtask,
-  subtaskSessionId,
-  type TaskPriority,
-  type TaskStatus,
-  taskOfBrief,
-} from '@muster/domain'
+import { DomainError, requireController, requireScope, type Subtask, subtaskSessionId, type TaskPriority, type TaskStatus, taskOfBrief } from '@muster/domain'
 import { unassign } from '../assignments/unassign-task.ts'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { inBackground, insertPrepared, type NewSubtask, prepareRun, unwrap } from '../subtasks/create-subtask.ts'
 import { requireUnblocked } from './assign-task.ts'
-import { isHeldByRun } from './finish-task.ts'
+import { isHeldByRun, lockOpenTask } from './finish-task.ts'
 
 /** How a brief is run. The brief itself supplies the prompt and the outputs. */
 export type TaskDispatch = Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs'>
@@ -37,9 +26,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
   requireController(ctx.actor)
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
-    const task = await tasks.lockTask(tx, id)
-    if (task === null) throw notFound('task')
-    requireOpenTask(task)
+    const task = await lockOpenTask(tx, id)
     await requireUnblocked(tx, task)
     requireIdle(task)
     const input = choose()

@@ -3,10 +3,10 @@ import {
   DomainError,
   isTerminal,
   type NewEvent,
-  notFound,
   type OutputProblem,
   type ReportedTaskStatus,
   requireController,
+  requireFound,
   requireOpenTask,
   requireScope,
   subtaskSessionId,
@@ -39,15 +39,24 @@ async function endTask(ctx: Ctx, id: string, status: 'failed' | 'cancelled', rea
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
   return await inProject(ctx, async (tx) => {
-    const task = await tasks.lockTask(tx, id)
-    if (task === null) throw notFound('task')
-    requireOpenTask(task)
+    const task = await lockOpenTask(tx, id)
     // The end of the run was reported as completed. That its task then failed or was cancelled is another report.
     const held = (await isHeldByEndedRun(tx, task)) ? { ...task, subtaskId: null } : task
     await finishTask(ctx, tx, held, { status, lastError: reason }, ctx.actor)
     await cancelSubtaskOf(ctx, tx, task, ctx.actor)
     return (await tasks.findTask(tx, id)) as Task
   })
+}
+
+/**
+ * Locks a task that has not ended.
+ *
+ * @throws DomainError `not_found`, `invalid_transition` once it has ended
+ */
+export async function lockOpenTask(tx: Tx, id: string): Promise<LockedTask> {
+  const task = requireFound(await tasks.lockTask(tx, id), 'task')
+  requireOpenTask(task)
+  return task
 }
 
 /** Keeps dependencies from being edited while tasks are completed. Before the locks of tasks, whose completion may release others. */

@@ -4,6 +4,7 @@ import {
   notFound,
   renderContext,
   requireController,
+  requireFound,
   requireOwnTask,
   requireScope,
   TASK_STATUSES,
@@ -109,8 +110,7 @@ export async function listTaskUpdates(ctx: Ctx, id: string, query: PageQuery): P
 export async function confirmUpdate(ctx: Ctx, updateId: string): Promise<Update> {
   requireScope(ctx.actor, 'tasks:read')
   return await reading(ctx, async (tx) => {
-    const update = await taskUpdates.findUpdate(tx, updateId)
-    if (update === null) throw notFound('update')
+    const update = requireFound(await taskUpdates.findUpdate(tx, updateId), 'update')
     const { lineage } = ctx.actor
     if (update.subtaskId !== null && lineage !== null && lineage.subtaskId !== update.subtaskId) throw notFound('update')
     if (update.taskId !== null && lineage !== null) await findOwn(ctx, tx, update.taskId, 'update')
@@ -119,8 +119,7 @@ export async function confirmUpdate(ctx: Ctx, updateId: string): Promise<Update>
 }
 
 async function findOwn(ctx: Ctx, tx: Tx, id: string, what = 'task'): Promise<Task> {
-  const task = await tasks.findTask(tx, id)
-  if (task === null) throw notFound(what)
+  const task = requireFound(await tasks.findTask(tx, id), what)
   requireOwnTask(ctx.actor, task)
   return task
 }

@@ -4,10 +4,8 @@ import {
   type Evaluation,
   isOutputCriterion,
   type NewEvent,
-  notFound,
   outputProblems,
   requireController,
-  requireOpenTask,
   requireScope,
   revisionRequest,
   type Sender,
@@ -16,7 +14,7 @@ import {
 import { leaveEndedRun } from '../assignments/unassign-task.ts'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { taskEvent } from '../events/event-data.ts'
-import { finishTask, isHeldByEndedRun, lockForCompletion, outputsMissing } from './finish-task.ts'
+import { finishTask, isHeldByEndedRun, lockForCompletion, lockOpenTask, outputsMissing } from './finish-task.ts'
 import { queueTaskUpdate } from './send-task-update.ts'
 
 export interface Review {
@@ -38,9 +36,7 @@ export async function reviewTask(ctx: Ctx, id: string, { decision, note }: Revie
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
     if (decision === 'approve') await lockForCompletion(tx, projectId)
-    const task = await tasks.lockTask(tx, id)
-    if (task === null) throw notFound('task')
-    requireOpenTask(task)
+    const task = await lockOpenTask(tx, id)
     if (task.status !== 'in_review') {
       throw new DomainError('invalid_transition', `This task is ${task.status}. It can be reviewed once its outputs are submitted.`, {
         status_now: task.status,

@@ -7,9 +7,9 @@ import {
   diffBrief,
   findCycle,
   mergeAllCriteria,
-  notFound,
   renderUpdateContent,
   requireController,
+  requireFound,
   requireOpenTask,
   requireScope,
   type Sender,
@@ -21,6 +21,7 @@ import {
 import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { findBlockers } from './create-task.ts'
+import { lockOpenTask } from './finish-task.ts'
 import { queueTaskUpdate } from './send-task-update.ts'
 import { type ValidatedTask, validateBrief } from './validate-task.ts'
 
@@ -59,8 +60,7 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
   for (;;) {
-    const read = await reading(ctx, (tx) => tasks.findTask(tx, id))
-    if (read === null) throw notFound('task')
+    const read = requireFound(await reading(ctx, (tx) => tasks.findTask(tx, id)), 'task')
     requireOpenTask(read)
     requireRevision(expected, read.revision)
     const validated = await validateBrief(ctx, { ...toBriefFields(read), ...patch })
@@ -69,9 +69,7 @@ export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expect
       async (tx) => {
         // Dependencies are locked before the task, as when a task is completed.
         const blockers = patch.depends_on === undefined ? null : await findBlockers(tx, ctx.actor.projectId, validated.cleaned.dependsOn)
-        const task = await tasks.lockTask(tx, id)
-        if (task === null) throw notFound('task')
-        requireOpenTask(task)
+        const task = await lockOpenTask(tx, id)
         requireRevision(expected, task.revision)
         // Another revision came in between, and the caller accepts any: the change is validated again with that one.
         if (task.revision !== read.revision) return null

@@ -1,7 +1,8 @@
-import { assignments, type LockedTask, outbox, type Tx, tasks, taskUpdates, type Update } from '@muster/db'
-import { notFound, requireController, requireOpenTask, requireScope, type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
+import { assignments, type LockedTask, outbox, type Tx, taskUpdates, type Update } from '@muster/db'
+import { requireController, requireScope, type Sender, subtaskSessionId, type UpdateType } from '@muster/domain'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { taskUpdateEvent } from '../events/event-data.ts'
+import { lockOpenTask } from './finish-task.ts'
 
 export interface TaskUpdateInput {
   type: UpdateType
@@ -57,9 +58,7 @@ export async function noteTask(ctx: Ctx, id: string, content: string): Promise<U
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
   return await inProject(ctx, async (tx) => {
-    const task = await tasks.lockTask(tx, id)
-    if (task === null) throw notFound('task')
-    requireOpenTask(task)
+    const task = await lockOpenTask(tx, id)
     return await queueTaskUpdate(ctx, tx, task, { type: 'note', content, revision: task.revision, actor: ctx.actor })
   })
 }

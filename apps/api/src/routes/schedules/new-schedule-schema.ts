@@ -38,7 +38,7 @@ const graceSeconds = z.int().min(0).max(31_536_000).describe('How many seconds l
 const parentSession = printableId('The session whose inbox gets the results. Default: `schedule-<id>`.', 'research-1')
 
 /** The one phrase of a body; null in one that has none, or several. */
-export function phraseOf(body: { [Kind in PhraseKind]?: string | null | undefined }): Phrase | null {
+function phraseOf(body: { [Kind in PhraseKind]?: string | null | undefined }): Phrase | null {
   const given = PHRASE_KINDS.filter((kind) => body[kind] != null)
   const [kind] = given
   return given.length === 1 && kind !== undefined ? { kind, text: body[kind] as string } : null
