@@ -3,7 +3,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '../client.ts'
 import { facts } from '../schema/facts.ts'
 import { subtasks } from '../schema/subtasks.ts'
-import { anyOf } from './core/any-of.ts'
+import { anyOf } from './core/lists.ts'
 
 const FACT = {
   id: facts.id,

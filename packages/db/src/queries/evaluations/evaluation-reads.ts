@@ -5,8 +5,7 @@ import { pipeline, type Tx } from '../../client.ts'
 import { evaluations } from '../../schema/evaluations.ts'
 import { judgements } from '../../schema/judgements.ts'
 import { readBody } from '../core/bodies.ts'
-import { along, type Filter, given } from '../core/newest-first.ts'
-import { planForValues } from '../core/plan-for-values.ts'
+import { along, type Filter, given, planForValues } from '../core/lists.ts'
 
 /** The state of the judgement of an output. */
 export interface JudgementState {

@@ -1,7 +1,7 @@
 // SQL: scores are counted by grouping sets over the latest evaluation of each output.
 import type { Recommendation, Verdict } from '@muster/domain'
 import { pipeline, type Tx } from '../../client.ts'
-import { planForValues } from '../core/plan-for-values.ts'
+import { planForValues } from '../core/lists.ts'
 
 /** What scores are grouped by. */
 export type EvaluationGrouping = 'day' | 'subagent' | 'criterion'

@@ -4,8 +4,8 @@ import type { Tx } from '../../client.ts'
 import { bodies } from '../../schema/bodies.ts'
 import { qualityFlags } from '../../schema/quality-flags.ts'
 import { sessionMessages } from '../../schema/session-messages.ts'
-import { anyOf } from '../core/any-of.ts'
 import { readBodies } from '../core/bodies.ts'
+import { anyOf } from '../core/lists.ts'
 import { toFlag } from './quality-flags.ts'
 
 export interface FlaggedFilter {

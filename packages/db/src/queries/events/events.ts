@@ -1,8 +1,8 @@
-import type { LoggedEvent } from '@muster/domain'
+import { createHash } from 'node:crypto'
+import { isUuid, type LoggedEvent } from '@muster/domain'
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { events } from '../../schema/events.ts'
-import { subjectKey } from './subjects.ts'
 
 export interface EventFilter {
   /** Of one project, or of all where the pool may see them. */
@@ -44,4 +44,19 @@ export async function logBounds(tx: Tx): Promise<{ oldestSeq: number; latestSeq:
   const [row] = await tx.orm.execute<{ oldest: number; latest: number }>(sql`
     select coalesce((select seq from events order by seq limit 1), 0) as oldest, coalesce((select seq from events order by seq desc limit 1), 0) as latest`)
   return { oldestSeq: row?.oldest ?? 0, latestSeq: row?.latest ?? 0 }
+}
+
+/**
+ * The key of a subject in the index of the log: its id, or an id made from its name if it has no id, as guides do. The name cannot be read back
+ * from it, so it is stored as well.
+ */
+export function subjectKey(idOrName: string): string {
+  if (isUuid(idOrName)) return idOrName
+  const hex = createHash('sha256').update(idOrName).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** The name of a subject that has no id. */
+export function subjectName(idOrName: string): string | null {
+  return isUuid(idOrName) ? null : idOrName
 }

@@ -1,7 +1,7 @@
 // SQL: every change of everything publishes here, and the relay moves the rows.
 import type { NewEvent } from '@muster/domain'
 import type { Tx } from '../../client.ts'
-import { subjectKey, subjectName } from './subjects.ts'
+import { subjectKey, subjectName } from './events.ts'
 
 /**
  * Writes events to the outbox, in this transaction. Call it after locking their subject: readers see the events of a subject in the order of the

@@ -2,7 +2,7 @@ import type { TsgUsage } from '@muster/domain'
 import { and, count, eq } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { type TSG_USES, tsgUses } from '../../schema/tsg-uses.ts'
-import { anyOf } from '../core/any-of.ts'
+import { anyOf } from '../core/lists.ts'
 
 export interface NewTsgUse {
   id: string

@@ -4,7 +4,7 @@ import type { Tx } from '../../client.ts'
 import { projects } from '../../schema/projects.ts'
 import { taskTsgs } from '../../schema/task-tsgs.ts'
 import { tsgs } from '../../schema/tsgs.ts'
-import { anyOf } from '../core/any-of.ts'
+import { anyOf } from '../core/lists.ts'
 
 /** A guide as lists show it. */
 export type TsgSummary = Omit<Tsg, 'content'>

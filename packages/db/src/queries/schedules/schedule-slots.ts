@@ -2,7 +2,7 @@ import type { ScheduleRun } from '@muster/domain'
 import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { scheduleSlots } from '../../schema/schedule-slots.ts'
-import { along } from '../core/newest-first.ts'
+import { along } from '../core/lists.ts'
 
 const waitingSlotOf = (scheduleId: string) => and(eq(scheduleSlots.scheduleId, scheduleId), eq(scheduleSlots.outcome, 'waiting'))
 

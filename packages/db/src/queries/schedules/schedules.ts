@@ -2,9 +2,7 @@ import { SCHEDULE_STATES, type Schedule, type ScheduleState } from '@muster/doma
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
 import { schedules } from '../../schema/schedules.ts'
-import { anyOf } from '../core/any-of.ts'
-import { along, given } from '../core/newest-first.ts'
-import { planForValues } from '../core/plan-for-values.ts'
+import { along, anyOf, given, planForValues } from '../core/lists.ts'
 
 type Row = typeof schedules.$inferSelect
 

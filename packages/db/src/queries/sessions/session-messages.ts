@@ -3,7 +3,7 @@ import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { bodies } from '../../schema/bodies.ts'
 import { sessionMessages } from '../../schema/session-messages.ts'
-import { along } from '../core/newest-first.ts'
+import { along } from '../core/lists.ts'
 
 const { projectId: _, bodyId: __, ...COLUMNS } = getTableColumns(sessionMessages)
 

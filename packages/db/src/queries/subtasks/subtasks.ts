@@ -3,8 +3,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
 import { subtasks } from '../../schema/subtasks.ts'
 import { readBody } from '../core/bodies.ts'
-import { along, type Filter, given } from '../core/newest-first.ts'
-import { planForValues } from '../core/plan-for-values.ts'
+import { along, type Filter, given, planForValues } from '../core/lists.ts'
 import { type AsText, fromText, read, SHOWN, type ShownRow, type SubtaskRow, toSubtask } from './row.ts'
 
 /** One subtask with its whole result, or null. */

@@ -3,7 +3,7 @@ import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { subtasks } from '../../schema/subtasks.ts'
 import { updates } from '../../schema/updates.ts'
-import { anyOf } from '../core/any-of.ts'
+import { anyOf } from '../core/lists.ts'
 
 export interface Update {
   updateId: string

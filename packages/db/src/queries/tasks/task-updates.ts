@@ -3,7 +3,7 @@ import { and, eq, gt, inArray, lte, notInArray, type SQL, sql } from 'drizzle-or
 import type { Tx } from '../../client.ts'
 import { tasks } from '../../schema/tasks.ts'
 import { updates } from '../../schema/updates.ts'
-import { anyOf } from '../core/any-of.ts'
+import { anyOf } from '../core/lists.ts'
 import { insertUpdate, selectUpdates, type Update } from '../subtasks/updates.ts'
 
 export interface NewTaskUpdate {

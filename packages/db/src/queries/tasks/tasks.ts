@@ -4,9 +4,7 @@ import { pipeline, type Tx } from '../../client.ts'
 import { taskTsgs } from '../../schema/task-tsgs.ts'
 import { tasks } from '../../schema/tasks.ts'
 import { tsgs } from '../../schema/tsgs.ts'
-import { anyOf } from '../core/any-of.ts'
-import { along, given } from '../core/newest-first.ts'
-import { planForValues } from '../core/plan-for-values.ts'
+import { along, anyOf, given, planForValues } from '../core/lists.ts'
 import { listDependencies } from './task-dependencies.ts'
 
 // The search index of a task is not shown.

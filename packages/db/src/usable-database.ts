@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { type Database, isDatabaseUnavailable } from './client.ts'
 import { knownMigrations } from './migration-files.ts'
 import {
   explainDatabaseError,
@@ -80,4 +82,65 @@ function notConfined(login: string, why: string): UnusableDatabaseError {
     `DATABASE_URL logs in as ${login}, which ${why}: move that address to MIGRATE_DATABASE_URL, give DATABASE_URL ` +
       'a login of its own (for example postgres://muster:<password>@host:5432/muster) and run `npm run migrate`, which creates it.',
   )
+}
+
+const RETRY_MS = 500
+
+interface WhenUsableOptions {
+  /** Ends the wait. A check that has begun goes on for a few seconds at most, and so does the work. */
+  signal: AbortSignal
+  /** Receives each reason to wait once. */
+  log: { warn(fields: object, message: string): void }
+}
+
+/**
+ * Runs `work` once the database is usable. Tries again while the database is away or not migrated, also if it goes away during `work`, which must leave
+ * nothing behind then.
+ *
+ * @returns what `work` returns, or undefined after `signal`
+ * @throws UnusableDatabaseError and other errors that a wait does not end
+ */
+export async function whenUsable<T>(url: string, { signal, log }: WhenUsableOptions, work: () => Promise<T>): Promise<T | undefined> {
+  let reason: string | undefined
+  while (!signal.aborted) {
+    try {
+      await requireUsableDatabase(url, { needsQueues: true })
+      return await work()
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) && !(error instanceof UnmigratedDatabaseError)) throw error
+      const { message } = error as Error
+      if (message !== reason) log.warn({}, `waiting for the database: ${message}`)
+      reason = message
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  return undefined
+}
+
+const NOT_MIGRATED = 'The database has not been migrated to this version: run `npm run migrate`.'
+/** The role of a pool does not exist before the first migration, and PostgreSQL refuses the connection then. */
+const NO_SUCH_ROLE = '22023'
+
+/**
+ * What the schema of the database lacks for this version, and what to do, in a sentence; null if nothing is missing. A newer version may migrate it while
+ * this process runs, because each version runs on the schema of the next one. Only a start is refused then (`requireUsableDatabase`).
+ *
+ * @throws the error of a database that does not answer
+ */
+export async function missingFromDatabase({ sql }: Pick<Database, 'sql'>): Promise<string | null> {
+  try {
+    const [found] = await sql<{ is_readable: boolean; has_queues: boolean }[]>`
+      select exists (select from pg_namespace where nspname = 'pgboss') as has_queues, coalesce((
+        select has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, 'SELECT')
+        from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'muster_migrations' and c.relname = 'applied'
+      ), false) as is_readable`
+    if (found?.is_readable !== true || !found.has_queues) return NOT_MIGRATED
+    const applied = (await sql<{ name: string }[]>`select name from muster_migrations.applied`).map((row) => row.name)
+    const known = await knownMigrations()
+    const missing = known.find((name) => !applied.includes(name))
+    return missing === undefined ? null : `The database has not been migrated to this version, it lacks ${missing}: run \`npm run migrate\`.`
+  } catch (error) {
+    if ((error as { code?: unknown }).code === NO_SUCH_ROLE) return NOT_MIGRATED
+    throw error
+  }
 }

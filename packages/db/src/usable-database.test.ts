@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { type TestDatabase, testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { whenUsable } from './when-usable.ts'
+import { whenUsable } from './usable-database.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { desc, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
+import type { Tx } from '../../client.ts'
 
 /** A column, and the value that a list is limited to. */
 export type Filter = readonly [PgColumn, string]
@@ -21,4 +22,17 @@ export function along(columns: readonly Filter[], id: PgColumn, beforeId: string
   const before = beforeId === undefined ? [] : [sql`${row([...names, sql`${id}`])} < ${row([...values, sql`${beforeId}`])}`]
   const range = columns.length === 0 ? [] : [sql`${row(names)} >= ${row(values)}`, ...(beforeId === undefined ? [sql`${row(names)} <= ${row(values)}`] : [])]
   return { where: [...range, ...before], orderBy: [...columns.map(([column]) => desc(column)), desc(id)] }
+}
+
+/** Whether a column has one of some values. One parameter for all, where `inArray` would make another statement for each number of them. */
+export function anyOf(column: PgColumn, values: readonly string[]): SQL {
+  return sql`${column} = any(${sql.param(values)})`
+}
+
+/**
+ * Plans the later statements of this transaction for their values, because a rare value has to be read another way than a frequent one. SQL, because
+ * it is first in a pipeline: Drizzle would send it after the SQL that follows.
+ */
+export async function planForValues(tx: Tx): Promise<void> {
+  await tx.sql`set local plan_cache_mode = force_custom_plan`
 }
