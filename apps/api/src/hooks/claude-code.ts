@@ -1,9 +1,12 @@
+import { agentCallOf } from '@muster/domain'
 import { takeHookEvent } from '@muster/usecases'
 import { endpoint } from '../http/endpoint.ts'
 import { hookAnswerSchema, hookInputSchema, presentHookAnswer, toHookCall } from './schema.ts'
 
 /** Longest time that Claude Code is held up by a call, in milliseconds. */
 const PATIENCE_MS = 500
+/** The same for a call of the Agent tool with a task, whose sub-agent would begin without its brief. */
+const BRIEF_PATIENCE_MS = 1_500
 
 /**
  * The HTTP hook of Claude Code. An error here must not break a session: an error, or 500 ms without an answer, is logged and answered with an empty
@@ -26,13 +29,16 @@ export const claudeCodeHookEndpoint = endpoint({
   body: hookInputSchema,
   repairsText: true,
   bodyBytesMax: 8 * 1_048_576,
-  yieldsAfterMs: PATIENCE_MS,
+  yieldsAfterMs: BRIEF_PATIENCE_MS,
   answers: { 200: { description: 'Context for Claude Code, a denial, or one more turn; empty if there is none of these.', schema: hookAnswerSchema } },
   async handle({ ctx: { idempotency: _, ...ctx }, body, elapsedMs }) {
     const about = { session_id: body.session_id, event: body.hook_event_name }
     const complain = (error: unknown) => ctx.log.warn({ err: error, ...about }, 'a hook was answered with nothing')
     try {
-      return await answerWithin(PATIENCE_MS - elapsedMs(), (isAwaited) => takeHookEvent(ctx, toHookCall(body), isAwaited), complain)
+      const call = toHookCall(body)
+      const isWithTask = call.event === 'PreToolUse' && typeof agentCallOf(call)?.taskId === 'string'
+      const patienceMs = isWithTask ? BRIEF_PATIENCE_MS : PATIENCE_MS
+      return await answerWithin(patienceMs - elapsedMs(), (isAwaited) => takeHookEvent(ctx, call, isAwaited), complain)
     } catch (error) {
       complain(error)
       return null

@@ -1,4 +1,4 @@
-import { bodies, hooks, sessionMessages, type Tx, tasks } from '@muster/db'
+import { bodies, hooks, injections, sessionMessages, type Tx, tasks } from '@muster/db'
 import { fenceOf, findBlocks, isTerminalTask, notFound, requireController, requireOpenTask, requireScope } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { assignLockedTask, requireUnblocked } from '../tasks/assign-task.ts'
@@ -78,6 +78,7 @@ export async function bindAgentCall(
   const { sessionId, boundSessionId, evidence } = binding
   if (!(await reading(ctx, (tx) => hooks.hasOpenAgentCalls(tx, projectId, sessionId)))) return null
   return await inProject(ctx, async (tx) => {
+    await injections.lockSession(tx, projectId, boundSessionId)
     const call = await hooks.bindAgentCall(tx, projectId, sessionId, boundSessionId, evidence)
     if (call === null) return null
     const { taskId, seq, revision } = call
@@ -87,6 +88,19 @@ export async function bindAgentCall(
     if (seq !== null && revision !== null) await recordDeliveries(ctx, tx, projectId, boundSessionId, [{ taskId, seq, revision }], ctx.actor)
     await attributeMessages(ctx, tx, boundSessionId, taskId)
     return { taskId, isAssigned: true }
+  })
+}
+
+/**
+ * Attributes what a session has said without a task to the only task that it holds. A message that is stored while the task is being bound misses it
+ * otherwise: the lock of the session puts this behind the binding.
+ */
+export async function attributeToOnlyTask(ctx: Ctx, sessionId: string): Promise<void> {
+  const { projectId } = ctx.actor
+  await inProject(ctx, async (tx) => {
+    await injections.lockSession(tx, projectId, sessionId)
+    const [taskId, ...others] = await hooks.listTasksOfSession(tx, projectId, sessionId)
+    if (taskId !== undefined && others.length === 0) await attributeMessages(ctx, tx, sessionId, taskId)
   })
 }
 

@@ -21,7 +21,7 @@ import {
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
-import { bindAgentCall, closeAgentCalls, openAgentCall } from './agent-calls.ts'
+import { attributeToOnlyTask, bindAgentCall, closeAgentCalls, openAgentCall } from './agent-calls.ts'
 import { acknowledgeInjection, injectSession } from './inject-session.ts'
 import { postMessage } from './messages.ts'
 
@@ -156,7 +156,8 @@ async function stop(ctx: Ctx, call: HookCall, sessionId: string): Promise<void> 
   if (lastAssistantMessage !== null) {
     const taskIds = agentId === null ? [] : tasksNamedIn(lastAssistantMessage)
     if (taskIds.length > 0) await bind(ctx, call, sessionId, { taskIds })
-    await storeHookMessage(ctx, sessionId, { content: lastAssistantMessage, agentType, event })
+    const isAttributed = await storeHookMessage(ctx, sessionId, { content: lastAssistantMessage, agentType, event })
+    if (!isAttributed && agentId !== null && mayAssign(ctx)) await attributeToOnlyTask(ctx, sessionId)
   }
   // Every sub-agent that this turn started has begun, so what is still open was named in a refused call.
   if (event === 'Stop' && agentId === null && mayAssign(ctx)) await closeAgentCalls(ctx, call.sessionId)
@@ -210,13 +211,13 @@ async function scanHookFailure(ctx: Ctx, sessionId: string, error: string): Prom
 
 /**
  * Stores the last message of an agent. If its session holds exactly one task, or a block of the message names exactly one of them, the message is
- * about that task and its check-ins are stored.
+ * about that task and its check-ins are stored. Returns whether nothing is left without a task.
  *
  * @throws DomainError as `postMessage`
  */
-async function storeHookMessage(ctx: Ctx, sessionId: string, said: { content: string; agentType: string | null; event: string }): Promise<void> {
+async function storeHookMessage(ctx: Ctx, sessionId: string, said: { content: string; agentType: string | null; event: string }): Promise<boolean> {
   const content = toStorableText(said.content)
-  if (!/\S/.test(content)) return
+  if (!/\S/.test(content)) return true
   const held = await reading(ctx, (tx) => hooks.listTasksOfSession(tx, ctx.actor.projectId, sessionId))
   const named = tasksNamedIn(content).filter((id) => held.includes(id))
   const [taskId = null] = held.length === 1 ? held : named.length === 1 ? named : []
@@ -227,4 +228,5 @@ async function storeHookMessage(ctx: Ctx, sessionId: string, said: { content: st
     agentName: said.agentType === null ? undefined : cutToCodePoints(toStorableText(said.agentType), 128),
     metadata: { source: 'claude-code', hook_event_name: said.event },
   })
+  return taskId !== null
 }
