@@ -1,3 +1,4 @@
+// SQL: `planForValues` is first in a pipeline. Drizzle would send it after the SQL that follows.
 import { desc, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Tx } from '../../client.ts'
@@ -29,10 +30,7 @@ export function anyOf(column: PgColumn, values: readonly string[]): SQL {
   return sql`${column} = any(${sql.param(values)})`
 }
 
-/**
- * Plans the later statements of this transaction for their values, because a rare value has to be read another way than a frequent one. SQL, because
- * it is first in a pipeline: Drizzle would send it after the SQL that follows.
- */
+/** Plans the later statements of this transaction for their values, because a rare value has to be read another way than a frequent one. */
 export async function planForValues(tx: Tx): Promise<void> {
   await tx.sql`set local plan_cache_mode = force_custom_plan`
 }
