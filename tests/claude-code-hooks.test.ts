@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { claudePath } from '@muster/testing/claude-program'
 import { type ScriptedModels, startScriptedModels } from '@muster/testing/scripted-models'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type System, startSystem } from './harness/system.ts'
 
 /** Claude Code of a person: the real program, with the settings that docs/claude-code.md gives, over models on loopback. */
@@ -115,10 +115,13 @@ describe('Claude Code with the HTTP hook of Muster', () => {
     expect(await session(sessionId, 'The park has trees: measure them.', key)).toEqual({ code: 0, said: expect.stringContaining('All are measured.') })
     expect(wrong).toEqual([])
     for (const { id, title } of tasks) {
-      const task = await client.ok<{ subagent_session_id: string | null; status: string }>('GET', `/tasks/${id}`)
-      expect(task.subagent_session_id).toMatch(new RegExp(`^${sessionId}:`))
-      const { items } = await client.ok<{ items: { content: string; task_id: string }[] }>('GET', `/sessions/${task.subagent_session_id}/messages`)
-      expect(items).toEqual([expect.objectContaining({ content: `${title}: twelve metres.`, task_id: id })])
+      // The program does not wait for the answer to its last events.
+      await vi.waitFor(async () => {
+        const task = await client.ok<{ subagent_session_id: string }>('GET', `/tasks/${id}`)
+        expect(String(task.subagent_session_id)).toMatch(new RegExp(`^${sessionId}:`))
+        const { items } = await client.ok<{ items: { content: string; task_id: string }[] }>('GET', `/sessions/${task.subagent_session_id}/messages`)
+        expect(items).toEqual([expect.objectContaining({ content: `${title}: twelve metres.`, task_id: id })])
+      }, 10_000)
     }
   })
 

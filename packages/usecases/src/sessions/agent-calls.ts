@@ -52,7 +52,7 @@ export async function openAgentCall(ctx: Ctx, { taskId, ...call }: AgentCall): P
   })
 }
 
-/** Forgets the calls of a session that started no certain sub-agent: the one of a tool use, or all. @throws DomainError `forbidden` */
+/** Forgets the calls of a session that started no certain sub-agent: the one of a tool use, or all that are older than a few seconds. @throws DomainError `forbidden` */
 export async function closeAgentCalls(ctx: Ctx, sessionId: string, toolUseId: string | null = null): Promise<void> {
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)

@@ -303,8 +303,13 @@ describe('a task that a call of the Agent tool names', () => {
     await callAgent(sessionId, task.id)
     await take('SubagentStop', { sessionId, agentId: 'other' })
     expect(await waiting(sessionId)).toHaveLength(1)
+    // The answer of the tool may still be on its way.
+    await take('Stop', { sessionId })
+    expect(await waiting(sessionId)).toHaveLength(1)
+    await advanceClock(harness.admin, '11 seconds')
     await take('Stop', { sessionId })
     expect(await waiting(sessionId)).toHaveLength(0)
+    await resetClock(harness.admin)
     await callAgent(sessionId, task.id)
     await advanceClock(harness.admin, '61 minutes')
     await begin(sessionId, 'a')

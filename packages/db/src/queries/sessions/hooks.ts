@@ -4,6 +4,8 @@ import type { Tx } from '../../client.ts'
 
 /** A call of the Agent tool that has not ended after this long is void: it was refused or broken off without an event. */
 const CALL_LASTS_SECONDS = 3_600
+/** The event of its end may still be handled when the turn of the session ends: Claude Code does not wait for a slow answer. */
+const CALL_ENDS_SECONDS = 10
 /** A call is kept this long, for inspection. Each new one deletes some old ones, so that there are never many. */
 const CALL_KEPT_SECONDS = 86_400
 const REMOVED_MAX = 100
@@ -91,11 +93,11 @@ export async function hasOpenAgentCalls(tx: Tx, projectId: string, sessionId: st
   return rows.length > 0
 }
 
-/** Forgets a call of a session that was not bound, or, without a tool use, all of them. */
+/** Forgets a call of a session that was not bound, or, without a tool use, all whose end is not still being handled. */
 export async function deleteOpenAgentCalls(tx: Tx, projectId: string, sessionId: string, toolUseId: string | null): Promise<void> {
-  await tx.sql`
-    delete from hook_reservations where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null
-      and (${toolUseId}::text is null or tool_use_id = ${toolUseId})`
+  const { sql } = tx
+  const ended = toolUseId === null ? sql`created_at < muster_now() - ${CALL_ENDS_SECONDS} * interval '1 second'` : sql`tool_use_id = ${toolUseId}`
+  await sql`delete from hook_reservations where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null and ${ended}`
 }
 
 /** The definition of a subtask's sub-agent, and whether it runs in the background; null for a subtask without a sub-agent. */
