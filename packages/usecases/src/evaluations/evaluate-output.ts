@@ -3,7 +3,6 @@ import {
   type Evaluation,
   type EvaluationInput,
   type EvaluationJudge,
-  type EvaluationOrigin,
   type EvaluationRules,
   earlierLines,
   evaluate,
@@ -20,15 +19,7 @@ import {
 import type { Deps } from '../core/ctx.ts'
 
 /** What an output is of. */
-export interface EvaluatedSubject {
-  projectId: string
-  origin: EvaluationOrigin
-  taskId: string | null
-  subtaskId: string | null
-  messageId: string | null
-  sessionId: string | null
-  subagentName: string | null
-}
+type EvaluatedSubject = Pick<NewEvaluationRow, 'projectId' | 'origin' | 'taskId' | 'subtaskId' | 'messageId' | 'sessionId' | 'subagentName'>
 
 /** Judges an output, and makes of it the row that is to be stored. Reads and writes nothing. */
 export function evaluateOutput(
