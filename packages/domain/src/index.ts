@@ -21,7 +21,7 @@ export { DomainError, ERROR_CODES, type ErrorCode, errorForLog, type FieldProble
 export { fenceOf, neutralised } from './core/fenced-text.ts'
 export { isUuid, subtaskSessionId } from './core/ids.ts'
 export { limited, OUT_OF_TIME, processorMs } from './core/limited.ts'
-export { type BlockItem, findBlocks, linesOf, type NplBlock, readItem } from './core/npl-blocks.ts'
+export { type BlockItem, findBlocks, type NplBlock } from './core/npl-blocks.ts'
 export { isPublicAddress } from './core/public-address.ts'
 export {
   codePointLength,
@@ -40,7 +40,6 @@ export {
   isOutputCriterion,
   type JudgeVerdict,
   outputChecks,
-  type SchemaVerdict,
   VERDICT_METHODS,
   VERDICTS,
   type Verdict,
@@ -55,7 +54,6 @@ export {
   type Recommendation,
 } from './evaluations/evaluation.ts'
 export {
-  JUDGED_LENGTH_MAX,
   type Judge,
   type JudgeAnswer,
   type JudgeQuestion,
@@ -79,16 +77,7 @@ export {
   type QualityFlag,
   TRAINING_CANDIDACY,
 } from './evaluations/record.ts'
-export { DEFAULT_WEIGHTS, parseReflection } from './evaluations/reflection.ts'
-export {
-  DEFAULT_EVALUATION_RULES,
-  type EvaluationRules,
-  type EvaluationSettings,
-  evaluationRules,
-  evaluationSettingsSchema,
-  GATES,
-  judgeOf,
-} from './evaluations/settings.ts'
+export { DEFAULT_EVALUATION_RULES, type EvaluationRules, type EvaluationSettings, evaluationRules, judgeOf } from './evaluations/settings.ts'
 export { revisionRequest, summarize } from './evaluations/text.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './evaluations/training-export.ts'
 export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './events/event.ts'
@@ -117,9 +106,8 @@ export { type Episode, type Fact, MEMORY_KINDS, MEMORY_LIMITS, MEMORY_SHOWN, typ
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './projects/project.ts'
 export { chooseRunner, defaultRunner, followsDefinitions, type RunnerChooser, type RunnerOffer, requireFollowsDefinitions } from './runners/runner-choice.ts'
 export { toolsOfRunner, toolWarnings } from './runners/runner-tools.ts'
-export type { CalendarTiming } from './schedules/cron-times.ts'
-export { type DueDecision, type DueSchedule, type DueSlot, decideDue } from './schedules/due.ts'
-export { PHRASE_LENGTH_MAX, type Phrase, type PhraseCandidate, type PhraseContext, type PhraseReading, readPhrase } from './schedules/phrases/phrase.ts'
+export { type DueDecision, type DueSchedule, decideDue } from './schedules/due.ts'
+export { PHRASE_LENGTH_MAX, type Phrase, readPhrase } from './schedules/phrases/phrase.ts'
 export { cronExprOf, ruleOf } from './schedules/rule.ts'
 export {
   MISSED_POLICIES,
@@ -137,8 +125,8 @@ export {
   type SlotOutcome,
   scheduleSessionId,
 } from './schedules/schedule.ts'
-export { firingsAfter, nextFiring, shortestGapSeconds, type Timing } from './schedules/timing.ts'
-export { isTimeZone, toInstant, toWallTime, type WallTime } from './schedules/wall-clock.ts'
+export { firingsAfter, nextFiring, type Timing } from './schedules/timing.ts'
+export { isTimeZone } from './schedules/wall-clock.ts'
 export {
   agentCallOf,
   type HookCall,
@@ -187,18 +175,16 @@ export {
   toSubagentName,
 } from './subagents/subagent.ts'
 export { type EarlierWork, type PromptInput, renderPrompt, taskOfBrief } from './subtasks/prompt.ts'
-export { classifyResult, type ResultText } from './subtasks/result-text.ts'
+export { classifyResult } from './subtasks/result-text.ts'
 export {
   type AttemptEnd,
   type Budget,
   decideEnd,
   type EndDecision,
-  type EndingSubtask,
   FINAL_OUTCOMES,
   type FinalOutcome,
   INLINE_BYTES_MAX,
   isTerminal,
-  NEXT_STATUSES,
   type PartialResult,
   PRIORITIES,
   PRIORITY_RANKS,
@@ -213,15 +199,15 @@ export {
   type TerminalStatus,
   type Usage,
 } from './subtasks/subtask.ts'
-export { type BriefDiff, changedFields, type DiffPart, diffBrief, renderDiff, updateTypeOf } from './tasks/brief-diff.ts'
+export { type BriefDiff, changedFields, type DiffPart, diffBrief, updateTypeOf } from './tasks/brief-diff.ts'
 export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withFileChecks, withWarnings } from './tasks/brief-fields.ts'
 export { type BriefFile, briefFiles, fileWarning, isUnder, resolveBriefPath } from './tasks/brief-files.ts'
 export { BRIEF_LIMITS } from './tasks/brief-report.ts'
 export { CRITERIA_FIELDS, renderAssignment, renderContext, renderRunFolder, renderUpdateContent, shownDiff } from './tasks/brief-text.ts'
-export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn, renderCheckInTemplate } from './tasks/check-in.ts'
-export { mergeAllCriteria, mergeCriteria } from './tasks/criteria.ts'
-export { type DependencyEdge, findCycle } from './tasks/dependencies.ts'
-export { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, type OutputProblem, outputProblems, type RequiredOutput } from './tasks/output-schema.ts'
+export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './tasks/check-in.ts'
+export { mergeAllCriteria } from './tasks/criteria.ts'
+export { findCycle } from './tasks/dependencies.ts'
+export { checkOutputSchema, type OutputProblem, outputProblems, type RequiredOutput } from './tasks/output-schema.ts'
 export {
   type BriefWarning,
   CRITERION_SOURCES,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findBlocks, linesOf, readItem } from '../index.ts'
+import { findBlocks } from '../index.ts'
+import { linesOf, readItem } from './npl-blocks.ts'
 
 /** `kind(line|line)`, with a `…` behind those that are not closed. */
 function shortly(text: string): string[] {

@@ -6,11 +6,11 @@ import {
   type EvaluationInput,
   evaluate,
   evaluationRules,
-  evaluationSettingsSchema,
   type JudgeVerdict,
   revisionRequest,
   summarize,
 } from '../index.ts'
+import { evaluationSettingsSchema } from './settings.ts'
 
 /** [D2] Check-in Convention */
 const DOCUMENT = `<npl-block type="check-in" task-id="task-123">

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type EvaluatedCriterion, JUDGED_LENGTH_MAX, readJudgeAnswer, renderJudgeQuestion } from '../index.ts'
+import { type EvaluatedCriterion, readJudgeAnswer, renderJudgeQuestion } from '../index.ts'
+import { JUDGED_LENGTH_MAX } from './judge.ts'
 
 const CRITERIA: EvaluatedCriterion[] = [
   { id: 'a', text: 'Implements JWT authentication', source: 'acceptance', required: true },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_WEIGHTS, parseReflection } from '../index.ts'
+import { DEFAULT_WEIGHTS, parseReflection } from './reflection.ts'
 
 function reflect(...lines: string[]): string {
   return ['<npl-reflection>', ...lines, '</npl-reflection>'].join('\n')

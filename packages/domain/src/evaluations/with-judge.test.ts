@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type EvaluatedCriterion, type EvaluationInput, evaluate, evaluationRules, GATES, type JudgeVerdict, type SchemaVerdict, withJudge } from '../index.ts'
+import { type EvaluatedCriterion, type EvaluationInput, evaluate, evaluationRules, type JudgeVerdict, withJudge } from '../index.ts'
+import type { SchemaVerdict } from './criteria.ts'
+import { GATES } from './settings.ts'
 
 const CRITERIA: EvaluatedCriterion[] = [
   { id: 'login', text: 'Implements the login', source: 'acceptance', required: true },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DueDecision, type DueSchedule, type DueSlot, decideDue, nextFiring } from '../index.ts'
+import { type DueDecision, type DueSchedule, decideDue, nextFiring } from '../index.ts'
+import type { DueSlot } from './due.ts'
 
 /** Every minute, and the first slot that was not looked at is 09:00. */
 function due(over: Partial<DueSchedule> = {}): DueSchedule {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { RRuleTemporal } from 'rrule-temporal'
 import { describe, expect, it } from 'vitest'
-import { type CalendarTiming, cronExprOf, firingsAfter, ruleOf, type Timing } from '../index.ts'
+import { cronExprOf, firingsAfter, ruleOf, type Timing } from '../index.ts'
+import type { CalendarTiming } from './cron-times.ts'
 
 const ANCHOR = new Date('2026-03-06T12:34:56Z')
 

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { DateTime } from 'luxon'
 import { describe, expect, it } from 'vitest'
-import { type CalendarTiming, firingsAfter, nextFiring, shortestGapSeconds, type Timing } from '../index.ts'
+import { firingsAfter, nextFiring, type Timing } from '../index.ts'
+import type { CalendarTiming } from './cron-times.ts'
+import { shortestGapSeconds } from './timing.ts'
 
 function calendar(crons: string | string[], every: CalendarTiming['every'] = null): CalendarTiming {
   return { kind: 'calendar', crons: [crons].flat(), every }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { DateTime } from 'luxon'
 import { describe, expect, it } from 'vitest'
-import { isTimeZone, toInstant, toWallTime, type WallTime } from '../index.ts'
-import { latestWallUpTo } from './wall-clock.ts'
+import { isTimeZone } from '../index.ts'
+import { latestWallUpTo, toInstant, toWallTime, type WallTime } from './wall-clock.ts'
 
 const HOUR = 3_600_000
 

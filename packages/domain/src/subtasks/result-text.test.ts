@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { classifyResult, type ResultText } from '../index.ts'
+import { classifyResult } from '../index.ts'
+import type { ResultText } from './result-text.ts'
 
 interface Row {
   verdict: ResultText['kind']

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AttemptEnd, decideEnd, type EndDecision, type EndingSubtask, FINAL_OUTCOMES, isTerminal, NEXT_STATUSES, SUBTASK_STATUSES } from '../index.ts'
+import { type AttemptEnd, decideEnd, type EndDecision, FINAL_OUTCOMES, isTerminal, SUBTASK_STATUSES } from '../index.ts'
+import { type EndingSubtask, NEXT_STATUSES } from './subtask.ts'
 
 const subtask: EndingSubtask = { failures: 0, maxAttempts: 2, timeoutSeconds: 120, cancelRequested: false, requiredOutputs: [] }
 const files = { name: 'files', description: null, schema: { type: 'array', items: { type: 'string' } } }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changedFields, diffBrief, renderDiff, type Task, updateTypeOf } from '../index.ts'
+import { changedFields, diffBrief, type Task, updateTypeOf } from '../index.ts'
+import { renderDiff } from './brief-diff.ts'
 
 const task: Task = {
   id: '0190a000-0000-7000-8000-000000000001',

@@ -8,7 +8,6 @@ import {
   matchLines,
   parseCheckIns,
   renderAssignment,
-  renderCheckInTemplate,
   renderContext,
   renderInboxItem,
   renderRunFolder,
@@ -20,6 +19,7 @@ import {
   type TaskContext,
   type TaskUpdateText,
 } from '../index.ts'
+import { renderCheckInTemplate } from './check-in.ts'
 
 const anyText = fc.string({ unit: 'binary', minLength: 1 })
 const validation = { validation_performed: true, validation_timestamp: '2026-01-01T00:00:00.000Z', validation_warnings: [] }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Criterion, mergeAllCriteria, mergeCriteria } from '../index.ts'
+import { type Criterion, mergeAllCriteria } from '../index.ts'
+import { mergeCriteria } from './criteria.ts'
 
 function criterion(id: string, text: string, source: Criterion['source'] = 'acceptance', state: Criterion['state'] = 'met'): Criterion {
   return { id, text, source, required: true, state }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DependencyEdge, findCycle } from '../index.ts'
+import { findCycle } from '../index.ts'
+import type { DependencyEdge } from './dependencies.ts'
 
 /** `a>b` says that a waits for b. */
 function edges(...written: string[]): DependencyEdge[] {

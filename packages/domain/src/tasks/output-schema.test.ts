@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkOutputSchema, OUTPUT_SCHEMA_BYTES_MAX, outputProblems } from '../index.ts'
+import { checkOutputSchema, outputProblems } from '../index.ts'
+import { OUTPUT_SCHEMA_BYTES_MAX } from './output-schema.ts'
 
 const SCHEMA_2020 = 'https://json-schema.org/draft/2020-12/schema'
 

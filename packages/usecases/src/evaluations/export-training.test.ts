@@ -1,7 +1,8 @@
 import type { TrainingMessage } from '@muster/domain'
 import { claimOne, completed, type Harness, makeTask, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Ctx, exportTraining, flagQuality, postMessage, type TrainingQuery } from '../index.ts'
+import { type Ctx, exportTraining, flagQuality, postMessage } from '../index.ts'
+import type { TrainingQuery } from './export-training.ts'
 
 let harness: Harness
 let ctx: Ctx

@@ -1,7 +1,8 @@
 import { transaction, tsgs } from '@muster/db'
 import { type Harness, startHarness, waitUntilBlocked } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTsg, deleteTsg, getTsg, putTsg, type TsgContent, updateTsg } from '../index.ts'
+import { createTsg, deleteTsg, getTsg, putTsg, updateTsg } from '../index.ts'
+import type { TsgContent } from './change-tsgs.ts'
 
 let harness: Harness
 let projectId: string

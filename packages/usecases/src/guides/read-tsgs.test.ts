@@ -1,7 +1,8 @@
 import { subtaskSessionId } from '@muster/domain'
 import { allEvents, drainOutbox, type Harness, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Ctx, createTsg, deleteTsg, getTsg, getTsgUsage, listTsgs, recordTsgFeedback, type TsgQuery, updateTsg } from '../index.ts'
+import { type Ctx, createTsg, deleteTsg, getTsg, getTsgUsage, listTsgs, recordTsgFeedback, updateTsg } from '../index.ts'
+import type { TsgQuery } from './read-tsgs.ts'
 
 let harness: Harness
 let other: Ctx

@@ -1,8 +1,9 @@
 import { type Tx, transaction, tsgNotices } from '@muster/db'
 import { allEvents, claimOne, drainOutbox, type Harness, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildPrompt, type Ctx, createTsg, deleteTsg, getTsgUsage, recordTsgFeedback, scanTsgs, surfaceTsgs, type TsgContent, updateTsg } from '../index.ts'
-import { findMatchingTsgs } from './surface-tsgs.ts'
+import { buildPrompt, type Ctx, createTsg, deleteTsg, getTsgUsage, recordTsgFeedback, scanTsgs, updateTsg } from '../index.ts'
+import type { TsgContent } from './change-tsgs.ts'
+import { findMatchingTsgs, surfaceTsgs } from './surface-tsgs.ts'
 
 let harness: Harness
 let ctx: Ctx

@@ -2,7 +2,8 @@ import type { Judge, JudgeAnswer, JudgeQuestion, JudgeVerdict } from '@muster/do
 import type { HeldJudgeJob } from '@muster/jobs'
 import { allEvents, drainOutbox, type Harness, invariants, makeTask, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { assignTask, completeTask, createEvaluation, getEvaluation, getTask, judgeEvaluation, type NewEvaluation, updateProject } from '../index.ts'
+import type { NewEvaluation } from '../evaluations/create-evaluation.ts'
+import { assignTask, completeTask, createEvaluation, getEvaluation, getTask, judgeEvaluation, updateProject } from '../index.ts'
 import { renewJudgementJobs, takeLostJudgements } from './judge-evaluation.ts'
 
 let harness: Harness

@@ -1,6 +1,7 @@
 import { type Harness, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deleteExpired, refreshStatistics } from '../index.ts'
+import { deleteExpired } from '../index.ts'
+import { refreshStatistics } from './maintenance.ts'
 
 let harness: Harness
 

@@ -1,18 +1,8 @@
 import { DomainError } from '@muster/domain'
 import { claimAll, completed, drain, drainOutbox, type Harness, invariants, spawn, startHarness, TEST_RUNNERS } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type ClaimedRun,
-  type Ctx,
-  cancelSubtask,
-  claimInbox,
-  grantMissedPermits,
-  passIdlePermits,
-  reapRuns,
-  relayOutbox,
-  settleRuns,
-  steerSubtask,
-} from '../index.ts'
+import { type ClaimedRun, type Ctx, cancelSubtask, claimInbox, passIdlePermits, reapRuns, relayOutbox, settleRuns, steerSubtask } from '../index.ts'
+import { grantMissedPermits } from '../subtasks/grant-permits.ts'
 
 const SPAWNERS = 12
 const CLAIMERS = 16

@@ -37,8 +37,8 @@ import {
   reviewTask,
   reviseTask,
   settleRuns,
-  type TaskDispatch,
 } from '../index.ts'
+import type { TaskDispatch } from '../tasks/dispatch-task.ts'
 
 let harness: Harness
 let agents = 0

@@ -19,7 +19,8 @@ import {
   waitUntilBlocked,
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { deactivateSchedule, type FiringPass, fireSchedules, getSubtask, listSubtasks, pauseSchedule, triggerSchedule } from '../index.ts'
+import { deactivateSchedule, fireSchedules, getSubtask, listSubtasks, pauseSchedule, triggerSchedule } from '../index.ts'
+import type { FiringPass } from './fire-schedules.ts'
 
 const SECONDS = (seconds: number): Timing => ({ kind: 'interval', seconds, anchorAt: '' })
 

@@ -13,12 +13,12 @@ import {
   listEvaluations,
   listMessages,
   listTaskUpdates,
-  type NewMessage,
   noteTask,
   postMessage,
   reviseTask,
   updateProject,
 } from '../index.ts'
+import type { NewMessage } from './messages.ts'
 
 let harness: Harness
 let ctx: Ctx

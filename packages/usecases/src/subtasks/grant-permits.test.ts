@@ -1,6 +1,6 @@
 import { claimOne, drain, drainOutbox, type Harness, invariants, readSubtaskRow, settleOne, spawn, spawnMany, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { grantMissedPermits } from '../index.ts'
+import { grantMissedPermits } from './grant-permits.ts'
 
 describe('a waiting subtask that was locked while a slot was given on', () => {
   let harness: Harness

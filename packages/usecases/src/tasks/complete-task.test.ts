@@ -2,19 +2,8 @@ import { transaction } from '@muster/db'
 import { DomainError, type Task } from '@muster/domain'
 import { allEvents, drainOutbox, type Harness, holdRow, invariants, makeTask, startHarness, waitUntilBlocked } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import {
-  assignTask,
-  authenticate,
-  completeTask,
-  completeTaskInTransaction,
-  failTask,
-  getTask,
-  listTaskUpdates,
-  noteTask,
-  returnTaskToPending,
-  reviewTask,
-  reviseTask,
-} from '../index.ts'
+import { assignTask, authenticate, completeTask, failTask, getTask, listTaskUpdates, noteTask, returnTaskToPending, reviewTask, reviseTask } from '../index.ts'
+import { completeTaskInTransaction } from './complete-task.ts'
 import { evaluateCompletion } from './evaluate-completion.ts'
 
 let harness: Harness

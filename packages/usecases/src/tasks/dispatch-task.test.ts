@@ -39,8 +39,8 @@ import {
   postMessage,
   reviewTask,
   reviseTask,
-  type TaskDispatch,
 } from '../index.ts'
+import type { TaskDispatch } from './dispatch-task.ts'
 
 let harness: Harness
 

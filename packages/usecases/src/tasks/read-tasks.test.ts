@@ -23,9 +23,9 @@ import {
   Replay,
   reviewTask,
   reviseTask,
-  type TaskQuery,
   unlinkTsgFromTask,
 } from '../index.ts'
+import type { TaskQuery } from './read-tasks.ts'
 
 let harness: Harness
 

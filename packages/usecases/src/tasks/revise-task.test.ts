@@ -3,7 +3,6 @@ import { allEvents, drainOutbox, type Harness, holdRow, invariants, makeTask, st
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
-  type BriefPatch,
   cancelTask,
   completeTask,
   getTask,
@@ -15,6 +14,7 @@ import {
   reviseTask,
   unlinkTsgFromTask,
 } from '../index.ts'
+import type { BriefPatch } from './revise-task.ts'
 
 let harness: Harness
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { firingsAfter, type PhraseContext, type PhraseReading, readPhrase } from '../../index.ts'
+import { firingsAfter, readPhrase } from '../../index.ts'
+import type { PhraseContext, PhraseReading } from './phrase.ts'
 
 /** A Friday. */
 const AT: PhraseContext = { now: new Date('2026-03-06T12:00:00Z'), timezone: 'UTC', projectTimezone: null, minIntervalSeconds: 10 }

@@ -1,7 +1,8 @@
 import { RRuleTemporal } from 'rrule-temporal'
 import { describe, expect, it } from 'vitest'
-import { cronExprOf, firingsAfter, type PhraseContext, readPhrase, ruleOf } from '../../index.ts'
+import { cronExprOf, firingsAfter, readPhrase, ruleOf } from '../../index.ts'
 import { readTable } from '../../testing/phrase-table.ts'
+import type { PhraseContext } from './phrase.ts'
 
 // What phrases mean, written a second time without any of the code that reads them: days and minutes are tried one by one.
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DomainError, PHRASE_KINDS, PHRASE_LENGTH_MAX, type PhraseContext, type PhraseKind, type PhraseReading, readPhrase } from '../../index.ts'
+import { DomainError, PHRASE_KINDS, PHRASE_LENGTH_MAX, type PhraseKind, readPhrase } from '../../index.ts'
 import { readTable } from '../../testing/phrase-table.ts'
+import type { PhraseContext, PhraseReading } from './phrase.ts'
 
 const AT: PhraseContext = { now: new Date('2026-03-06T12:00:00Z'), timezone: 'America/New_York', projectTimezone: null, minIntervalSeconds: 10 }
 

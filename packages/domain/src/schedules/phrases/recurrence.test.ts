@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { firingsAfter, readPhrase, toWallTime } from '../../index.ts'
+import { firingsAfter, readPhrase } from '../../index.ts'
 import { readTable } from '../../testing/phrase-table.ts'
+import { toWallTime } from '../wall-clock.ts'
 
 const ROWS = readTable('recurrences.txt')
 

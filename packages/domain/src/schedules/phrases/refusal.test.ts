@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { DomainError, nextFiring, type PhraseCandidate, type PhraseContext, type PhraseKind, readPhrase } from '../../index.ts'
+import { DomainError, nextFiring, type PhraseKind, readPhrase } from '../../index.ts'
+import type { PhraseCandidate, PhraseContext } from './phrase.ts'
 
 const AT: PhraseContext = { now: new Date('2026-03-06T12:00:00Z'), timezone: 'UTC', projectTimezone: null, minIntervalSeconds: 10 }
 

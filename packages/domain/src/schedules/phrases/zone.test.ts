@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DomainError, type PhraseContext, type PhraseKind, type PhraseReading, readPhrase } from '../../index.ts'
+import { DomainError, type PhraseKind, readPhrase } from '../../index.ts'
+import type { PhraseContext, PhraseReading } from './phrase.ts'
 
 /** A Friday of the winter of America. */
 const AT: PhraseContext = { now: new Date('2026-03-06T12:00:00Z'), timezone: null, projectTimezone: null, minIntervalSeconds: 10 }
