@@ -1,4 +1,4 @@
-import { connect, isDatabaseUnavailable, missingFromDatabase, unavailable, whenUsable } from '@muster/db'
+import { connect, isDatabaseUnavailable, isMissingQueue, missingFromDatabase, unavailable, whenUsable } from '@muster/db'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
 import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
 import { type Deps, findEndedTokens, type Log, WriteWatch } from '@muster/usecases'
@@ -65,7 +65,7 @@ export function createDeps({ settings, environment, log, stopping }: Omit<Proces
     runners: remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS),
     findLocalCaller,
     missingForJudge: (model) => missingForJudge(settings, model),
-    isUnavailable: isDatabaseUnavailable,
+    isUnavailable: (error) => isDatabaseUnavailable(error) || isMissingQueue(error),
     unavailable,
     notReadyReason: readiness.reason,
     markStarted: readiness.markStarted,

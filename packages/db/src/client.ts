@@ -238,7 +238,6 @@ function outageCode(error: unknown): string | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const code = (cause as { code?: unknown }).code
     if (typeof code === 'string' && (GONE.has(code) || isOfClass(code, GONE_CLASSES))) return code
-    if (isMissingQueue(cause)) return MISSING_QUEUE
     if (cause instanceof AggregateError) {
       const found = cause.errors.map(outageCode).find((each) => each !== null)
       if (found !== undefined) return found
@@ -248,12 +247,10 @@ function outageCode(error: unknown): string | null {
 }
 
 /**
- * A job was to be inserted for a queue that does not exist. Each process makes its queues when it starts, so this ends soon; it happens to a request
- * that comes before that, the first time that a database has a runner.
+ * Whether a job was to be inserted for a queue that does not exist. Each process makes its queues when it starts, so a request that comes before that may
+ * be repeated. Work in the background must not wait for it: a queue that stays missing would hold up everything else.
  */
-const MISSING_QUEUE = 'missing queue'
-
-function isMissingQueue(error: Error): boolean {
+export function isMissingQueue(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === '23502' && error.schema_name === 'pgboss' && error.column_name === 'name'
 }
 
@@ -270,8 +267,6 @@ export function describeOutage(error: unknown): string {
     case '53100':
     case '58030':
       return 'The database cannot store anything: its disk is full or fails.'
-    case MISSING_QUEUE:
-      return 'The server is still starting: the queue of this runner does not exist yet.'
     case '25006':
       return 'The database is read-only at the moment.'
     case '53200':
@@ -293,6 +288,10 @@ export function describeOutage(error: unknown): string {
  * @param isRead whether the request only reads, so that no effect is uncertain
  */
 export function unavailable(error: unknown, isRead = false): DomainError {
+  if (isMissingQueue(error)) {
+    const detail = 'The server is still starting: the queue of this runner does not exist yet. Try again shortly.'
+    return new DomainError('unavailable', detail, { retryAfterSeconds: 1 })
+  }
   if (error instanceof CommitUnknownError && !isRead) {
     return new DomainError(
       'unavailable',

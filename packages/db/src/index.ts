@@ -2,7 +2,18 @@
  * Schema, migrations, connections and queries: the only package with SQL, except for that of the job queue in `jobs`. It decides nothing: each function
  * does what its name says, in the transaction that it gets.
  */
-export { connect, type Database, type DatabaseRole, describeOutage, isDatabaseUnavailable, pipeline, type Tx, transaction, unavailable } from './client.ts'
+export {
+  connect,
+  type Database,
+  type DatabaseRole,
+  describeOutage,
+  isDatabaseUnavailable,
+  isMissingQueue,
+  pipeline,
+  type Tx,
+  transaction,
+  unavailable,
+} from './client.ts'
 export { migrate } from './migrate.ts'
 export type { ApiKey } from './queries/api-keys.ts'
 export * as apiKeys from './queries/api-keys.ts'
