@@ -75,11 +75,10 @@ export async function bindAgentCall(
       select id, task_id from hook_reservations
       where project_id = ${projectId} and session_id = ${sessionId} and bound_session_id is null and ${matches}
         and created_at > muster_now() - ${CALL_LASTS_SECONDS} * interval '1 second'
-      for update
     )
     update hook_reservations r set bound_session_id = ${boundSessionId}, bound_at = muster_now()
     from open
-    where r.id = open.id and r.id = (select id from open order by id limit 1) and open.task_id is not null
+    where r.id = open.id and r.bound_session_id is null and r.id = (select id from open order by id limit 1) and open.task_id is not null
       and (select count(${'taskIds' in evidence ? sql`distinct task_id` : sql`*`}) from open) = 1
       and not exists (select from hook_reservations where project_id = ${projectId} and bound_session_id = ${boundSessionId})
     returning r.id, r.task_id as "taskId", r.briefed_seq as seq, r.briefed_revision as revision`
