@@ -54,9 +54,9 @@ function session(sessionId: string, prompt: string, key: string): Promise<{ code
   return once(child, 'close').then(([code]) => ({ code: code as number | null, said: Buffer.concat(chunks).toString('utf8').trim() }))
 }
 
-/** Claude Code runs no more sub-agents at once. */
+/** Claude Code runs no more sub-agents of a session at once, and refuses to start another one. */
 const AT_ONCE = 20
-const TURNS = 2
+const SESSIONS = 2
 
 describe('Claude Code with the HTTP hook of Muster', () => {
   it('is told of its task with its prompt, of a change between two calls of tools, and leaves what it said last', async () => {
@@ -87,34 +87,37 @@ describe('Claude Code with the HTTP hook of Muster', () => {
   it('hands each of many sub-agents that start at once its own brief, and attributes what each says', { timeout: 180_000 }, async () => {
     const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
     const client = system.api.client.as(key)
-    const trees = Array.from({ length: TURNS * AT_ONCE }, (_, number) => `tree ${number + 1} of the park`)
+    const sessionIds = Array.from({ length: SESSIONS }, () => randomUUID())
     const tasks = await Promise.all(
-      trees.map(async (tree) => {
-        const title = `Measure ${tree}`
-        return { id: (await client.createTask({ title, instructions: `${title} and say its height.` })).id, title }
-      }),
+      sessionIds.flatMap((sessionId) =>
+        Array.from({ length: AT_ONCE }, async (_, number) => {
+          const title = `Measure tree ${number + 1} of park ${sessionId}`
+          return { id: (await client.createTask({ title, instructions: `${title} and say its height.` })).id, title, sessionId }
+        }),
+      ),
     )
     const wrong: string[] = []
     models.answerBy(({ text }) => {
-      const named = tasks.find(({ id }) => text.includes(`Sub-agent of ${id}`))
-      if (named !== undefined && !text.includes('The park has trees')) {
+      const sessionId = sessionIds.find((id) => text.includes(`Measure the trees of park ${id}.`))
+      if (sessionId === undefined) {
+        const named = tasks.find(({ id }) => text.includes(`Sub-agent of ${id}`))
         const briefs = tasks.filter(({ title }) => text.includes(`[Task Assignment: ${title}]`))
-        if (briefs.length !== 1 || briefs[0]?.id !== named.id) wrong.push(`${named.title}: ${briefs.map(({ title }) => title).join(', ')}`)
-        return { text: `${named.title}: twelve metres.` }
+        if (briefs.length !== 1 || briefs[0]?.id !== named?.id) wrong.push(`${named?.title}: ${briefs.map(({ title }) => title).join(', ')}`)
+        return { text: `${named?.title}: twelve metres.` }
       }
-      const next = tasks.filter(({ id }) => !text.includes(`Sub-agent of ${id}`)).slice(0, AT_ONCE)
-      if (next.length === 0) return { text: 'All are measured.' }
+      const own = tasks.filter((task) => task.sessionId === sessionId)
+      if (own.some(({ id }) => text.includes(`Sub-agent of ${id}`))) return { text: 'All are measured.' }
       return {
-        toolCalls: next.map(({ id }) => ({
+        toolCalls: own.map(({ id }) => ({
           name: 'Agent',
           input: { subagent_type: 'general-purpose', description: 'Measure', prompt: `Sub-agent of ${id}. Do your task.\nmuster-task: ${id}` },
         })),
       }
     })
-    const sessionId = randomUUID()
-    expect(await session(sessionId, 'The park has trees: measure them.', key)).toEqual({ code: 0, said: expect.stringContaining('All are measured.') })
+    const ends = await Promise.all(sessionIds.map((sessionId) => session(sessionId, `Measure the trees of park ${sessionId}.`, key)))
+    expect(ends).toEqual(sessionIds.map(() => ({ code: 0, said: expect.stringContaining('All are measured.') })))
     expect(wrong).toEqual([])
-    for (const { id, title } of tasks) {
+    for (const { id, title, sessionId } of tasks) {
       // The program does not wait for the answer to its last events.
       await vi.waitFor(async () => {
         const task = await client.ok<{ subagent_session_id: string }>('GET', `/tasks/${id}`)
