@@ -62,7 +62,7 @@ const update: TaskUpdateText = {
 }
 
 const EXAMPLES: Record<string, string> = {
-  brief: renderAssignment(task, FENCE),
+  brief: renderAssignment(task, FENCE, [], { handIn: 'call_or_block' }),
   folder: renderRunFolder('/srv/project', true),
   update: renderTaskUpdate(update, FENCE),
   inbox: renderInboxItem(

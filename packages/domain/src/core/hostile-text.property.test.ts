@@ -129,7 +129,7 @@ const check = (property: (said: (place: string) => string) => void) =>
 describe('hostile text in every field', () => {
   it('leaves an assignment and its notes exactly that many messages, with their content word for word', () => {
     check((said) => {
-      const messages = read(renderAssignment(taskOf(said), FENCE, [updateOf(said), updateOf(said)]))
+      const messages = read(renderAssignment(taskOf(said), FENCE, [updateOf(said), updateOf(said)], { handIn: 'call_or_block' }))
       expect(messages.map(({ header }) => header.replace(/:.*/, ''))).toEqual(['', '[Task Assignment', '[Task Update', '[Task Update'])
       expect(messages.map(({ content }) => content.length)).toEqual([0, 1, 1, 1])
       expect(messages[1]?.content[0]).toContain(`Instructions: ${said('instructions')}\n`)

@@ -20,6 +20,7 @@ import {
   type TaskUpdateText,
 } from '../index.ts'
 import { renderCheckInTemplate } from './check-in.ts'
+import { renderHandIn } from './hand-in.ts'
 
 const anyText = fc.string({ unit: 'binary', minLength: 1 })
 const validation = { validation_performed: true, validation_timestamp: '2026-01-01T00:00:00.000Z', validation_warnings: [] }
@@ -132,6 +133,13 @@ describe('an assignment', () => {
   it('announces changes only to those whom they can reach', () => {
     expect(renderAssignment(bare, FENCE)).toContain(CHANNEL)
     expect(renderAssignment(bare, FENCE, [], { isSteerable: false })).not.toContain('Task Update')
+  })
+
+  it('says how to hand in after the form to report with, before the notes, where its holder hands in', () => {
+    const note: TaskUpdateText = { ...update, updateType: 'note', diff: null }
+    const before = renderAssignment(task, FENCE)
+    const handIn = renderHandIn(task, 'call_or_block')
+    expect(renderAssignment(task, FENCE, [note], { handIn: 'call_or_block' })).toBe(`${before}\n\n${handIn}\n\n${renderTaskUpdate(note, FENCE)}`)
   })
 
   it('ends with the notes that were sent before it', () => {

@@ -46,7 +46,7 @@ export async function openAgentCall(ctx: Ctx, { taskId, ...call }: AgentCall): P
     await hooks.insertAgentCall(tx, projectId, { id, ...call, taskId: task.id })
     const { updateSeq: seq, revision } = task
     return {
-      text: renderBriefOfTask(brief, notes, fenceOf(ctx.newId())),
+      text: renderBriefOfTask(brief, notes, fenceOf(ctx.newId()), 'call_or_block'),
       confirm: () => inProject(ctx, (within) => hooks.confirmBrief(within, id, { seq, revision })),
     }
   })

@@ -77,6 +77,14 @@ describe('the first injection', () => {
     expect(await inject(session)).toMatchObject({ text: '', items: [] })
   })
 
+  it('ends with the call that hands the task in, and names no block, which nothing reads here', async () => {
+    const session = newSession()
+    const task = await makeTask(harness.ctx, { required_outputs: ['report', { name: 'count', schema: { type: 'integer' } }] })
+    await assignTask(harness.ctx, task.id, session)
+    const { text } = await inject(session)
+    expect(text.split('\n').at(-1)).toBe(`mark_task_complete(task_id="${task.id}", outputs={"report": …, "count": <integer>})`)
+  })
+
   it('contains what changed before it, which does not come again, and the notes, which count as delivered', async () => {
     const session = newSession()
     const task = await assigned(session)

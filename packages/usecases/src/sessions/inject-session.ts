@@ -2,6 +2,7 @@ import { inbox, injections, pipeline, type Tx, tasks, tsgNotices, tsgs } from '@
 import {
   DomainError,
   fenceOf,
+  type HandInWays,
   MORE_RESULTS,
   renderInboxItem,
   renderTsgNotice,
@@ -42,6 +43,8 @@ export interface InjectionRequest {
   leaseSeconds?: number
   /** The newest messages of the session, which are matched against guides. */
   messages: readonly string[]
+  /** How the session can hand its tasks in. Default `call`. */
+  handIn?: HandInWays
   /** Leaves out assignments and task updates, because they reach the session another way. */
   leavesTasks?: boolean
   /** Delivers nothing unless a task, an update or a result waits: a guide alone is not worth another turn of the agent. */
@@ -105,8 +108,8 @@ async function inject(ctx: Ctx, tx: Tx, sessionId: string, request: InjectionReq
   await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, seen.hits)
   if (isClaimed) return NOTHING
   const fence = fenceOf(ctx.newId())
-  const undelivered = await renderUndeliveredUpdates(tx, projectId, found, fence)
-  const { ack, leaseSeconds = MANUAL_LEASE_SECONDS, isAwaited } = request
+  const { ack, leaseSeconds = MANUAL_LEASE_SECONDS, handIn = 'call', isAwaited } = request
+  const undelivered = await renderUndeliveredUpdates(tx, projectId, found, fence, handIn)
   const injection =
     ack === 'manual'
       ? await claimInjection(ctx, tx, sessionId, undelivered, seen, fence, leaseSeconds)

@@ -103,6 +103,15 @@ describe('what is new for a session', () => {
     expect((await take('PreToolUse', { sessionId, agentId: 'a1', toolName: 'Read' }))?.context).toContain('[Task Assignment:')
   })
 
+  it('says how to hand in a task, by the tool or by a block in the final message', async () => {
+    const sessionId = newSession()
+    const task = await assigned(sessionId)
+    const block = `<npl-block type="result" task-id="${task.id}">\n{"result": …}\n</npl-block>`
+    expect((await take('UserPromptSubmit', { sessionId }))?.context).toMatch(new RegExp(`mark_task_complete\\(task_id="${task.id}"[^]*${block}$`))
+    const called = await makeTask(harness.ctx)
+    expect((await callAgent(sessionId, called.id))?.updatedInput?.prompt).toContain(`<npl-block type="result" task-id="${called.id}">`)
+  })
+
   it.each(['Stop', 'SubagentStop'])('is worth one more turn at %s, and not a second', async (event) => {
     const sessionId = newSession()
     const task = await assigned(sessionId)

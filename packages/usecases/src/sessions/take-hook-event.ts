@@ -55,8 +55,9 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
   if (!isHookEvent(event)) return null
   const sessionId = hookSessionOf(ctx.actor, call)
   const undelivered = async ({ isWhenStopping = false, briefed = null }: { isWhenStopping?: boolean; briefed?: BriefedInput | null } = {}) => {
-    const request = { ack: 'manual', leaseSeconds: ANSWER_LEASE_SECONDS, messages: [], leavesTasks: isSubtask(ctx), isWhenStopping, isAwaited } as const
-    const { text, claimId } = await injectSession(ctx, sessionId, request)
+    const handIn = hasScope(ctx.actor, 'tasks:write') ? 'call_or_block' : 'call'
+    const delivery = { ack: 'manual', leaseSeconds: ANSWER_LEASE_SECONDS, messages: [], handIn, leavesTasks: isSubtask(ctx) } as const
+    const { text, claimId } = await injectSession(ctx, sessionId, { ...delivery, isWhenStopping, isAwaited })
     if (text === '' && briefed === null) return null
     const onSent = async () => {
       await Promise.all([claimId === null ? null : acknowledgeInjection(ctx, sessionId, claimId), briefed?.confirm()])

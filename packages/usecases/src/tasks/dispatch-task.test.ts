@@ -99,6 +99,8 @@ describe('dispatching a task', () => {
     const brief = await buildPrompt(harness.deps, run)
     expect(brief.text).toContain('You are executing a background subtask.')
     expect(brief.text).toContain(`[Task Assignment: ${task.title}]`)
+    // Its runner takes the outputs in.
+    for (const absent of ['mark_task_complete', 'type="result"']) expect(brief.text).not.toContain(absent)
     expect(brief).toMatchObject({ revision: 1, runsTask: true, requiredOutputs: [{ name: 'count' }] })
     expect(brief.criteria.map((criterion) => criterion.id)).toEqual(task.criteria.map((criterion) => criterion.id))
     await settleOne(harness.ctx, run, completed('There are 3 files.', { count: 3 }))

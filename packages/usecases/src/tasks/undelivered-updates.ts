@@ -2,6 +2,7 @@ import { injections, type LockedTask, pipeline, type Tx, tasks, taskUpdates, typ
 import {
   type BriefDiff,
   CRITERIA_FIELDS,
+  type HandInWays,
   isTerminalTask,
   type NewEvent,
   renderAssignment,
@@ -60,9 +61,10 @@ export async function renderUndeliveredUpdates(
   projectId: string,
   found: readonly injections.UndeliveredRow[],
   fence: string,
+  handIn?: HandInWays,
 ): Promise<UndeliveredTask[]> {
   const undelivered: UndeliveredTask[] = []
-  for (const each of found) undelivered.push(each.isBriefDelivered ? renderUpdates(each, fence) : await readBrief(tx, projectId, each, fence))
+  for (const each of found) undelivered.push(each.isBriefDelivered ? renderUpdates(each, fence) : await readBrief(tx, projectId, each, fence, handIn))
   return undelivered
 }
 
@@ -71,19 +73,21 @@ async function readBrief(
   projectId: string,
   { taskId, assignmentGeneration, updateSeq, revision }: injections.UndeliveredRow,
   fence: string,
+  handIn?: HandInWays,
 ): Promise<UndeliveredTask> {
   const { brief, notes } = await briefOfTask(tx, { id: taskId, projectId })
-  const text = renderBriefOfTask(brief, notes, fence)
+  const text = renderBriefOfTask(brief, notes, fence, handIn)
   return { taskId, assignmentGeneration, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
 }
 
-/** A brief with the notes that belong to it, as its holder gets it first. */
-export function renderBriefOfTask(brief: Task, notes: readonly Update[], fence: string): string {
+/** A brief with the notes that belong to it, as its holder gets it first. A run is not told how to hand in: its runner takes its outputs in. */
+export function renderBriefOfTask(brief: Task, notes: readonly Update[], fence: string, handIn?: HandInWays): string {
   const subject = { kind: 'task', id: brief.id, title: brief.title } as const
   return renderAssignment(
     brief,
     fence,
     notes.map((note) => toUpdateText(note, subject)),
+    { handIn },
   )
 }
 
