@@ -1,13 +1,27 @@
 import { createHash } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { ERROR_CODES } from '@muster/domain'
+import { ERROR_CODES, SUBAGENT_MCP_TOOLS } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
 import { assignTask, claimSubtask, createSchedule, createTask, createTsg, dispatchTask, getTsgUsage, noteTask } from '@muster/usecases'
+import { countTokens } from 'gpt-tokenizer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { spawnExternal, startApi, type TestApi } from '../testing/api.ts'
 import { MCP_HINTS } from './tool-error.ts'
 
-const TOOLS = ['get_task', 'check_in', 'confirm_update', 'read_tsg', 'mark_tsg_helpful']
+const CORE = [
+  ...['create_task', 'update_task', 'get_task', 'list_tasks', 'assign_task', 'mark_task_complete'],
+  ...['spawn_task', 'schedule_task', 'cancel_task', 'claim_inbox'],
+]
+const STANDARD = [
+  ...[...CORE, 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful', 'wait_for', 'steer_task', 'read_transcript'],
+  ...['review_task', 'spawn_subagent', 'evaluate_output', 'request_full_payload', 'recall'],
+]
+const ALL = [
+  ...[...STANDARD, 'recall_deep', 'learn_fact', 'create_real_task', 'attach_tsg', 'flag_sequence_quality'],
+  ...['list_tsgs', 'create_tsg', 'update_tsg'],
+]
+const OF_SUBTASKS = ['get_task', 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful', 'recall', 'recall_deep', 'learn_fact']
+const OF_ASSIGNED_TASKS = ['get_task', 'mark_task_complete', 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful']
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'
 
 let api: TestApi
@@ -69,14 +83,14 @@ describe.each(['legacy', 'modern'] as const)('/mcp, as clients of the %s era spe
     expect(client.getServerVersion()).toMatchObject({ name: 'muster' })
     expect(client.getInstructions()).toContain('confirm_update')
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(TOOLS)
+    expect(tools.map(({ name }) => name)).toEqual([...STANDARD, 'search_tools', 'call_tool'])
     for (const tool of tools) {
       expect(tool).toMatchObject({
         title: expect.any(String),
         description: expect.any(String),
         inputSchema: { type: 'object', additionalProperties: false },
         outputSchema: { type: 'object' },
-        annotations: { readOnlyHint: expect.any(Boolean), destructiveHint: false, idempotentHint: expect.any(Boolean), openWorldHint: false },
+        annotations: { readOnlyHint: expect.any(Boolean), destructiveHint: expect.any(Boolean), idempotentHint: expect.any(Boolean), openWorldHint: false },
       })
     }
   })
@@ -84,7 +98,7 @@ describe.each(['legacy', 'modern'] as const)('/mcp, as clients of the %s era spe
   it('serves a subtask with its own credential', async () => {
     const { id, subtaskId, credential } = await dispatched()
     const client = await connect(credential, { era })
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TOOLS)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(OF_SUBTASKS)
     expect(await call(client, 'get_task', { task_id: id })).toMatchObject({
       kind: 'task',
       task: { id, status: 'in_progress', subagent_session_id: `subtask-${subtaskId}` },
@@ -194,14 +208,57 @@ describe('a tool', () => {
     })
   })
 
-  it('that starts work is not there, and is refused to a sub-agent by name', async () => {
+  it('that starts work is refused to a sub-agent by name', async () => {
     const { credential } = await assigned('spawning')
     const client = await connect(credential)
     for (const name of ['spawn_task', 'schedule_task', 'spawn_subagent', 'create_task']) {
       expect(await call(client, name, { task: 'x' })).toMatchObject({ error: { code: 'spawn_blocked', title: 'SpawnBlocked', hint: MCP_HINTS.spawn_blocked } })
     }
-    for (const as of [client, await connect(key)]) await expect(as.callTool({ name: 'no_such_tool', arguments: {} })).rejects.toThrow(/no tool no_such_tool/)
-    await expect((await connect(key)).callTool({ name: 'spawn_task', arguments: {} })).rejects.toThrow(/no tool spawn_task/)
+  })
+
+  it('that does not exist is an error of the protocol', async () => {
+    await expect((await connect(key)).callTool({ name: 'no_such_tool', arguments: {} })).rejects.toThrow(/no tool no_such_tool/)
+  })
+})
+
+describe('the list of tools', () => {
+  const namesFor = async (as: string, query = '') => (await (await connect(as, { query })).listTools()).tools.map(({ name }) => name)
+  const SEARCH = ['search_tools', 'call_tool']
+
+  it.each([
+    ['?tools=core', [...CORE, ...SEARCH]],
+    ['?tools=standard', [...STANDARD, ...SEARCH]],
+    ['?tools=all', ALL],
+    ['?tools=none-of-these', [...STANDARD, ...SEARCH]],
+  ])('is that of the tier for %s', async (query, names) => {
+    expect(await namesFor(key, query)).toEqual(names)
+  })
+
+  it('has what the caller may use', async () => {
+    expect(await namesFor(await api.key(['tsgs:read']), '?tools=all')).toEqual(['read_tsg', 'scan_for_tsg', 'mark_tsg_helpful', 'list_tsgs'])
+    expect(await namesFor((await assigned('listing')).credential, '?tools=core')).toEqual(OF_ASSIGNED_TASKS)
+  })
+
+  it('is what definitions of sub-agents may use in the background, but for memory, which a definition has to allow', () => {
+    const ofMemory = ['recall', 'recall_deep', 'learn_fact']
+    expect(SUBAGENT_MCP_TOOLS).toEqual(OF_SUBTASKS.filter((name) => !ofMemory.includes(name)).map((name) => `mcp__muster__${name}`))
+  })
+
+  it('costs a client of the core tier at most 4,000 tokens, the instructions included', async () => {
+    const client = await connect(key, { query: '?tools=core' })
+    const { tools } = await client.listTools()
+    expect(countTokens(JSON.stringify(tools)) + countTokens(client.getInstructions() ?? '')).toBeLessThanOrEqual(4_000)
+  })
+
+  it('leads to the tools that are not in it', async () => {
+    const client = await connect(key, { query: '?tools=core' })
+    const found = (await call(client, 'search_tools', { query: 'review a result' })) as { tools: { name: string }[] }
+    expect(found.tools[0]).toMatchObject({ name: 'review_task', inputSchema: { type: 'object' } })
+    expect(await call(client, 'call_tool', { name: 'read_tsg', arguments: { tsg_id: 'port-taken' } })).toMatchObject({ title: 'Taken' })
+    expect(await call(client, 'call_tool', { name: 'read_tgs' })).toMatchObject({ error: { errors: [{ reason: 'names no tool; did you mean read_tsg?' }] } })
+    expect(await call(client, 'search_tools', { query: '?!' })).toEqual({ tools: [] })
+    const reader = await connect(await api.key(['tsgs:read']), { query: '?tools=core' })
+    expect(await call(reader, 'call_tool', { name: 'create_task', arguments: { title: 'x' } })).toMatchObject({ error: { code: 'forbidden' } })
   })
 })
 

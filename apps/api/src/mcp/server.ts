@@ -1,49 +1,42 @@
 import { type AuthInfo, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import { type FieldProblem, isSpawningTool, requireSpawnAllowed } from '@muster/domain'
 import type { Ctx } from '@muster/usecases'
 import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import { within } from '../http/deadline.ts'
 import { printableId } from '../http/schemas.ts'
-import { check, validationFailed } from '../http/validation.ts'
-import { type McpCaller, type McpTool, toolText } from './tool.ts'
+import { callTool, findTool, listedTools } from './catalog.ts'
+import { type McpCaller, parse, TIERS, type Tier, toolText } from './tool.ts'
 import { toToolError } from './tool-error.ts'
-import { checkInTool } from './tools/check-in.ts'
-import { confirmUpdateTool } from './tools/confirm-update.ts'
-import { getTaskTool } from './tools/get-task.ts'
-import { markTsgHelpfulTool } from './tools/mark-tsg-helpful.ts'
-import { readTsgTool } from './tools/read-tsg.ts'
 
-/** In the `_meta` of a request. */
-const SESSION_META = 'muster/session_id'
+/** What a caller says of itself, in the `_meta` of a request, in a header or in the address. */
+const CLAIMS = {
+  session: { meta: 'muster/session_id', header: 'muster-session-id', schema: printableId('The session that the caller is in.', 'research-1') },
+  agent: { meta: 'muster/agent_id', header: 'muster-agent-id', schema: printableId('The agent that the caller acts for.', 'default') },
+} as const
 
-const session = printableId('The session that the caller is in.', 'research-1')
+type Request = Pick<FastifyRequest, 'headers' | 'query'>
+
+const parameter = (request: Request, name: string): unknown => (request.query as Record<string, unknown>)[name]
 
 /**
- * Who calls, first found: the credential of a sub-agent, `_meta`, the header `Muster-Session-Id`, `?session=`. What a caller says of itself decides
- * over nothing but in whose name something is counted.
+ * The first claim of: `_meta`, the header, the address. It decides over nothing but in whose name something is done.
  *
- * @throws DomainError `validation_failed` for what can be no session
+ * @throws DomainError `validation_failed` for what can be no session or agent
  */
-function callerOf(ctx: Ctx, request: Pick<FastifyRequest, 'headers' | 'query'>, meta: Record<string, unknown> | undefined): McpCaller {
-  const { lineage } = ctx.actor
-  if (lineage !== null) return { ctx, sessionId: lineage.sessionId }
-  const claimed = meta?.[SESSION_META] ?? request.headers['muster-session-id'] ?? (request.query as Record<string, unknown>).session
-  if (claimed === undefined) return { ctx, sessionId: undefined }
-  const problems: FieldProblem[] = []
-  const sessionId = check(session, claimed, 'body', problems)
-  if (problems.length > 0) throw validationFailed(problems.map((problem) => ({ ...problem, pointer: `/_meta/${SESSION_META}`, field: SESSION_META })))
-  return { ctx, sessionId }
+function claimed(name: keyof typeof CLAIMS, request: Request, meta: Record<string, unknown> | undefined): string | undefined {
+  const { meta: key, header, schema } = CLAIMS[name]
+  const value = meta?.[key] ?? request.headers[header] ?? parameter(request, name)
+  return value === undefined ? undefined : parse(z.object({ [key]: schema }), { [key]: value })[key]
 }
 
-/** Tools for sub-agents. Every caller has them; none starts work. */
-const TOOLS: readonly McpTool[] = [getTaskTool, checkInTool, confirmUpdateTool, readTsgTool, markTsgHelpfulTool]
-
-/** Longest time that a tool may take, in milliseconds. */
-const DEADLINE_MS = 5_000
+/** `?tools=` of the address; standard where it says nothing that is known. */
+function tierOf(request: Request): Tier {
+  return TIERS.find((tier) => tier === parameter(request, 'tools')) ?? 'standard'
+}
 
 const INSTRUCTIONS =
-  'Muster hands you work as briefs. Changes to one arrive only as [Task Update …] blocks with an update id; confirm one with confirm_update. Report with check_in which criteria are met. After a failure, read the guide that is named to you with read_tsg, and say with mark_tsg_helpful whether it helped.'
+  'Muster runs work for agents. As a controller: create_task writes a brief, spawn_task or assign_task gives it to an agent, steer_task and update_task change it while it runs, wait_for and claim_inbox bring results. As a sub-agent: get_task reads your brief; changes to it arrive only as [Task Update …] blocks with an update id, which confirm_update verifies; check_in reports which criteria are met; mark_task_complete hands in. After a failure, read the guide that is named to you with read_tsg.'
 
 /** One HTTP request, and who makes it. */
 export interface McpCall {
@@ -54,15 +47,27 @@ export interface McpCall {
 /** The server for one request: it knows who calls, and is gone with the answer. */
 function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall): Server {
   const server = new Server({ name: 'muster', title: 'Muster', version: '0.1.0' }, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
-  server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(({ description }) => description) }))
+  server.setRequestHandler('tools/list', () => ({ tools: listedTools(ctx.actor, tierOf(request)).map(({ description }) => description) }))
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: input } }, { mcpReq }) => {
-    const tool = TOOLS.find(({ description }) => description.name === name)
+    const tool = findTool(name)
+    if (tool === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, 100)}; tools/list names those that there are.`)
     try {
-      if (tool === undefined && isSpawningTool(name)) requireSpawnAllowed(ctx.actor)
-      if (tool === undefined)
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, 100)}; tools/list names those that there are.`)
-      const caller = callerOf(ctx, request, mcpReq._meta)
-      const answer = await within(DEADLINE_MS, tool.call(caller, input), 'The tool took longer than the server waits. It may still take effect.')
+      const { lineage } = ctx.actor
+      const progressToken = mcpReq._meta?.progressToken
+      const caller: McpCaller = {
+        ctx,
+        deps,
+        sessionId: lineage?.sessionId ?? claimed('session', request, mcpReq._meta),
+        agentId: lineage === null ? claimed('agent', request, mcpReq._meta) : undefined,
+        gone: mcpReq.signal,
+        authorizeAgain: () => request.authorizeAgain(),
+        report: progressReporter(async (progress, message) => {
+          if (progressToken === undefined) return
+          await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+        }),
+      }
+      const answer = await within(tool.deadlineMs, callTool(caller, tool, input), 'The tool took longer than the server waits. It may still take effect.')
       return server.projectCallToolResult({ content: toolText(answer), structuredContent: answer }, tool.description.outputSchema)
     } catch (error) {
       if (error instanceof ProtocolError) throw error
@@ -72,6 +77,15 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall): Server {
   return server
 }
 
+/** Numbers reports upwards, as the protocol wants it. One that cannot be sent is not missed: the caller has gone, or does not want it. */
+function progressReporter(send: (progress: number, message: string) => Promise<void>): McpCaller['report'] {
+  let progress = 0
+  return (ended, total) => {
+    progress += 1
+    send(progress, `${ended} of ${total} ended`).catch(() => {})
+  }
+}
+
 export type McpHandler = ReturnType<typeof createMcpHandler>
 
 /** Answers the requests to `/mcp`. Each brings along who makes it (a `McpCall`). */
@@ -79,6 +93,8 @@ export function createHandler(deps: ApiDeps): McpHandler {
   return createMcpHandler(({ authInfo }) => createMcpServer(deps, (authInfo as AuthInfo).extra as unknown as McpCall), {
     // Nothing that could be subscribed to ever changes, and a stream would hold up the end of the process.
     maxSubscriptions: 0,
+    // A minute without a byte is longer than some proxies wait.
+    keepAliveMs: 10_000,
     onerror: (error) => deps.log.debug({ err: error }, 'a request to /mcp was refused'),
   })
 }

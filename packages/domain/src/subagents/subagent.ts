@@ -73,7 +73,7 @@ const WRITTEN_NAME_MAX = 256
 /** [S10] SubagentNotFound */
 export function subagentNotFound(name: string): DomainError {
   const shown = cutToCodePoints(name, 64)
-  return new DomainError('subagent_not_found', `There is no sub-agent ${JSON.stringify(shown)}. GET /subagents lists those that there are.`, {
+  return new DomainError('subagent_not_found', `There is no sub-agent ${JSON.stringify(shown)}. Use the name of one in the list of sub-agents.`, {
     subagent_type: shown,
   })
 }

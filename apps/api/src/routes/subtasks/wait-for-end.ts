@@ -18,12 +18,25 @@ export const inTimeForLook = <T>(look: Promise<T>, spentMs = 0): Promise<T> => w
 
 /** A query whose answer is sent only if the caller's credential is still valid. The query has no effect, so both run at once. */
 export const lookAgain =
-  (look: () => Promise<Subtask>, authorizeAgain: () => Promise<void>): (() => Promise<Subtask>) =>
+  <T>(look: () => Promise<T>, authorizeAgain: () => Promise<void>): (() => Promise<T>) =>
   async () =>
     (await Promise.all([look(), authorizeAgain()]))[0]
 
 /** Waits until a subtask has ended, the time is up, its caller has hung up or the process stops, and answers with what it is then. Holds no transaction. */
 export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Promise<Subtask>, waitMs: number, gone: AbortSignal): Promise<Subtask> {
+  const about = { projectId: subtask.projectId, subjectIds: [subtask.id], isRelevant: isTerminalSubtaskEvent }
+  return await waitUntil(deps, about, look, ({ status }) => isTerminal(status), waitMs, gone)
+}
+
+/** Looks again at each event of its subjects that counts, until `isOver`, or until one of the other reasons to stop waiting. */
+export async function waitUntil<T>(
+  deps: ApiDeps,
+  about: { projectId: string; subjectIds: readonly string[]; isRelevant: (eventType: string) => boolean },
+  look: () => Promise<T>,
+  isOver: (seen: T) => boolean,
+  waitMs: number,
+  gone: AbortSignal,
+): Promise<T> {
   const deadline = performance.now() + waitMs
   const ending = createWaiters()
   let hasUndelivered = false
@@ -31,20 +44,22 @@ export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Pr
     hasUndelivered = true
     ending.wake()
   }
-  const unsubscribe = deps.feed.subscribe({ projectId: subtask.projectId, subjectId: subtask.id }, (event) => {
-    if (isTerminalSubtaskEvent(event.type)) tell()
-  })
+  const unsubscribes = about.subjectIds.map((subjectId) =>
+    deps.feed.subscribe({ projectId: about.projectId, subjectId }, (event) => {
+      if (about.isRelevant(event.type)) tell()
+    }),
+  )
   // What ended before that is not published: it is looked for once more.
   if (!deps.feed.isReady()) void deps.feed.ready().then(tell)
   try {
     for (;;) {
       hasUndelivered = false
-      const current = await look()
+      const seen = await look()
       const leftMs = deadline - performance.now()
-      if (isTerminal(current.status) || leftMs <= 0 || gone.aborted || deps.stopping.aborted) return current
+      if (isOver(seen) || leftMs <= 0 || gone.aborted || deps.stopping.aborted) return seen
       if (!hasUndelivered) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
     }
   } finally {
-    unsubscribe()
+    for (const unsubscribe of unsubscribes) unsubscribe()
   }
 }
