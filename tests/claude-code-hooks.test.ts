@@ -175,6 +175,27 @@ describe('Claude Code with the HTTP hook of Muster', () => {
     expect(items.map(({ content }) => content)).toEqual(['Nine without the young ones.', 'Eleven limes.'])
   })
 
+  it('takes a result block of the final message in, and gives one more turn to correct a refused one', async () => {
+    const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
+    const client = system.api.client.as(key)
+    const sessionId = randomUUID()
+    const required_outputs = ['report', { name: 'count', schema: { type: 'integer' } }]
+    const task = await client.createTask({ title: 'Count the planes', instructions: 'Count the planes.', required_outputs })
+    await client.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: sessionId } })
+    const block = (outputs: object) => ({ text: `Counted.\n<npl-block type="result" task-id="${task.id}">\n${JSON.stringify(outputs)}\n</npl-block>` })
+    const turns: string[] = []
+    models.answerBy(({ text }) => {
+      if (!text.includes('Count the planes.')) return { text: 'Nothing.' }
+      turns.push(text)
+      return block(text.includes('[Hand-in Refused:') ? { report: 'Seven.', count: 7 } : { report: 'Seven.' })
+    })
+    expect(await session(sessionId, 'Do your task.', key)).toMatchObject({ code: 0, said: expect.stringContaining('"count":7') })
+    expect(turns).toHaveLength(2)
+    expect(turns[0]).toContain(`mark_task_complete(task_id=\\"${task.id}\\", outputs={\\"report\\": …, \\"count\\": <integer>})`)
+    expect(turns[1]).toContain('The task is not complete: count is missing.')
+    expect(await client.ok('GET', `/tasks/${task.id}`)).toMatchObject({ status: 'completed', completion_outputs: { report: 'Seven.', count: 7 } })
+  })
+
   it('goes on with a key that is wrong', async () => {
     models.answerBy(() => ({ text: 'All the same.' }))
     expect(await session(randomUUID(), 'Say something.', 'mst_key_that_is_wrong')).toEqual({ code: 0, said: 'All the same.' })

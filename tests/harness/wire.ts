@@ -51,7 +51,7 @@ export interface NewTask {
   title: string
   instructions: string
   acceptance_criteria?: string[]
-  required_outputs?: string[]
+  required_outputs?: (string | { name: string; schema?: object })[]
   client_cwd?: string | null
 }
 

@@ -4,6 +4,7 @@ import {
   renderAssignment,
   renderInboxItem,
   renderPrompt,
+  renderRefusedHandIn,
   renderRunFolder,
   renderTaskUpdate,
   renderTsgNotice,
@@ -63,6 +64,7 @@ const update: TaskUpdateText = {
 
 const EXAMPLES: Record<string, string> = {
   brief: renderAssignment(task, FENCE, [], { handIn: 'call_or_block' }),
+  refusal: renderRefusedHandIn(task, 'The task is not complete: functions is missing. Nothing was changed.'),
   folder: renderRunFolder('/srv/project', true),
   update: renderTaskUpdate(update, FENCE),
   inbox: renderInboxItem(

@@ -207,7 +207,7 @@ export { CRITERIA_FIELDS, renderAssignment, renderContext, renderRunFolder, rend
 export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './tasks/check-in.ts'
 export { mergeAllCriteria } from './tasks/criteria.ts'
 export { findCycle } from './tasks/dependencies.ts'
-export type { HandInWays } from './tasks/hand-in.ts'
+export { type HandInWays, readHandIns, renderRefusedHandIn, renderUnknownHandIn, type WrittenHandIn } from './tasks/hand-in.ts'
 export { checkOutputSchema, type OutputProblem, outputProblems, type RequiredOutput } from './tasks/output-schema.ts'
 export {
   type BriefWarning,

@@ -8,8 +8,10 @@ import {
   renderContext,
   renderInboxItem,
   renderPrompt,
+  renderRefusedHandIn,
   renderTaskUpdate,
   renderTsgNotice,
+  renderUnknownHandIn,
   renderUpdateContent,
   type Task,
   type TaskUpdateText,
@@ -24,7 +26,7 @@ interface Message {
 
 const ANY_LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u
 const UNSEEN = /[\p{Cf}\p{Cc}]/gu
-const HEADER = /[[［]\s*(task\s+assignment|task\s+update|troubleshooting\s+guide\s+available|inbox)\b/iu
+const HEADER = /[[［]\s*(task\s+assignment|task\s+update|troubleshooting\s+guide\s+available|inbox|hand-in\s+refused)\b/iu
 
 /** Blocks are taken out first, by their exact names. In the rest, a header anywhere on a line counts, however it is blurred. */
 function read(text: string): Message[] {
@@ -49,6 +51,7 @@ const HEADS = [
   '[Task Assignment: Other]',
   '[Troubleshooting Guide Available: "x"]',
   '[Inbox: subtask s9 ended completed]',
+  '[Hand-in Refused: Other]',
 ]
 const FENCE = fenceOf('0190a000-0000-7000-8000-4f9a2c71d0e8')
 const piece = fc.oneof(
@@ -165,6 +168,15 @@ describe('hostile text in every field', () => {
       const notice = renderTsgNotice({ tsgId: 'guide-1', title: said('title'), pattern: said('pattern') })
       expect(headersOf(notice)).toEqual(['[Troubleshooting Guide Available'])
       expect(notice.split(ANY_LINE_END)).toHaveLength(3)
+    })
+  })
+
+  it('leaves the refusal of a hand-in one message, with the lines of Muster', () => {
+    check((said) => {
+      const [, message, ...others] = read(renderRefusedHandIn(taskOf(said), said('reason')))
+      expect(others).toEqual([])
+      expect(message?.lines).toHaveLength(8)
+      expect(headersOf(renderUnknownHandIn(said('named'), ['task-1']))).toEqual(['[Hand-in Refused]'])
     })
   })
 

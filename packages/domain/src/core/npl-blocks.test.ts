@@ -18,6 +18,12 @@ describe('blocks', () => {
     ['its other names', '<npl-reflection>\n✅ a\n</npl-reflection>\n<npl-ref>✅ b</npl-ref>', ['reflection(✅ a)', 'reflection(✅ b)']],
     ['a check-in', '<npl-block type="check-in" task-id="1">\n- ✅ a\n</npl-block>', ['check_in(- ✅ a)']],
     ['any way to write it', "<NPL-Block  foo TYPE = 'Check_In' task-id=1 >\n✅ a\n</NPL-BLOCK >", ['check_in(✅ a)']],
+    [
+      'a result, with its code fences and without a line',
+      '<npl-block type="result" task-id="1">\n```json\n{}\n```\n</npl-block>\n<npl-block type="Result">\n</npl-block>',
+      ['result(```json|{}|```)', 'result()'],
+    ],
+    ['a result in a code fence', '```\n<npl-block type="result">\n{}\n</npl-block>\n```', []],
     ['other types', '<npl-block type="plan">\n✅ a\n</npl-block>\n<npl-block>\n✅ b\n</npl-block>', []],
     ['other names', '<npl-refx>\n✅ a\n</npl-refx>\n<npl-ref-2>\n✅ b\n', []],
     ['nothing inside', '<npl-ref></npl-ref><npl-ref/><npl-ref />', []],

@@ -1,16 +1,16 @@
 /**
- * The blocks that agents put into what they say: reflections on their work, and check-ins against criteria. Everything here takes time
+ * The blocks that agents put into what they say: reflections on their work, check-ins against criteria, and results that hand a task in. Everything here takes time
  * in proportion to the text, and never throws: it reads text from any author. [D2]
  */
 
 export type NplTag = 'npl-block' | 'npl-reflection' | 'npl-ref'
 
 export interface NplBlock {
-  kind: 'reflection' | 'check_in'
+  kind: 'reflection' | 'check_in' | 'result'
   tag: NplTag
   /** Of its opening tag, names in lower case. */
   attributes: Record<string, string>
-  /** What stands in it, without code fences. `linesOf` has its lines. */
+  /** What stands in it, without code fences, which only a result keeps: agents put its JSON into one. `linesOf` has its lines. */
   text: string
   /** False for one that the next block or the end of the text cut off. */
   isClosed: boolean
@@ -104,7 +104,7 @@ class BlockFinder {
       if (this.#open !== null) this.#open.start = end
       return
     }
-    this.#fence = mayBeFence ? fenceOf(line) : null
+    this.#fence = mayBeFence && this.#open?.kind !== 'result' ? fenceOf(line) : null
     if (this.#fence === null) this.#readTags(line, start)
     else this.#open?.parts.push(this.#text.slice(this.#open.start, start))
   }
@@ -135,7 +135,7 @@ class BlockFinder {
     const { kind, tag, attributes, parts, start } = this.#open
     const last = this.#text.slice(start, at)
     const text = parts.length === 0 ? last : [...parts, last].join('\n')
-    if (kind === 'check_in' || !MARKS_ONLY.test(text)) this.#blocks.push({ kind, tag, attributes, text, isClosed })
+    if (kind !== 'reflection' || !MARKS_ONLY.test(text)) this.#blocks.push({ kind, tag, attributes, text, isClosed })
     this.#open = null
   }
 }
@@ -219,12 +219,18 @@ function inlineCode(line: string): { start: number; end: number }[] {
   return spans
 }
 
+const KINDS: ReadonlyMap<string | undefined, NplBlock['kind']> = new Map([
+  ['reflection', 'reflection'],
+  ['check-in', 'check_in'],
+  ['result', 'result'],
+])
+
 /** The block that a tag begins, or null for a kind that means nothing here. */
 function blockOf(tag: NplTag, written: string, start: number): OpenBlock | null {
   const attributes = attributesOf(written)
   const type = attributes.type?.toLowerCase().replaceAll('_', '-')
-  const kind = tag !== 'npl-block' || type === 'reflection' ? 'reflection' : type === 'check-in' ? 'check_in' : null
-  return kind === null ? null : { kind, tag, attributes, parts: [], start }
+  const kind = tag === 'npl-block' ? KINDS.get(type) : 'reflection'
+  return kind === undefined ? null : { kind, tag, attributes, parts: [], start }
 }
 
 // Sticky: each attribute begins where the last one ended, and the first that is none ends the list.

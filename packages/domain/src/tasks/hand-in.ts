@@ -1,4 +1,6 @@
 import { headerText, unbracketed } from '../core/fenced-text.ts'
+import type { NplBlock } from '../core/npl-blocks.ts'
+import { cutToCodePoints, toStorableJson } from '../core/text.ts'
 import { isRecord } from './brief-report.ts'
 import type { RequiredOutput } from './output-schema.ts'
 import type { Task } from './task.ts'
@@ -7,10 +9,39 @@ import type { Task } from './task.ts'
 export type HandInWays = 'call' | 'call_or_block'
 
 /** How to hand in, as lines of Muster: the exact call with a place for each output, and the block that says the same. */
-export function renderHandIn({ id, requiredOutputs }: Pick<Task, 'id' | 'requiredOutputs'>, ways: HandInWays): string {
+export function renderHandIn(task: HandInTask, ways: HandInWays): string {
+  return renderWays('Hand in when the task is done, with a value for each output:', task, ways)
+}
+
+/** What to hand in, and for which task. */
+type HandInTask = Pick<Task, 'id' | 'requiredOutputs'>
+
+/** That a block of a final message has completed nothing, why, and how to hand in again. */
+export function renderRefusedHandIn(task: HandInTask & Pick<Task, 'title'>, reason: string): string {
+  return [
+    `[Hand-in Refused: ${headerText(task.title)}]`,
+    `Task id: ${task.id}`,
+    renderReason(reason),
+    renderWays('Correct it and hand in again, with a value for each output:', task, 'call_or_block'),
+  ].join('\n')
+}
+
+/** The same of a block that names a task that there is not. */
+export function renderUnknownHandIn(named: string, heldIds: readonly string[]): string {
+  return `[Hand-in Refused]\n${renderReason(`There is no task ${named}. This session holds: ${heldIds.join(', ')}.`)}`
+}
+
+/** A schema's author chooses parts of it. */
+const REASON_LENGTH_MAX = 2_000
+
+function renderReason(reason: string): string {
+  return `Reason: ${cutToCodePoints(headerText(reason), REASON_LENGTH_MAX)}`
+}
+
+function renderWays(intro: string, { id, requiredOutputs }: HandInTask, ways: HandInWays): string {
   const form = outputsForm(requiredOutputs)
   return [
-    'Hand in when the task is done, with a value for each output:',
+    intro,
     `mark_task_complete(task_id="${id}", outputs=${form})`,
     ...(ways === 'call'
       ? []
@@ -65,4 +96,45 @@ function quoted(value: unknown): string {
 
 function plain(text: string): string {
   return unbracketed(headerText(text))
+}
+
+/** A hand-in that stands in a final message. */
+export interface WrittenHandIn {
+  /** As written, in lower case; null where it names none. */
+  taskId: string | null
+  /** The revision that it names, if any. */
+  revision: number | null
+  /** Null where there is a problem. */
+  outputs: Record<string, unknown> | null
+  /** Why the block cannot be read. */
+  problem: string | null
+}
+
+/** The hand-ins among the blocks of a text: of each task the last. */
+export function readHandIns(blocks: readonly NplBlock[]): WrittenHandIn[] {
+  const handIns = blocks.filter(({ kind }) => kind === 'result').map(readHandIn)
+  return [...new Map(handIns.map((handIn) => [handIn.taskId, handIn])).values()]
+}
+
+function readHandIn({ attributes, text }: NplBlock): WrittenHandIn {
+  const { 'task-id': taskId = '', revision = '' } = attributes
+  return {
+    taskId: taskId.trim().toLowerCase() || null,
+    revision: /^\s*\d{1,9}\s*$/.test(revision) ? Number(revision) : null,
+    ...readOutputs(text),
+  }
+}
+
+function readOutputs(text: string): Pick<WrittenHandIn, 'outputs' | 'problem'> {
+  try {
+    const outputs: unknown = toStorableJson(JSON.parse(withoutFence(text.trim())))
+    return isRecord(outputs) ? { outputs, problem: null } : { outputs: null, problem: 'The block must have one JSON object, with the outputs by their names.' }
+  } catch (error) {
+    return { outputs: null, problem: `The block has no valid JSON: ${(error as Error).message}.` }
+  }
+}
+
+function withoutFence(text: string): string {
+  const inside = text.startsWith('```') ? text.slice(text.indexOf('\n') + 1) : text
+  return inside.endsWith('```') ? inside.slice(0, -3) : inside
 }

@@ -34,7 +34,7 @@ export interface NewMessage {
 
 /**
  * Stores a message of a session and matches it against guides; the next injection brings the guide notices. Check-ins in an assistant's
- * message about a task that its session holds are stored, if the credential may write tasks. [B5] A message with blocks is evaluated in the
+ * message about a task that its session holds are stored, if the credential may write tasks. [B5] A message with reflections or check-ins is evaluated in the
  * same commit, whatever its role. [D2]
  *
  * @throws DomainError `not_found` for a task that there is not, and for a sub-agent's own credential in another session than its own
@@ -50,7 +50,7 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
   const said = taskId !== undefined && mayCheckIn ? saidOfTask(taskId, blocks) : null
   const isLong = bodies.needsBody(content)
   const id = ctx.newId()
-  const evaluation = blocks.length === 0 ? null : await evaluateMessage(ctx, { id, sessionId, taskId, content, blocks })
+  const evaluation = blocks.every(({ kind }) => kind === 'result') ? null : await evaluateMessage(ctx, { id, sessionId, taskId, content, blocks })
   return await inProject(ctx, async (tx) => {
     const aboutId = taskId === undefined ? null : await takeFromMessage(ctx, tx, { sessionId, taskId, said })
     await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, [content])

@@ -107,7 +107,7 @@ describe('what is new for a session', () => {
     const sessionId = newSession()
     const task = await assigned(sessionId)
     const block = `<npl-block type="result" task-id="${task.id}">\n{"result": …}\n</npl-block>`
-    expect((await take('UserPromptSubmit', { sessionId }))?.context).toMatch(new RegExp(`mark_task_complete\\(task_id="${task.id}"[^]*${block}$`))
+    expect((await take('UserPromptSubmit', { sessionId }))?.context).toMatch(new RegExp(`mark_task_complete\\(task_id="${task.id}"[\\s\\S]*${block}$`))
     const called = await makeTask(harness.ctx)
     expect((await callAgent(sessionId, called.id))?.updatedInput?.prompt).toContain(`<npl-block type="result" task-id="${called.id}">`)
   })
@@ -474,5 +474,145 @@ describe('what was said last', () => {
     await take('Stop', { sessionId: 'claimed', agentId: 'a1', lastAssistantMessage: 'Done.' }, own)
     expect((await listMessages(harness.ctx, `subtask-${run.id}`, { limit: 5 })).items).toHaveLength(1)
     await settleOne(harness.deps, run)
+  })
+})
+
+describe('a result block in what was said last', () => {
+  /** A task that a session holds and has the brief of. */
+  async function begun(
+    sessionId: string,
+    fields: Parameters<typeof makeTask>[1] = { required_outputs: ['report', { name: 'count', schema: { type: 'integer' } }] },
+  ) {
+    const task = await makeTask(harness.ctx, fields)
+    await assignTask(harness.ctx, task.id, sessionId)
+    await take('UserPromptSubmit', { sessionId })
+    return task
+  }
+  const result = (taskId: string | null, outputs: unknown, more = '') =>
+    `Done.\n<npl-block type="result"${taskId === null ? '' : ` task-id="${taskId}"`}${more}>\n${typeof outputs === 'string' ? outputs : JSON.stringify(outputs)}\n</npl-block>`
+  const stop = (sessionId: string, lastAssistantMessage: string, more: Partial<HookCall> = {}, ctx: Ctx = harness.ctx) =>
+    take('Stop', { sessionId, lastAssistantMessage, ...more }, ctx)
+  const GOOD = { report: 'Eleven limes.', count: 11 }
+
+  it.each(['Stop', 'SubagentStop'])('completes the task of its session at %s, after its check-ins have counted, and again changes nothing', async (event) => {
+    const sessionId = newSession()
+    const agent = event === 'Stop' ? {} : { agentId: 'a1', agentType: 'writer' }
+    const task = await makeTask(harness.ctx, { acceptance_criteria: ['All is counted'], required_outputs: ['report'] })
+    await assignTask(harness.ctx, task.id, event === 'Stop' ? sessionId : `${sessionId}:a1`)
+    await take('PostToolUse', { sessionId, ...agent })
+    const checkIn = `<npl-block type="check-in" task-id="${task.id}" revision="1">\n- ✅ All is counted (${task.criteria[0]?.id})\n</npl-block>`
+    const lastAssistantMessage = `${checkIn}\n${result(task.id.toUpperCase(), { report: 'Eleven.' })}`
+    expect(await take(event, { sessionId, ...agent, lastAssistantMessage })).toBeNull()
+    const done = await getTask(harness.ctx, task.id)
+    expect(done).toMatchObject({ status: 'completed', completionOutputs: { report: 'Eleven.' }, criteria: [{ state: 'met' }] })
+    expect(await take(event, { sessionId, ...agent, lastAssistantMessage })).toBeNull()
+    expect(await getTask(harness.ctx, task.id)).toEqual(done)
+  })
+
+  it.each([
+    ['in a code fence inside of the block', '```json\n{"report": "x", "count": 1}\n```'],
+    ['over several lines', '{\n  "report": "x",\n  "count": 1\n}'],
+  ])('is read %s', async (_, json) => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    expect(await stop(sessionId, result(task.id, json))).toBeNull()
+    expect((await getTask(harness.ctx, task.id)).completionOutputs).toEqual({ report: 'x', count: 1 })
+  })
+
+  it.each([
+    ['an output that is missing', { report: 'x' }, 'count is missing'],
+    ['an output that does not fit', { report: 'x', count: 'many' }, 'count must be integer'],
+    ['no JSON', '{"report": …, "count": <integer>}', 'The block has no valid JSON'],
+    ['no object', '[1]', 'The block must have one JSON object'],
+    ['nothing', '', 'The block has no valid JSON'],
+  ])('is refused in the same turn with %s, and the corrected one completes the task', async (_, outputs, reason) => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    const answer = await stop(sessionId, result(task.id, outputs))
+    expect(answer?.context).toContain(`[Hand-in Refused: ${task.title}]\nTask id: ${task.id}\nReason: `)
+    expect(answer?.context).toContain(reason)
+    expect(answer?.context).toContain(`mark_task_complete(task_id="${task.id}", outputs={"report": …, "count": <integer>})`)
+    expect((await getTask(harness.ctx, task.id)).status).toBe('in_progress')
+    expect(await stop(sessionId, result(task.id, GOOD), { isStopHookActive: true })).toBeNull()
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'completed', completionOutputs: GOOD })
+  })
+
+  it('is refused once in a chain of turns', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    expect(await stop(sessionId, result(task.id, {}), { isStopHookActive: true })).toBeNull()
+    expect((await getTask(harness.ctx, task.id)).status).toBe('in_progress')
+    expect((await listMessages(harness.ctx, sessionId, { limit: 5 })).items).toHaveLength(1)
+  })
+
+  it('is refused where it names another revision', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    expect((await stop(sessionId, result(task.id, GOOD, ' revision="2"')))?.context).toContain('revision 1')
+    expect(await stop(sessionId, result(task.id, GOOD, ' revision="1"'))).toBeNull()
+    expect((await getTask(harness.ctx, task.id)).status).toBe('completed')
+  })
+
+  it('is held back by what came meanwhile, which comes in the same answer', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    await noteTask(harness.ctx, task.id, 'Leave out the young ones.')
+    const answer = await stop(sessionId, result(task.id, GOOD))
+    expect(answer?.context).toMatch(/^\[Hand-in Refused: [\s\S]*\[Task Update: Note\][\s\S]*Leave out the young ones\./)
+    expect((await getTask(harness.ctx, task.id)).status).toBe('in_progress')
+    await noteTask(harness.ctx, task.id, 'Too late.')
+    expect(await stop(sessionId, result(task.id, GOOD), { isStopHookActive: true })).toBeNull()
+    expect((await getTask(harness.ctx, task.id)).status).toBe('completed')
+    expect((await listTaskUpdates(harness.ctx, task.id, { limit: 5 })).items.map(({ status }) => status).sort()).toEqual(['delivered', 'expired'])
+  })
+
+  it('means the one task of its session where it names none', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    await stop(sessionId, result(null, GOOD))
+    expect((await getTask(harness.ctx, task.id)).status).toBe('completed')
+  })
+
+  it('is refused where it names a task that there is not, and left alone where it names another session’s', async () => {
+    const sessionId = newSession()
+    const [task, other] = [await begun(sessionId), await begun(newSession())]
+    for (const id of ['01990000-0000-7000-8000-000000000000', 'the count'])
+      expect((await stop(sessionId, result(id, GOOD)))?.context).toBe(`[Hand-in Refused]\nReason: There is no task ${id}. This session holds: ${task.id}.`)
+    expect(await stop(sessionId, result(other.id, GOOD))).toBeNull()
+    expect(await stop(newSession(), result('the count', GOOD))).toBeNull()
+    for (const { id } of [task, other]) expect((await getTask(harness.ctx, id)).status).toBe('in_progress')
+  })
+
+  it('of several about a task is the last', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    expect(await stop(sessionId, `${result(task.id, {})}\n${result(task.id, GOOD)}`)).toBeNull()
+    expect((await getTask(harness.ctx, task.id)).completionOutputs).toEqual(GOOD)
+  })
+
+  it('waits for review once, however often it is said', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId, { review: 'manual' })
+    for (let time = 0; time < 2; time += 1) expect(await stop(sessionId, result(task.id, { result: 'x' }))).toBeNull()
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_review', completionOutputs: { result: 'x' } })
+  })
+
+  it('is text where the key may not write tasks, and in a subtask, whose runner takes its result in', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    expect(await stop(sessionId, result(task.id, GOOD), {}, harness.as({ ...harness.ctx.actor, kind: 'key', scopes: ['sessions:write'] } as Actor))).toBeNull()
+    const dispatched = await makeTask(harness.ctx)
+    const { run, own } = await running({}, dispatched.id)
+    await buildPrompt(harness.deps, run)
+    expect(await stop('whatever', result(dispatched.id, { result: 'x' }), {}, own)).toBeNull()
+    for (const { id } of [task, dispatched]) expect((await getTask(harness.ctx, id)).status).toBe('in_progress')
+    await settleOne(harness.deps, run)
+  })
+
+  it('is no block of the message’s evaluation', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    await stop(sessionId, result(task.id, GOOD))
+    expect((await listEvaluations(harness.ctx, { taskId: task.id, limit: 5 })).items.map(({ origin }) => origin)).toEqual(['completion'])
   })
 })

@@ -10,6 +10,7 @@ import {
   hookSessionOf,
   isHookEvent,
   isUuid,
+  type NplBlock,
   requireOwnSession,
   requireScope,
   type SubagentDefinition,
@@ -21,6 +22,7 @@ import {
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
+import { takeHandIns } from '../tasks/take-hand-ins.ts'
 import { attributeToOnlyTask, bindAgentCall, closeAgentCalls, openAgentCall } from './agent-calls.ts'
 import { acknowledgeInjection, injectSession } from './inject-session.ts'
 import { postMessage } from './messages.ts'
@@ -54,15 +56,24 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
   const { event } = call
   if (!isHookEvent(event)) return null
   const sessionId = hookSessionOf(ctx.actor, call)
-  const undelivered = async ({ isWhenStopping = false, briefed = null }: { isWhenStopping?: boolean; briefed?: BriefedInput | null } = {}) => {
+  const undelivered = async ({
+    isWhenStopping = false,
+    briefed = null,
+    refusals = [],
+  }: {
+    isWhenStopping?: boolean
+    briefed?: BriefedInput | null
+    refusals?: string[]
+  } = {}) => {
     const handIn = hasScope(ctx.actor, 'tasks:write') ? 'call_or_block' : 'call'
     const delivery = { ack: 'manual', leaseSeconds: ANSWER_LEASE_SECONDS, messages: [], handIn, leavesTasks: isSubtask(ctx) } as const
     const { text, claimId } = await injectSession(ctx, sessionId, { ...delivery, isWhenStopping, isAwaited })
-    if (text === '' && briefed === null) return null
+    const context = [...refusals, ...(text === '' ? [] : [text])].join('\n\n')
+    if (context === '' && briefed === null) return null
     const onSent = async () => {
       await Promise.all([claimId === null ? null : acknowledgeInjection(ctx, sessionId, claimId), briefed?.confirm()])
     }
-    return { event, denied: null, context: text, updatedInput: briefed?.input ?? null, onSent }
+    return { event, denied: null, context, updatedInput: briefed?.input ?? null, onSent }
   }
   switch (event) {
     case 'SessionStart':
@@ -87,9 +98,10 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
       return await undelivered()
     case 'Stop':
     case 'SubagentStop': {
-      await stop(ctx, call, sessionId)
       // One more turn, not a chain of them: what comes during that turn waits for the next event.
-      return call.isStopHookActive === true || isSubtask(ctx) ? null : await undelivered({ isWhenStopping: true })
+      const hasMoreTurns = call.isStopHookActive !== true && !isSubtask(ctx)
+      const refusals = await stop(ctx, call, sessionId, hasMoreTurns)
+      return hasMoreTurns ? await undelivered({ isWhenStopping: true, refusals }) : null
     }
   }
 }
@@ -152,21 +164,30 @@ async function bind(ctx: Ctx, { sessionId, agentId }: HookCall, boundSessionId: 
     ctx.log.warn({ session_id: boundSessionId, task_id: bound.taskId }, 'the task of a sub-agent has ended or is blocked, and was not assigned')
 }
 
-async function stop(ctx: Ctx, call: HookCall, sessionId: string): Promise<void> {
+/** Takes in what an agent has said last. Returns the hand-ins that were refused, for the agent. */
+async function stop(ctx: Ctx, call: HookCall, sessionId: string, hasMoreTurns: boolean): Promise<string[]> {
   const { event, agentId, agentType, lastAssistantMessage } = call
-  if (lastAssistantMessage !== null) {
-    const taskIds = agentId === null ? [] : tasksNamedIn(lastAssistantMessage)
-    if (taskIds.length > 0) await bind(ctx, call, sessionId, { taskIds })
-    const isAttributed = await storeHookMessage(ctx, sessionId, { content: lastAssistantMessage, agentType, event })
-    if (!isAttributed && agentId !== null && mayAssign(ctx)) await attributeToOnlyTask(ctx, sessionId)
+  const content = toStorableText(lastAssistantMessage ?? '')
+  const blocks = findBlocks(content)
+  let refusals: string[] = []
+  if (/\S/.test(content)) {
+    const taskIds = tasksNamedIn(blocks)
+    if (agentId !== null && taskIds.length > 0) await bind(ctx, call, sessionId, { taskIds })
+    const heldIds = await reading(ctx, (tx) => hooks.listTasksOfSession(tx, ctx.actor.projectId, sessionId))
+    const named = taskIds.filter((id) => heldIds.includes(id))
+    const [taskId] = heldIds.length === 1 ? heldIds : named.length === 1 ? named : []
+    await storeHookMessage(ctx, sessionId, { content, taskId, agentType, event })
+    if (taskId === undefined && agentId !== null && mayAssign(ctx)) await attributeToOnlyTask(ctx, sessionId)
+    if (!isSubtask(ctx)) refusals = await takeHandIns(ctx, { sessionId, blocks, heldIds, hasMoreTurns })
   }
   // Every sub-agent that this turn started has begun, so what is still open was named in a refused call.
   if (event === 'Stop' && agentId === null && mayAssign(ctx)) await closeAgentCalls(ctx, call.sessionId)
+  return refusals
 }
 
 /** The tasks that blocks of a text name. */
-function tasksNamedIn(text: string): string[] {
-  const named = findBlocks(text).map(({ attributes }) => attributes['task-id']?.trim().toLowerCase() ?? '')
+function tasksNamedIn(blocks: readonly NplBlock[]): string[] {
+  const named = blocks.map(({ attributes }) => attributes['task-id']?.trim().toLowerCase() ?? '')
   return [...new Set(named.filter(isUuid))]
 }
 
@@ -211,23 +232,20 @@ async function scanHookFailure(ctx: Ctx, sessionId: string, error: string): Prom
 }
 
 /**
- * Stores the last message of an agent. If its session holds exactly one task, or a block of the message names exactly one of them, the message is
- * about that task and its check-ins are stored. Returns whether nothing is left without a task.
+ * Stores the last message of an agent. It is about the task if its session holds exactly one, or a block names exactly one of them; then its check-ins count.
  *
  * @throws DomainError as `postMessage`
  */
-async function storeHookMessage(ctx: Ctx, sessionId: string, said: { content: string; agentType: string | null; event: string }): Promise<boolean> {
-  const content = toStorableText(said.content)
-  if (!/\S/.test(content)) return true
-  const held = await reading(ctx, (tx) => hooks.listTasksOfSession(tx, ctx.actor.projectId, sessionId))
-  const named = tasksNamedIn(content).filter((id) => held.includes(id))
-  const [taskId = null] = held.length === 1 ? held : named.length === 1 ? named : []
+async function storeHookMessage(
+  ctx: Ctx,
+  sessionId: string,
+  said: { content: string; taskId: string | undefined; agentType: string | null; event: string },
+): Promise<void> {
   await postMessage(ctx, sessionId, {
     role: 'assistant',
-    content,
-    taskId: taskId ?? undefined,
+    content: said.content,
+    taskId: said.taskId,
     agentName: said.agentType === null ? undefined : cutToCodePoints(toStorableText(said.agentType), 128),
     metadata: { source: 'claude-code', hook_event_name: said.event },
   })
-  return taskId !== null
 }

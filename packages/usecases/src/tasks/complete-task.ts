@@ -1,7 +1,8 @@
-import { type LockedTask, outbox, type Tx, tasks } from '@muster/db'
+import { injections, type LockedTask, outbox, type Tx, tasks } from '@muster/db'
 import {
   DomainError,
   type NewEvent,
+  notFound,
   type OutputProblem,
   outputProblems,
   requireFound,
@@ -39,17 +40,33 @@ export interface HandIn {
   hasRunEnded: boolean
 }
 
+/** The session whose final message hands a task in. */
+export interface HandingSession {
+  sessionId: string
+  /** The revision that the hand-in names; null where it names none. */
+  revision: number | null
+  /** Whether the session gets one more turn for what it has not received. */
+  hasMoreTurns: boolean
+}
+
 /**
  * Submits the outputs of a task and evaluates them in the same commit. They are validated against the locked revision, so that an output
  * that a concurrent revision adds is either required or came after the completion. [B5] Completion
  *
- * @throws DomainError `not_found`, `invalid_transition`, `outputs_missing` naming each output that is absent or does not fit
+ * @param input.from hands in for a session, which must hold the task and know all of it
+ * @throws DomainError `not_found`, `invalid_transition`, `outputs_missing` naming each output that is absent or does not fit; with `from` also
+ * `revision_stale`, and `conflict` while something about the task waits for the session
  */
-export async function completeTask(ctx: Ctx, id: string, input: { outputs: Record<string, unknown>; summary?: string | undefined }): Promise<Task> {
+export async function completeTask(
+  ctx: Ctx,
+  id: string,
+  input: { outputs: Record<string, unknown>; summary?: string | undefined; from?: HandingSession },
+): Promise<Task> {
   requireScope(ctx.actor, 'tasks:write')
   return await inProject(ctx, async (tx) => {
+    const { outputs, summary = null, from } = input
     await requireOwn(ctx, tx, id)
-    const { outputs, summary = null } = input
+    if (from !== undefined) await requireHandingSession(ctx, tx, id, from)
     const completion = await completeTaskInTransaction(ctx, tx, ctx.actor.projectId, id, {
       outputs,
       summary,
@@ -116,4 +133,18 @@ async function requireOwn(ctx: Ctx, tx: Tx, id: string): Promise<void> {
   await lockForCompletion(tx, ctx.actor.projectId)
   const task = requireFound(await tasks.lockTask(tx, id), 'task')
   requireOwnTask(ctx.actor, task)
+}
+
+/** Who holds the task and what waits for it may change until it is locked. */
+async function requireHandingSession(ctx: Ctx, tx: Tx, id: string, { sessionId, revision, hasMoreTurns }: HandingSession): Promise<void> {
+  await lockForCompletion(tx, ctx.actor.projectId)
+  const task = await tasks.lockTask(tx, id)
+  if (task === null || task.subagentSessionId !== sessionId) throw notFound('task')
+  if (!COMPLETABLE.includes(task.status)) throw cannotBeCompleted(task.status)
+  if (revision !== null && revision !== task.revision) {
+    throw new DomainError('revision_stale', `The task is at revision ${task.revision}, and this is for revision ${revision}. Read the task again.`)
+  }
+  if (hasMoreTurns && (await injections.taskHasUpdates(tx, id, sessionId))) {
+    throw new DomainError('conflict', 'Something about the task has come that this session had not received. Read it first.')
+  }
 }
