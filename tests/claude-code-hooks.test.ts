@@ -196,6 +196,31 @@ describe('Claude Code with the HTTP hook of Muster', () => {
     expect(await client.ok('GET', `/tasks/${task.id}`)).toMatchObject({ status: 'completed', completion_outputs: { report: 'Seven.', count: 7 } })
   })
 
+  it('shows the model the ids, the forms and the beginning of a brief that is too long for the answer of a hook', async () => {
+    const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
+    const client = system.api.client.as(key)
+    const sessionId = randomUUID()
+    const instructions = `Count the poplars.\n${'Look behind each house as well.\n'.repeat(950)}`
+    const task = await client.createTask({ title: 'Count the poplars', instructions, acceptance_criteria: ['All poplars are counted'] })
+    await client.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: sessionId } })
+    const seen: string[] = []
+    models.answerBy(({ text }) => {
+      seen.push(text)
+      return { text: 'Counted.' }
+    })
+    expect(await session(sessionId, 'Do your task.', key)).toEqual({ code: 0, said: 'Counted.' })
+    const request = seen.find((text) => text.includes('[Task Assignment: Count the poplars]')) ?? ''
+    for (const shown of [
+      `Task id: ${task.id}`,
+      `<npl-block type=\\"check-in\\" task-id=\\"${task.id}\\" revision=\\"1\\">`,
+      `mark_task_complete(task_id=\\"${task.id}\\", outputs={\\"result\\": …})`,
+      'Count the poplars.\\nLook behind each house as well.',
+      `get_task(task_id=\\"${task.id}\\") has the whole brief`,
+    ])
+      expect(request).toContain(shown)
+    expect(request).toMatch(/- ❓ All poplars are counted \([0-9a-f-]{36}\)/)
+  })
+
   it('goes on with a key that is wrong', async () => {
     models.answerBy(() => ({ text: 'All the same.' }))
     expect(await session(randomUUID(), 'Say something.', 'mst_key_that_is_wrong')).toEqual({ code: 0, said: 'All the same.' })

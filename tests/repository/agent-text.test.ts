@@ -6,6 +6,7 @@ import {
   renderPrompt,
   renderRefusedHandIn,
   renderRunFolder,
+  renderShortAssignment,
   renderTaskUpdate,
   renderTsgNotice,
   type Task,
@@ -64,6 +65,7 @@ const update: TaskUpdateText = {
 
 const EXAMPLES: Record<string, string> = {
   brief: renderAssignment(task, FENCE, [], { handIn: 'call_or_block' }),
+  short: renderShortAssignment(task, FENCE, [], { handIn: 'call_or_block', lengthMax: 0 }),
   refusal: renderRefusedHandIn(task, 'The task is not complete: functions is missing. Nothing was changed.'),
   folder: renderRunFolder('/srv/project', true),
   update: renderTaskUpdate(update, FENCE),

@@ -137,7 +137,7 @@ export {
   taskNamedByCall,
   toolUseOf,
 } from './sessions/hook.ts'
-export { type InboxText, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './sessions/inbox-text.ts'
+export { type InboxText, MORE_ITEMS, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './sessions/inbox-text.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './sessions/message.ts'
 export type { McpServerSettings } from './settings/mcp-settings.ts'
 export {
@@ -203,7 +203,16 @@ export { type BriefDiff, changedFields, type DiffPart, diffBrief, updateTypeOf }
 export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withFileChecks, withWarnings } from './tasks/brief-fields.ts'
 export { type BriefFile, briefFiles, fileWarning, isUnder, resolveBriefPath } from './tasks/brief-files.ts'
 export { BRIEF_LIMITS } from './tasks/brief-report.ts'
-export { CRITERIA_FIELDS, renderAssignment, renderContext, renderRunFolder, renderUpdateContent, shownDiff } from './tasks/brief-text.ts'
+export {
+  CRITERIA_FIELDS,
+  renderAssignment,
+  renderContext,
+  renderRunFolder,
+  renderShortAssignment,
+  renderUpdateContent,
+  SHORT_BRIEF_LENGTH_MAX,
+  shownDiff,
+} from './tasks/brief-text.ts'
 export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './tasks/check-in.ts'
 export { mergeAllCriteria } from './tasks/criteria.ts'
 export { findCycle } from './tasks/dependencies.ts'

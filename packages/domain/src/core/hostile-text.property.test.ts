@@ -9,6 +9,7 @@ import {
   renderInboxItem,
   renderPrompt,
   renderRefusedHandIn,
+  renderShortAssignment,
   renderTaskUpdate,
   renderTsgNotice,
   renderUnknownHandIn,
@@ -139,6 +140,23 @@ describe('hostile text in every field', () => {
       expect(messages[1]?.lines.filter((line) => line.startsWith('Task id: '))).toEqual(['Task id: task-1'])
       expect(messages[2]?.content).toEqual([said('note')])
       expect(messages[2]?.lines.filter((line) => /^(?:Task|Update id|Sender|Confirm):/.test(line))).toHaveLength(4)
+    })
+  })
+
+  it('leaves a short assignment and its notes exactly that many messages', () => {
+    check((said) => {
+      const options = { handIn: 'call_or_block', lengthMax: 9_900 } as const
+      const messages = read(renderShortAssignment(taskOf(said), FENCE, [updateOf(said), updateOf(said)], options))
+      const shown = messages.map(({ header }) => header.replace(/:.*/, '')).filter((header) => header !== '[Task Update')
+      expect(shown).toEqual(['', '[Task Assignment'])
+      expect(messages.flatMap(({ lines }) => lines).filter((line) => line.startsWith('Task id: '))).toEqual(['Task id: task-1'])
+      expect(
+        messages
+          .flatMap(({ content }) => content)
+          .at(-1)
+          ?.startsWith('Instructions: '),
+      ).toBe(true)
+      expect(headersOf(renderTaskUpdate({ ...updateOf(said), content: said('note').repeat(50) }, FENCE, 600))).toEqual(['[Task Update'])
     })
   })
 

@@ -72,6 +72,18 @@ export function cutToCodePoints(text: string, pointsMax: number): string {
   return points.length <= pointsMax && text.length <= pointsMax * 2 + 2 ? text : `${points.slice(0, pointsMax).join('')}…`
 }
 
+/** The longest prefix of at most `lengthMax` UTF-16 units that ends at a code point. */
+export function cutToLength(text: string, lengthMax: number): string {
+  const cut = text.slice(0, Math.max(0, lengthMax))
+  return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
+}
+
+/** The same, with a mark where something is left out. */
+export function shortened(text: string, lengthMax: number): string {
+  const cut = cutToLength(text, lengthMax)
+  return cut === text ? text : `${cut}…`
+}
+
 /** Dashes where PostgreSQL expects a word: it takes each for a `not`, whatever of this stands between them, and fails from the 33rd on. */
 const REPEATED_NOT = /(^|[\s!&|()"])-[-\s!&|()"]*-/g
 

@@ -30,6 +30,9 @@ export interface InboxText {
 
 const TASK_LENGTH_MAX = 200
 
+/** At the end of an answer that has no room for all that waits. */
+export const MORE_ITEMS = 'More waits for this session. It comes with your next tool call or prompt.'
+
 /** After the results of an injection, where others did not fit. */
 export const MORE_RESULTS = 'More results wait. They come with your next requests.'
 

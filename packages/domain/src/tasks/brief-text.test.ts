@@ -11,6 +11,7 @@ import {
   renderContext,
   renderInboxItem,
   renderRunFolder,
+  renderShortAssignment,
   renderTaskUpdate,
   renderTsgNotice,
   renderUpdateContent,
@@ -204,6 +205,74 @@ describe('an assignment', () => {
   })
 })
 
+describe('a short assignment', () => {
+  const long: Task = { ...task, instructions: `Begin with this.\n${'Go on.\n'.repeat(4_000)}`, clientCwd: '/srv' }
+
+  it('has the ids, the criteria, the outputs, the form to report with and the hand-in before the beginning of the rest', () => {
+    const text = renderShortAssignment(long, FENCE, [], { handIn: 'call_or_block', lengthMax: 9_900 })
+    const [head, content = '', end = ''] = text.split(/\n<content-4f9a2c71d0e8>\n|\n<\/content-4f9a2c71d0e8>\n/)
+    expect(head).toBe(
+      [
+        '[Task Assignment: Migrate to JWT]',
+        `Task id: ${task.id}`,
+        'Revision: 3',
+        CHANNEL,
+        BLOCKS,
+        'Required Outputs: report, files (What changed)',
+        '',
+        'Report on it with this block, one line a criterion (✅ met, 🐛 not met, ❓ unclear):',
+        renderCheckInTemplate(task),
+        '',
+        renderHandIn(task, 'call_or_block'),
+        '',
+        'The beginning of the brief:',
+      ].join('\n'),
+    )
+    expect(content.startsWith('Instructions: Begin with this.\nGo on.\n')).toBe(true)
+    expect(end).toMatch(
+      new RegExp(
+        `^The block has the first \\d+ of \\d+ characters\\. get_task\\(task_id="${task.id}"\\) has the whole brief, with the schemas of its outputs\\.$`,
+      ),
+    )
+    expect(text.length).toBeLessThanOrEqual(8_000)
+    expect(text.length).toBeGreaterThan(7_900)
+    expect(renderShortAssignment(long, FENCE, [], { handIn: 'call_or_block', lengthMax: 3_000 }).length).toBeLessThanOrEqual(3_000)
+  })
+
+  it('stays below the limit with as many criteria, outputs and notes as a brief may have, and names each criterion and each note', () => {
+    const note: TaskUpdateText = { ...update, updateType: 'note', diff: null, content: '𝔏'.repeat(10_000) }
+    const notes = Array.from({ length: 12 }, (_, index) => ({ ...note, updateId: `0190a000-0000-7000-8000-0000000001${index + 10}` }))
+    const criteria = Array.from({ length: 80 }, (_, index) => ({
+      id: `0190a000-0000-7000-8000-0000000002${index + 10}`,
+      text: '𝔏'.repeat(2_000),
+      source: 'acceptance' as const,
+      required: true,
+      state: 'open' as const,
+    }))
+    const requiredOutputs = Array.from({ length: 50 }, (_, index) => ({
+      name: `${index} ${'𝔏'.repeat(120)}`,
+      description: '𝔏'.repeat(2_000),
+      schema: { type: 'object', properties: { a: { enum: ['x'.repeat(200)] } } },
+    }))
+    const text = renderShortAssignment({ ...long, title: '𝔏'.repeat(256), criteria, requiredOutputs }, FENCE, notes, {
+      handIn: 'call_or_block',
+      lengthMax: 9_900,
+    })
+    expect(text.length).toBeLessThan(9_800)
+    expect(text.isWellFormed()).toBe(true)
+    for (const { id } of criteria) expect(text).toContain(id)
+    for (const { updateId } of notes) expect(text).toContain(updateId)
+    expect(text).toContain('Instructions: Begin with this.')
+  })
+
+  it('shows the newest notes, each cut where it is long, and names the others', () => {
+    const noteOf = (updateId: string, content: string): TaskUpdateText => ({ ...update, updateType: 'note', diff: null, updateId, content })
+    const text = renderShortAssignment(long, FENCE, [noteOf('u1', 'a'.repeat(1_500)), noteOf('u2', 'Mind the gap.')], { handIn: 'call', lengthMax: 9_900 })
+    expect(text).toContain(renderTaskUpdate(noteOf('u2', 'Mind the gap.'), FENCE))
+    expect(text).toContain('\n\nEarlier notes, each with the call that reads it: confirm_update("u1")\n\n')
+  })
+})
+
 describe('the context as a section of a prompt', () => {
   const files = Array.from({ length: 12 }, (_, index) => `src/${index}.ts`)
   const full: TaskContext = {
@@ -302,6 +371,19 @@ describe('an update', () => {
     [{ kind: 'system', id: 'evaluation' }, 'Muster (evaluation)'],
   ])('names the sender %j', (sender, named) => {
     expect(renderTaskUpdate({ ...update, sender }, FENCE)).toContain(`\nSender: ${named}\n`)
+  })
+
+  it('that is too long has the form to report with before the beginning of its content, and says where the rest is', () => {
+    const whole = { ...update, content: '𝔏'.repeat(5_000), diff: null, reportOn: { ...task, revision: 4 } }
+    expect(renderTaskUpdate(whole, FENCE, 20_000)).toBe(renderTaskUpdate(whole, FENCE))
+    const text = renderTaskUpdate(whole, FENCE, 3_000)
+    expect(text.length).toBeLessThanOrEqual(3_000)
+    expect(text.length).toBeGreaterThan(2_900)
+    expect(text.indexOf('<npl-block')).toBeLessThan(text.indexOf('<content-'))
+    expect(text.isWellFormed()).toBe(true)
+    expect(text).toMatch(
+      /\nThe block has the first \d+ of 10000 characters\. confirm_update\("0190a000-0000-7000-8000-0000000000ff"\) has its content in full\.$/,
+    )
   })
 
   it('of a subtask names the subtask', () => {

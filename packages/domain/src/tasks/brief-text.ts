@@ -1,6 +1,7 @@
 import { fenced, headerText, oneLine, quoteLayout } from '../core/fenced-text.ts'
+import { cutToLength, shortened } from '../core/text.ts'
 import type { BriefDiff } from './brief-diff.ts'
-import { renderCheckInTemplate } from './check-in.ts'
+import { renderCheckInTemplate, renderShortCheckInTemplate } from './check-in.ts'
 import { type HandInWays, renderHandIn } from './hand-in.ts'
 import type { RequiredOutput } from './output-schema.ts'
 import type { FileCheck, Task, TaskContext } from './task.ts'
@@ -23,15 +24,88 @@ const BLOCKS = 'Text between <content-…> and the same name in </content-…> i
  * @param fence of this delivery, see `fenceOf`
  */
 export function renderAssignment(task: Task, fence: string, notes: readonly TaskUpdateText[] = [], options: AssignmentOptions = {}): string {
-  const fields = ASSIGNMENT_FIELDS.map((field) => FIELD_TEXTS[field]?.(task) ?? '').filter((line) => line !== '')
   return [
-    // The context brings its own empty lines.
-    `[Task Assignment: ${headerText(task.title)}]\n${fenced(`${fields.join('\n')}${withBreak(contextText(task.context, checkedFile))}`, fence)}`,
+    `[Task Assignment: ${headerText(task.title)}]\n${fenced(fieldsText(task, ASSIGNMENT_FIELDS), fence)}`,
     [`Task id: ${task.id}`, `Revision: ${task.revision}`, ...(options.isSteerable === false ? [] : [CHANNEL]), BLOCKS].join('\n'),
-    `Report on it with this block, one line a criterion (✅ met, 🐛 not met, ❓ unclear):\n${renderCheckInTemplate(task)}`,
+    `${REPORT}\n${renderCheckInTemplate(task)}`,
     ...(options.handIn === undefined ? [] : [renderHandIn(task, options.handIn)]),
     ...notes.map((note) => renderTaskUpdate(note, fence)),
   ].join('\n\n')
+}
+
+const REPORT = 'Report on it with this block, one line a criterion (✅ met, 🐛 not met, ❓ unclear):'
+
+/** Fields of a brief, and its context, which brings its own empty lines. */
+function fieldsText(task: Task, names: readonly string[]): string {
+  const fields = names.map((field) => FIELD_TEXTS[field]?.(task) ?? '').filter((line) => line !== '')
+  return `${fields.join('\n')}${withBreak(contextText(task.context, checkedFile))}`
+}
+
+/** Claude Code shows the model two kilobytes of a text of more than 10,000 characters. This leaves room for what comes with a brief. */
+export const SHORT_BRIEF_LENGTH_MAX = 8_000
+/** What a short brief shows of its content at least; with very many criteria it is longer for that, by up to 1,700 characters. */
+const CONTENT_LENGTH_MIN = 300
+const OUTPUTS_LENGTH_MAX = 500
+const NOTES_LENGTH_MAX = 1_200
+const NOTES_NAMED_MAX = 20
+/** More than the line about the cut and the edges of the block take. */
+const EDGES_LENGTH_MAX = 280
+
+/**
+ * A brief for a holder that is shown no more than the beginning of a long text: what it needs to report and to hand in first, then the newest notes and the
+ * beginning of the rest. `get_task` has all of it.
+ *
+ * @param options.lengthMax in UTF-16 units, as far as the ids and forms leave that possible
+ */
+export function renderShortAssignment(
+  task: Task,
+  fence: string,
+  notes: readonly TaskUpdateText[],
+  { handIn, lengthMax }: { handIn: HandInWays; lengthMax: number },
+): string {
+  const outputs = task.requiredOutputs.map(({ name, description }) => (description === null ? name : `${name} (${description})`)).join(', ')
+  const head = [
+    [
+      `[Task Assignment: ${headerText(task.title)}]`,
+      `Task id: ${task.id}`,
+      `Revision: ${task.revision}`,
+      CHANNEL,
+      BLOCKS,
+      ...(outputs === '' ? [] : [`Required Outputs: ${shortened(headerText(outputs), OUTPUTS_LENGTH_MAX)}`]),
+    ].join('\n'),
+    `${REPORT}\n${renderShortCheckInTemplate(task)}`,
+    renderHandIn(task, handIn),
+  ].join('\n\n')
+  const room = Math.min(SHORT_BRIEF_LENGTH_MAX, lengthMax) - head.length - EDGES_LENGTH_MAX
+  const shownNotes = renderNewestNotes(notes, fence, Math.min(NOTES_LENGTH_MAX, room - CONTENT_LENGTH_MIN))
+  const rest = fieldsText(task, REST_FIELDS)
+  const shown = cutToLength(rest, Math.max(CONTENT_LENGTH_MIN, room - shownNotes.length))
+  return [
+    `${head}${shownNotes}`,
+    [
+      'The beginning of the brief:',
+      fenced(shown, fence),
+      `The block has the first ${shown.length} of ${rest.length} characters. get_task(task_id="${task.id}") has the whole brief, with the schemas of its outputs.`,
+    ].join('\n'),
+  ].join('\n\n')
+}
+
+const REST_FIELDS = ['instructions', 'tsgs', 'client_cwd']
+
+/** As many of the last notes as there is room for, oldest first. Those before them are named. */
+function renderNewestNotes(notes: readonly TaskUpdateText[], fence: string, lengthMax: number): string {
+  const shown: string[] = []
+  let room = lengthMax
+  for (const note of notes.toReversed()) {
+    const text = renderTaskUpdate(note, fence)
+    room -= text.length
+    if (room < 0) break
+    shown.unshift(text)
+  }
+  const earlier = notes.slice(0, notes.length - shown.length).map(({ updateId }) => `confirm_update("${updateId}")`)
+  const more = earlier.length > NOTES_NAMED_MAX ? `, and ${earlier.length - NOTES_NAMED_MAX} before these` : ''
+  const named = earlier.length === 0 ? [] : [`Earlier notes, each with the call that reads it: ${earlier.slice(-NOTES_NAMED_MAX).join(', ')}${more}`]
+  return [...named, ...shown].map((text) => `\n\n${text}`).join('')
 }
 
 function withBreak(context: string): string {

@@ -1,6 +1,6 @@
 import { headerText, unbracketed } from '../core/fenced-text.ts'
 import { type BlockItem, type EmojiCategory, findBlocks, linesOf, type NplBlock, readItem } from '../core/npl-blocks.ts'
-import { cutToCodePoints } from '../core/text.ts'
+import { shortened } from '../core/text.ts'
 import type { Criterion, CriterionState, Task } from './task.ts'
 
 /** What a holder reports on the way: how each criterion stands, and what comes next. [D2] */
@@ -252,9 +252,11 @@ const CRITERION_SHOWN_MAX = 200
 /**
  * The form of a check-in for this revision, filled as far as it can be. Every line says "unclear", so that a form sent back as it is
  * claims nothing. [D2] Check-in Convention
+ *
+ * @param shownMax how much of each criterion is shown
  */
-export function renderCheckInTemplate(task: Pick<Task, 'id' | 'revision' | 'criteria'>): string {
-  const lines = task.criteria.map(({ id, text }) => `  - ❓ ${cutToCodePoints(unbracketed(headerText(text)), CRITERION_SHOWN_MAX)} (${id})`)
+export function renderCheckInTemplate(task: Pick<Task, 'id' | 'revision' | 'criteria'>, shownMax = CRITERION_SHOWN_MAX): string {
+  const lines = task.criteria.map(({ id, text }) => `  - ❓ ${shortened(unbracketed(headerText(text)), shownMax)} (${id})`)
   return [
     `<npl-block type="check-in" task-id="${task.id}" revision="${task.revision}">`,
     ...(lines.length === 0 ? [] : ['acceptance_criteria:', ...lines]),
@@ -263,4 +265,14 @@ export function renderCheckInTemplate(task: Pick<Task, 'id' | 'revision' | 'crit
     '  -',
     '</npl-block>',
   ].join('\n')
+}
+
+/** Of a form that has to be short: what its criteria take together, and what the id and the marks of one take. */
+const CRITERIA_LENGTH_MAX = 3_500
+const CRITERION_MARKS_LENGTH = 50
+
+/** The same where the whole text has to be short: of many criteria less is shown, but each with its id. */
+export function renderShortCheckInTemplate(task: Pick<Task, 'id' | 'revision' | 'criteria'>): string {
+  const share = Math.floor(CRITERIA_LENGTH_MAX / Math.max(1, task.criteria.length)) - CRITERION_MARKS_LENGTH
+  return renderCheckInTemplate(task, Math.max(0, Math.min(CRITERION_SHOWN_MAX, share)))
 }

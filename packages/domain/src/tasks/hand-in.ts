@@ -32,7 +32,7 @@ export function renderUnknownHandIn(named: string, heldIds: readonly string[]): 
 }
 
 /** A schema's author chooses parts of it. */
-const REASON_LENGTH_MAX = 2_000
+const REASON_LENGTH_MAX = 1_000
 
 function renderReason(reason: string): string {
   return `Reason: ${cutToCodePoints(headerText(reason), REASON_LENGTH_MAX)}`
@@ -53,10 +53,17 @@ function resultBlock(taskId: string, outputs: string): string {
   return `<npl-block type="result" task-id="${taskId}">\n${outputs}\n</npl-block>`
 }
 
+/** More would leave too little room for the rest of a brief; the brief names all outputs elsewhere. */
+const FORM_LENGTH_MAX = 1_000
+
 /** No JSON as long as a place is not filled, so that a form that is sent back as it is hands nothing in. */
 function outputsForm(required: readonly RequiredOutput[]): string {
   if (required.length === 0) return '{"result": …}'
-  return `{${required.map(({ name, schema }) => `${quoted(name)}: ${schema === null ? ANYTHING : placeFor(schema, 0)}`).join(', ')}}`
+  const places = required.map(({ name, schema }) => `${quoted(name)}: ${schema === null ? ANYTHING : placeFor(schema, 0)}`)
+  const names = required.map(({ name }) => `${quoted(name)}: ${ANYTHING}`)
+  const shown = places.join(', ').length > FORM_LENGTH_MAX ? names : places
+  while (shown.length > 1 && shown.join(', ').length > FORM_LENGTH_MAX) shown.splice(-2, 2, ANYTHING)
+  return `{${shown.join(', ')}}`
 }
 
 const ANYTHING = '…'

@@ -1,6 +1,7 @@
 import { fenced, headerText, quotedName } from '../core/fenced-text.ts'
+import { cutToLength } from '../core/text.ts'
 import { type BriefDiff, renderDiff } from './brief-diff.ts'
-import { renderCheckInTemplate } from './check-in.ts'
+import { renderCheckInTemplate, renderShortCheckInTemplate } from './check-in.ts'
 import type { Task, UpdateType } from './task.ts'
 
 /** Who sent an update. */
@@ -38,10 +39,45 @@ const UPDATE_HEADINGS: Record<UpdateType, string> = {
 /**
  * One update: lines of ours that say what it is, which task it is about, how to confirm it, and who sent it when; its content in a block;
  * and a fresh form where criteria have changed. [B5]
+ *
+ * @param lengthMax in UTF-16 units; of a longer one the content is cut and comes last
  */
-export function renderTaskUpdate(update: TaskUpdateText, fence: string): string {
-  const { updateId, updateType, subject, revision, sender, createdAt, content, diff, reportOn = null } = update
+export function renderTaskUpdate(update: TaskUpdateText, fence: string, lengthMax = Number.POSITIVE_INFINITY): string {
+  const whole = renderWholeUpdate(update, fence)
+  return whole.length <= lengthMax ? whole : renderShortUpdate(update, fence, lengthMax)
+}
+
+/** More than a fence and the lines around it take. */
+const FENCE_LENGTH_MAX = 80
+
+function renderShortUpdate(update: TaskUpdateText, fence: string, lengthMax: number): string {
+  const { updateId, reportOn = null } = update
+  const head = [...updateHead(update), ...(reportOn === null ? [] : [reportLine(reportOn), renderShortCheckInTemplate(reportOn)])].join('\n')
+  const content = updateBody(update)
+  const lastLine = (length: number) =>
+    `The block has the first ${length} of ${content.length} characters. confirm_update("${updateId}") has its content in full.`
+  const shown = cutToLength(content, lengthMax - head.length - lastLine(content.length).length - FENCE_LENGTH_MAX)
+  return [head, fenced(shown, fence), lastLine(shown.length)].join('\n')
+}
+
+function renderWholeUpdate(update: TaskUpdateText, fence: string): string {
+  const { reportOn = null } = update
+  return [...updateHead(update), fenced(updateBody(update), fence), ...(reportOn === null ? [] : [reportLine(reportOn), renderCheckInTemplate(reportOn)])].join(
+    '\n',
+  )
+}
+
+function reportLine({ revision }: Pick<Task, 'revision'>): string {
+  return `Report on revision ${revision} with this block, one line a criterion:`
+}
+
+function updateBody({ content, diff }: TaskUpdateText): string {
   const changes = diff === null ? '' : renderDiff(diff)
+  return changes === '' ? content : `${content}\nChanges:\n${changes}`
+}
+
+function updateHead(update: TaskUpdateText): string[] {
+  const { updateId, updateType, subject, revision, sender, createdAt } = update
   return [
     `[Task Update: ${UPDATE_HEADINGS[updateType]}]`,
     `${subject.kind === 'task' ? 'Task' : 'Subtask'}: ${headerText(subject.title)} (${subject.id})`,
@@ -50,9 +86,7 @@ export function renderTaskUpdate(update: TaskUpdateText, fence: string): string 
     `Sender: ${renderSender(sender)}`,
     `Time: ${createdAt.toISOString()}`,
     `Confirm: confirm_update("${updateId}")`,
-    fenced(changes === '' ? content : `${content}\nChanges:\n${changes}`, fence),
-    ...(reportOn === null ? [] : [`Report on revision ${reportOn.revision} with this block, one line a criterion:`, renderCheckInTemplate(reportOn)]),
-  ].join('\n')
+  ]
 }
 
 /** A sender by the name that people know it by. */

@@ -3,6 +3,7 @@ import {
   DomainError,
   fenceOf,
   type HandInWays,
+  MORE_ITEMS,
   MORE_RESULTS,
   renderInboxItem,
   renderTsgNotice,
@@ -13,7 +14,7 @@ import {
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { matchTsgsAt, recordSurfaced } from '../guides/surface-tsgs.ts'
-import { findUndeliveredUpdates, recordDeliveries, renderUndeliveredUpdates, type UndeliveredTask } from '../tasks/undelivered-updates.ts'
+import { findUndeliveredUpdates, fitUndelivered, recordDeliveries, renderUndeliveredUpdates, type UndeliveredTask } from '../tasks/undelivered-updates.ts'
 
 /** One thing that a session has not seen before. */
 export interface InjectionItem {
@@ -45,6 +46,10 @@ export interface InjectionRequest {
   messages: readonly string[]
   /** How the session can hand its tasks in. Default `call`. */
   handIn?: HandInWays
+  /**
+   * The maximum length of the text of a manual injection, in UTF-16 units: what does not fit stays undelivered. Default: no maximum.
+   */
+  lengthMax?: number
   /** Leaves out assignments and task updates, because they reach the session another way. */
   leavesTasks?: boolean
   /** Delivers nothing unless a task, an update or a result waits: a guide alone is not worth another turn of the agent. */
@@ -108,11 +113,11 @@ async function inject(ctx: Ctx, tx: Tx, sessionId: string, request: InjectionReq
   await recordSurfaced(ctx, tx, { projectId, actor: ctx.actor, sessionId }, seen.hits)
   if (isClaimed) return NOTHING
   const fence = fenceOf(ctx.newId())
-  const { ack, leaseSeconds = MANUAL_LEASE_SECONDS, handIn = 'call', isAwaited } = request
+  const { ack, leaseSeconds = MANUAL_LEASE_SECONDS, lengthMax = Number.POSITIVE_INFINITY, handIn = 'call', isAwaited } = request
   const undelivered = await renderUndeliveredUpdates(tx, projectId, found, fence, handIn)
   const injection =
     ack === 'manual'
-      ? await claimInjection(ctx, tx, sessionId, undelivered, seen, fence, leaseSeconds)
+      ? await claimInjection(ctx, tx, sessionId, undelivered, seen, fence, { leaseSeconds, lengthMax })
       : await deliver(ctx, tx, sessionId, undelivered, seen, fence)
   if (isAwaited?.() === false) throw new DomainError('unavailable', 'The injection took longer than its caller waits. Its items come with the next one.')
   return injection
@@ -136,18 +141,22 @@ async function claimInjection(
   undelivered: readonly UndeliveredTask[],
   seen: Seen,
   fence: string,
-  leaseSeconds: number,
+  { leaseSeconds, lengthMax }: { leaseSeconds: number; lengthMax: number },
 ): Promise<Injection> {
   const { projectId } = ctx.actor
   const id = ctx.newId()
-  const [notices, results] = await Promise.all([
-    hasNotices(seen) ? tsgNotices.listTsgNotices(tx, projectId, sessionId) : [],
-    seen.results ? claimResults(tx, projectId, sessionId, id, leaseSeconds) : NO_RESULTS,
-  ])
-  const injection = compose(undelivered, notices, results, fence)
+  const { fitting, length, isAll } = fitUndelivered(undelivered, lengthMax - MORE_LENGTH_MAX)
+  const room = isAll ? lengthMax - MORE_LENGTH_MAX - length : 0
+  const waiting = hasNotices(seen) ? await tsgNotices.listTsgNotices(tx, projectId, sessionId) : []
+  const notices = fitNotices(waiting, room)
+  const resultsRoom = notices.length === waiting.length ? room - lengthOf(notices) : 0
+  const hasRoomForResults = resultsRoom >= RESULT_EDGES_LENGTH_MAX * 2
+  const results = seen.results && hasRoomForResults ? await claimResults(tx, projectId, sessionId, id, leaseSeconds, resultsRoom) : NO_RESULTS
+  const isCut = !isAll || notices.length < waiting.length || (seen.results && !hasRoomForResults)
+  const injection = compose(fitting, notices, results, fence, { resultBytesMax: resultLimits(resultsRoom).bytesMax, isCut })
   if (injection.items.length === 0) return injection
   const held = {
-    tasks: undelivered.map(({ taskId, assignmentGeneration, seq, revision }) => ({ taskId, assignmentGeneration, seq, revision })),
+    tasks: fitting.map(({ taskId, assignmentGeneration, seq, revision }) => ({ taskId, assignmentGeneration, seq, revision })),
     tsgIds: notices.map((notice) => notice.tsgId),
     inboxClaimId: results.items.length > 0 ? id : null,
   }
@@ -158,13 +167,55 @@ async function claimInjection(
 /** Guides that matched the messages have left notices since the look. */
 const hasNotices = (seen: Seen) => seen.tsgNotices || seen.hits.length > 0
 
-function claimResults(tx: Tx, projectId: string, sessionId: string, claimId: string, leaseSeconds: number | null): Promise<Results> {
-  return inbox.claimInboxItems(tx, projectId, { sessionId, claimId, limit: INBOX_ITEMS_MAX, bytesMax: INBOX_BYTES_MAX, leaseSeconds })
+/** The line that says that more waits, with its empty line. */
+const MORE_LENGTH_MAX = 80
+/** More than the lines around one result take. */
+const RESULT_EDGES_LENGTH_MAX = 700
+
+/** How many results fit into a text, and how many bytes of them: half of it is for the lines around them. A character takes a byte or more. */
+function resultLimits(lengthMax: number): { limit: number; bytesMax: number } {
+  return {
+    limit: Math.min(INBOX_ITEMS_MAX, Math.floor(lengthMax / 2 / RESULT_EDGES_LENGTH_MAX)),
+    bytesMax: Math.min(INBOX_BYTES_MAX, Math.floor(lengthMax / 2)),
+  }
+}
+
+function claimResults(
+  tx: Tx,
+  projectId: string,
+  sessionId: string,
+  claimId: string,
+  leaseSeconds: number | null,
+  lengthMax = Number.POSITIVE_INFINITY,
+): Promise<Results> {
+  return inbox.claimInboxItems(tx, projectId, { sessionId, claimId, ...resultLimits(lengthMax), leaseSeconds })
+}
+
+function lengthOf(notices: readonly tsgNotices.TsgNotice[]): number {
+  return notices.reduce((length, notice) => length + renderNotice(notice).length + 2, 0)
+}
+
+function fitNotices(notices: readonly tsgNotices.TsgNotice[], lengthMax: number): tsgNotices.TsgNotice[] {
+  let room = lengthMax
+  return notices.filter((notice) => {
+    room -= lengthOf([notice])
+    return room >= 0
+  })
+}
+
+function renderNotice({ tsgId, title, matchedPattern }: tsgNotices.TsgNotice): string {
+  return renderTsgNotice({ tsgId, title, pattern: matchedPattern })
 }
 
 type Results = Awaited<ReturnType<typeof inbox.claimInboxItems>>
 
-function compose(undelivered: readonly UndeliveredTask[], notices: readonly tsgNotices.TsgNotice[], results: Results, fence: string): Injection {
+function compose(
+  undelivered: readonly UndeliveredTask[],
+  notices: readonly tsgNotices.TsgNotice[],
+  results: Results,
+  fence: string,
+  { resultBytesMax = INBOX_BYTES_MAX, isCut = false } = {},
+): Injection {
   const items: InjectionItem[] = [
     ...undelivered.flatMap((each) =>
       each.items.map((item) => ({
@@ -182,7 +233,7 @@ function compose(undelivered: readonly UndeliveredTask[], notices: readonly tsgN
       updateId: null,
       taskId: null,
       revision: null,
-      text: renderTsgNotice({ tsgId: notice.tsgId, title: notice.title, pattern: notice.matchedPattern }),
+      text: renderNotice(notice),
     })),
     ...results.items.map((result) => ({
       kind: 'inbox' as const,
@@ -190,11 +241,11 @@ function compose(undelivered: readonly UndeliveredTask[], notices: readonly tsgN
       updateId: null,
       taskId: result.taskId,
       revision: null,
-      text: renderInboxItem(result, fence, INBOX_BYTES_MAX),
+      text: renderInboxItem(result, fence, resultBytesMax),
     })),
   ]
-  const texts = items.map((item) => item.text)
-  return { ...NOTHING, text: [...texts, ...(results.hasMore ? [MORE_RESULTS] : [])].join('\n\n'), items }
+  const more = results.hasMore ? [MORE_RESULTS] : isCut && items.length > 0 ? [MORE_ITEMS] : []
+  return { ...NOTHING, text: [...items.map((item) => item.text), ...more].join('\n\n'), items }
 }
 
 /**

@@ -1,5 +1,18 @@
 import type { Actor, HookCall } from '@muster/domain'
-import { advanceClock, allEvents, claimOne, drain, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
+import {
+  advanceClock,
+  allEvents,
+  claimOne,
+  completed,
+  drain,
+  drainOutbox,
+  type Harness,
+  makeTask,
+  resetClock,
+  settleOne,
+  spawn,
+  startHarness,
+} from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
@@ -11,6 +24,7 @@ import {
   createTsg,
   dispatchTask,
   getTask,
+  injectSession,
   listEvaluations,
   listMessages,
   listTaskUpdates,
@@ -162,6 +176,97 @@ describe('what is new for a session', () => {
     await assigned(sessionId)
     const answers = await Promise.all(Array.from({ length: 6 }, () => take('PreToolUse', { sessionId, toolName: 'Read' })))
     expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
+  })
+})
+
+describe('a long delivery', () => {
+  const long = (title: string, length: number) =>
+    makeTask(harness.ctx, { title, instructions: `Begin with ${title}. ${'x'.repeat(length)}`, acceptance_criteria: ['All is counted'] })
+  const hold = async (sessionId: string, task: { id: string }) => await assignTask(harness.ctx, task.id, sessionId)
+  const titlesIn = (context = '') => [...context.matchAll(/^\[Task (?:Assignment|Update): (.*)\]$/gm)].map(([, title]) => title)
+
+  it('has the ids, the forms and the hand-in of a long brief first, and says where the rest is', async () => {
+    const sessionId = newSession()
+    const task = await long('Count', 30_000)
+    await hold(sessionId, task)
+    const context = (await take('UserPromptSubmit', { sessionId }))?.context ?? ''
+    expect(context.length).toBeLessThanOrEqual(8_000)
+    const places = [
+      task.id,
+      `All is counted (${task.criteria[0]?.id})`,
+      'mark_task_complete(',
+      'type="result"',
+      'Begin with Count.',
+      `get_task(task_id="${task.id}")`,
+    ]
+    expect(places.map((place) => context.indexOf(place))).toEqual(places.map((place) => context.indexOf(place)).toSorted((a, b) => a - b))
+    expect(context.indexOf('Begin with Count.')).toBeGreaterThan(0)
+    expect(await take('PostToolUse', { sessionId })).toBeNull()
+    // Over REST, and in the prompt of a sub-agent, nothing has to be cut.
+    await assignTask(harness.ctx, task.id, sessionId, { resend: true })
+    expect((await injectSession(harness.ctx, sessionId, { ack: 'auto', messages: [] })).text.length).toBeGreaterThan(30_000)
+    const called = await long('Measure', 30_000)
+    expect(String((await callAgent(sessionId, called.id))?.updatedInput?.prompt).length).toBeGreaterThan(30_000)
+  })
+
+  it('comes with several events, in order, each below what is shown of an answer', async () => {
+    const sessionId = newSession()
+    const made = [await long('One', 5_000), await long('Two', 20_000), await long('Three', 4_000), await long('Four', 1_000)]
+    for (const task of made) await hold(sessionId, task)
+    const answers: string[] = []
+    for (let event = await take('PostToolUse', { sessionId }); event !== null; event = await take('PostToolUse', { sessionId })) answers.push(event.context)
+    expect(answers.map(titlesIn)).toEqual([['One'], ['Two'], ['Three', 'Four']])
+    for (const answer of answers) expect(answer.length).toBeLessThan(10_000)
+    expect(answers.map((answer) => answer.endsWith('More waits for this session. It comes with your next tool call or prompt.'))).toEqual([true, true, false])
+    for (const { id } of made) expect((await getTask(harness.ctx, id)).status).toBe('in_progress')
+  })
+
+  it('leaves updates that do not fit for the next event, and cuts one that fits in none', async () => {
+    const sessionId = newSession()
+    const task = await assigned(sessionId)
+    await take('PostToolUse', { sessionId })
+    for (const content of ['a'.repeat(4_000), 'b'.repeat(4_000), 'c'.repeat(15_000), 'd']) await noteTask(harness.ctx, task.id, content)
+    const receipts = async () => (await listTaskUpdates(harness.ctx, task.id, { limit: 9 })).items.map(({ status }) => status)
+    const first = await take('PostToolUse', { sessionId })
+    expect(first?.context).toContain('b'.repeat(4_000))
+    expect(first?.context).not.toContain('ccc')
+    expect((await receipts()).toSorted()).toEqual(['delivered', 'delivered', 'queued', 'queued'])
+    const second = await take('PostToolUse', { sessionId })
+    expect(second?.context.length).toBeLessThan(10_000)
+    expect(second?.context).toContain('has its content in full.')
+    expect((await take('PostToolUse', { sessionId }))?.context).toContain('\nd\n')
+    expect(await receipts()).toEqual(['delivered', 'delivered', 'delivered', 'delivered'])
+    expect(await take('PostToolUse', { sessionId })).toBeNull()
+  })
+
+  it('has results and guides where there is room, and the others later', async () => {
+    const sessionId = newSession()
+    for (let nth = 1; nth <= 4; nth += 1) {
+      await spawn(harness.ctx, { agentId: newSession(), parentSessionId: sessionId, task: `Result ${nth}` })
+      await settleOne(harness.deps, await claimOne(harness.ctx), completed(`${nth} is ${'y'.repeat(6_000)}`))
+    }
+    await createTsg(harness.ctx, { tsgId: 'hook-long', title: 'Long', content: 'x', patterns: ['ELONG-HOOK'] })
+    await hold(sessionId, await long('Five', 20_000))
+    const answers: string[] = []
+    let event = await take('PostToolUseFailure', { sessionId, error: 'ELONG-HOOK' })
+    for (; event !== null; event = await take('PostToolUse', { sessionId })) answers.push(event.context)
+    for (const answer of answers) expect(answer.length).toBeLessThan(10_000)
+    const all = answers.join('\n')
+    for (const shown of ['[Task Assignment: Five]', 'read_tsg("hook-long")', 'Task: Result 1', 'Task: Result 2', 'Task: Result 3', 'Task: Result 4'])
+      expect(all.split(shown)).toHaveLength(2)
+    expect(answers[0]).toContain('read_tsg("hook-long")')
+  })
+
+  it('leaves room for a refused hand-in', async () => {
+    const sessionId = newSession()
+    const task = await makeTask(harness.ctx, { required_outputs: Array.from({ length: 50 }, (_, index) => `${index}${'n'.repeat(120)}`) })
+    await hold(sessionId, task)
+    await take('PostToolUse', { sessionId })
+    await hold(sessionId, await long('Six', 30_000))
+    const context = (await take('Stop', { sessionId, lastAssistantMessage: `<npl-block type="result" task-id="${task.id}">\n{}\n</npl-block>` }))?.context
+    expect(context?.length).toBeLessThan(10_000)
+    expect(context).toContain('[Hand-in Refused:')
+    expect(titlesIn(context)).toEqual(['Six'])
   })
 })
 

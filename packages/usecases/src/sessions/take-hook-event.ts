@@ -42,6 +42,8 @@ export interface HookAnswer {
 
 /** After this long without \`onSent\`, an answer counts as lost. Longer than Claude Code waits for one. */
 const ANSWER_LEASE_SECONDS = 5
+/** Of a text of more than 10,000 characters, Claude Code shows the model the first two kilobytes. */
+const ANSWER_LENGTH_MAX = 9_900
 
 /**
  * Handles one event of Claude Code. Returns null where there is nothing to answer.
@@ -67,7 +69,8 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
   } = {}) => {
     const handIn = hasScope(ctx.actor, 'tasks:write') ? 'call_or_block' : 'call'
     const delivery = { ack: 'manual', leaseSeconds: ANSWER_LEASE_SECONDS, messages: [], handIn, leavesTasks: isSubtask(ctx) } as const
-    const { text, claimId } = await injectSession(ctx, sessionId, { ...delivery, isWhenStopping, isAwaited })
+    const lengthMax = ANSWER_LENGTH_MAX - refusals.reduce((length, refusal) => length + refusal.length + 2, 0)
+    const { text, claimId } = await injectSession(ctx, sessionId, { ...delivery, lengthMax, isWhenStopping, isAwaited })
     const context = [...refusals, ...(text === '' ? [] : [text])].join('\n\n')
     if (context === '' && briefed === null) return null
     const onSent = async () => {

@@ -6,7 +6,9 @@ import {
   isTerminalTask,
   type NewEvent,
   renderAssignment,
+  renderShortAssignment,
   renderTaskUpdate,
+  SHORT_BRIEF_LENGTH_MAX,
   type Task,
   type TaskUpdateText,
   titleOf,
@@ -22,6 +24,8 @@ export interface UndeliveredItem {
   update: Update | null
   revision: number
   text: string
+  /** The same for a holder that is shown no more than this, as far as that is possible. */
+  shorten(lengthMax: number): string
 }
 
 /** The undelivered items of one task that a session holds. */
@@ -68,6 +72,35 @@ export async function renderUndeliveredUpdates(
   return undelivered
 }
 
+/**
+ * The first of the items that fit into an answer of this length, in order, and the length that they take. What comes after the first that does not fit waits.
+ * A brief that would make the answer long is shortened if it is the first, and waits otherwise.
+ */
+export function fitUndelivered(undelivered: readonly UndeliveredTask[], lengthMax: number): { fitting: UndeliveredTask[]; length: number; isAll: boolean } {
+  const fitting: UndeliveredTask[] = []
+  let length = 0
+  for (const task of undelivered) {
+    const items: UndeliveredItem[] = []
+    for (const item of task.items) {
+      const wholeMax = item.kind === 'assignment' ? Math.min(lengthMax, SHORT_BRIEF_LENGTH_MAX) : lengthMax
+      const text = length === 0 && item.text.length > wholeMax ? item.shorten(lengthMax) : item.text
+      if (length + text.length > (length === 0 ? lengthMax : wholeMax)) break
+      items.push({ ...item, text })
+      length += text.length + SEPARATOR_LENGTH
+    }
+    if (items.length === task.items.length) fitting.push({ ...task, items })
+    else {
+      const last = items.at(-1)
+      if (last !== undefined) fitting.push({ ...task, seq: last.update?.seq ?? task.seq, revision: last.revision, items })
+      return { fitting, length, isAll: false }
+    }
+  }
+  return { fitting, length, isAll: true }
+}
+
+/** Of the empty line between two items. */
+const SEPARATOR_LENGTH = 2
+
 async function readBrief(
   tx: Tx,
   projectId: string,
@@ -77,18 +110,17 @@ async function readBrief(
 ): Promise<UndeliveredTask> {
   const { brief, notes } = await briefOfTask(tx, { id: taskId, projectId })
   const text = renderBriefOfTask(brief, notes, fence, handIn)
-  return { taskId, assignmentGeneration, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text }] }
+  const shorten = (lengthMax: number) => renderShortAssignment(brief, fence, noteTexts(brief, notes), { handIn: handIn ?? 'call', lengthMax })
+  return { taskId, assignmentGeneration, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text, shorten }] }
 }
 
 /** A brief with the notes that belong to it, as its holder gets it first. A run is not told how to hand in: its runner takes its outputs in. */
 export function renderBriefOfTask(brief: Task, notes: readonly Update[], fence: string, handIn?: HandInWays): string {
-  const subject = { kind: 'task', id: brief.id, title: brief.title } as const
-  return renderAssignment(
-    brief,
-    fence,
-    notes.map((note) => toUpdateText(note, subject)),
-    { handIn },
-  )
+  return renderAssignment(brief, fence, noteTexts(brief, notes), { handIn })
+}
+
+function noteTexts({ id, title }: Task, notes: readonly Update[]): TaskUpdateText[] {
+  return notes.map((note) => toUpdateText(note, { kind: 'task', id, title }))
 }
 
 /** The whole brief of a locked task, with its notes. */
@@ -105,12 +137,13 @@ function renderUpdates(found: injections.UndeliveredRow, fence: string): Undeliv
     assignmentGeneration,
     seq: last?.seq ?? updateSeq,
     revision: last?.revision ?? revision,
-    items: renderTaskUpdates({ ...found, id: taskId }, queued, fence).map(({ update, text }) => ({
+    items: renderTaskUpdates({ ...found, id: taskId }, queued, fence).map(({ update, text, shorten }) => ({
       kind: 'update',
       taskId,
       update,
       revision: update.revision ?? deliveredRevision ?? revision,
       text,
+      shorten,
     })),
   }
 }
@@ -123,12 +156,13 @@ export function renderTaskUpdates(
   task: Pick<Task, 'id' | 'title' | 'revision'> & { criteria: Task['criteria'] | null },
   updates: readonly Update[],
   fence: string,
-): { update: Update; text: string }[] {
+): (Pick<UndeliveredItem, 'text' | 'shorten'> & { update: Update })[] {
   const { criteria } = task
   const last = updates.findLast(({ fields }) => fields.some((field) => CRITERIA_FIELDS.includes(field)))
   return updates.map((update) => {
     const reportOn = update === last && criteria !== null ? { ...task, criteria } : null
-    return { update, text: renderTaskUpdate({ ...toUpdateText(update, { kind: 'task', id: task.id, title: task.title }), reportOn }, fence) }
+    const shown = { ...toUpdateText(update, { kind: 'task', id: task.id, title: task.title }), reportOn }
+    return { update, text: renderTaskUpdate(shown, fence), shorten: (lengthMax) => renderTaskUpdate(shown, fence, lengthMax) }
   })
 }
 
