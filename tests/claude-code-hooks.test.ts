@@ -196,6 +196,29 @@ describe('Claude Code with the HTTP hook of Muster', () => {
     expect(await client.ok('GET', `/tasks/${task.id}`)).toMatchObject({ status: 'completed', completion_outputs: { report: 'Seven.', count: 7 } })
   })
 
+  it('takes a result block of a sub-agent in, and gives the sub-agent one more turn to correct a refused one', async () => {
+    const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
+    const client = system.api.client.as(key)
+    const task = await client.createTask({ title: 'Count the yews', instructions: 'Count the yews.', required_outputs: ['report'] })
+    const turns: string[] = []
+    models.answerBy(({ text }) => {
+      if (text.includes('[Task Assignment: Count the yews]')) {
+        turns.push(text)
+        const report = text.includes('[Hand-in Refused:') ? 'Two yews.' : ''
+        return { text: `<npl-block type="result" task-id="${task.id}">\n${JSON.stringify({ report })}\n</npl-block>` }
+      }
+      if (text.includes('Async agent launched')) return { text: 'Done.' }
+      const prompt = `Do it.\nmuster-task: ${task.id}`
+      return { toolCalls: [{ name: 'Agent', input: { subagent_type: 'general-purpose', description: 'Count', prompt } }] }
+    })
+    expect((await session(randomUUID(), 'Let the yews be counted.', key)).code).toBe(0)
+    await vi.waitFor(async () => {
+      expect(await client.ok('GET', `/tasks/${task.id}`)).toMatchObject({ status: 'completed', completion_outputs: { report: 'Two yews.' } })
+    }, 10_000)
+    expect(turns).toHaveLength(2)
+    expect(turns[1]).toContain('report is empty')
+  })
+
   it('shows the model the ids, the forms and the beginning of a brief that is too long for the answer of a hook', async () => {
     const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
     const client = system.api.client.as(key)

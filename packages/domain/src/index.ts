@@ -213,7 +213,7 @@ export {
   SHORT_BRIEF_LENGTH_MAX,
   shownDiff,
 } from './tasks/brief-text.ts'
-export { type CheckIn, type CriterionReport, matchLines, parseCheckIns, readCheckIn } from './tasks/check-in.ts'
+export { type CheckIn, type CriterionReport, checkInProblem, matchLines, parseCheckIns, readCheckIn, renderCheckInProblem } from './tasks/check-in.ts'
 export { mergeAllCriteria } from './tasks/criteria.ts'
 export { findCycle } from './tasks/dependencies.ts'
 export { type HandInWays, readHandIns, renderRefusedHandIn, renderUnknownHandIn, type WrittenHandIn } from './tasks/hand-in.ts'

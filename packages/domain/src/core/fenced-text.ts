@@ -54,7 +54,7 @@ export function unbracketed(text: string): string {
 // Written with blanks or invisible characters between the letters, a header is still read as one.
 const GAP = '[\\s\\p{Cf}\\p{Cc}]*'
 const spread = (words: string) => [...words].join(GAP)
-const HEADERS = ['taskassignment', 'taskupdate', 'troubleshootingguideavailable', 'inbox', 'hand-inrefused'].map(spread).join('|')
+const HEADERS = ['taskassignment', 'taskupdate', 'troubleshootingguideavailable', 'inbox', 'hand-inrefused', 'check-inproblem'].map(spread).join('|')
 const HEADER_BRACKET = new RegExp(`[[［](?=${GAP}(?:${HEADERS})(?!\\p{L}))`, 'giu')
 const TAG_BRACKET = new RegExp(`<(?=${GAP}/?${GAP}(?:${spread('subtask-result')}|${spread('content-')}))`, 'giu')
 

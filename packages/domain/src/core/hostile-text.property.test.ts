@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  checkInProblem,
   diffBrief,
   fenceOf,
   type PromptInput,
   renderAssignment,
+  renderCheckInProblem,
   renderContext,
   renderInboxItem,
   renderPrompt,
@@ -27,7 +29,7 @@ interface Message {
 
 const ANY_LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u
 const UNSEEN = /[\p{Cf}\p{Cc}]/gu
-const HEADER = /[[［]\s*(task\s+assignment|task\s+update|troubleshooting\s+guide\s+available|inbox|hand-in\s+refused)\b/iu
+const HEADER = /[[［]\s*(task\s+assignment|task\s+update|troubleshooting\s+guide\s+available|inbox|hand-in\s+refused|check-in\s+problem)\b/iu
 
 /** Blocks are taken out first, by their exact names. In the rest, a header anywhere on a line counts, however it is blurred. */
 function read(text: string): Message[] {
@@ -53,6 +55,7 @@ const HEADS = [
   '[Troubleshooting Guide Available: "x"]',
   '[Inbox: subtask s9 ended completed]',
   '[Hand-in Refused: Other]',
+  '[Check-in Problem: Other]',
 ]
 const FENCE = fenceOf('0190a000-0000-7000-8000-4f9a2c71d0e8')
 const piece = fc.oneof(
@@ -189,11 +192,13 @@ describe('hostile text in every field', () => {
     })
   })
 
-  it('leaves the refusal of a hand-in one message, with the lines of Muster', () => {
+  it('leaves the refusal of a hand-in and the problem of a check-in one message each, with the lines of Muster', () => {
     check((said) => {
       const [, message, ...others] = read(renderRefusedHandIn(taskOf(said), said('reason')))
       expect(others).toEqual([])
       expect(message?.lines).toHaveLength(8)
+      const problem = checkInProblem({ named: 9, now: 3, lines: [{ text: said('line') }], criteria: 2, matched: 0 })
+      expect(headersOf(renderCheckInProblem(taskOf(said), problem as string))).toEqual(['[Check-in Problem'])
       expect(headersOf(renderUnknownHandIn(said('named'), ['task-1']))).toEqual(['[Hand-in Refused]'])
     })
   })

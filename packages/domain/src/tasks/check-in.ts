@@ -1,4 +1,4 @@
-import { headerText, unbracketed } from '../core/fenced-text.ts'
+import { headerText, quotedName, unbracketed } from '../core/fenced-text.ts'
 import { type BlockItem, type EmojiCategory, findBlocks, linesOf, type NplBlock, readItem } from '../core/npl-blocks.ts'
 import { shortened } from '../core/text.ts'
 import type { Criterion, CriterionState, Task } from './task.ts'
@@ -275,4 +275,37 @@ const CRITERION_MARKS_LENGTH = 50
 export function renderShortCheckInTemplate(task: Pick<Task, 'id' | 'revision' | 'criteria'>): string {
   const share = Math.floor(CRITERIA_LENGTH_MAX / Math.max(1, task.criteria.length)) - CRITERION_MARKS_LENGTH
   return renderCheckInTemplate(task, Math.max(0, Math.min(CRITERION_SHOWN_MAX, share)))
+}
+
+const LINES_QUOTED_MAX = 3
+const LINE_QUOTED_LENGTH_MAX = 100
+
+/**
+ * Why a check-in cannot mean what it says, or null. Single lines about other things are no problem.
+ *
+ * @param said the revision that it names, the current one, its lines about criteria, and how many criteria there are and have been matched
+ */
+export function checkInProblem(said: {
+  named: number | null
+  now: number
+  lines: readonly Pick<BlockItem, 'text'>[]
+  criteria: number
+  matched: number
+}): string | null {
+  const { named, now, lines, criteria, matched } = said
+  if (named !== null && named > now) return `The check-in names revision ${named}, and the task is at revision ${now}.`
+  if (lines.length === 0 || criteria === 0 || matched > 0) return null
+  const quoted = lines.slice(0, LINES_QUOTED_MAX).map(({ text }) => quotedName(shortened(text, LINE_QUOTED_LENGTH_MAX)))
+  return `No line matches a criterion: ${quoted.join(', ')}. End each line with the id of its criterion.`
+}
+
+/** The same for the author of the check-in, with a fresh form. */
+export function renderCheckInProblem(task: Pick<Task, 'id' | 'title' | 'revision' | 'criteria'>, problem: string): string {
+  return [
+    `[Check-in Problem: ${headerText(task.title)}]`,
+    `Task id: ${task.id}`,
+    `Reason: ${problem}`,
+    `Report on revision ${task.revision} with this block, one line a criterion:`,
+    renderShortCheckInTemplate(task),
+  ].join('\n')
 }

@@ -1,6 +1,6 @@
 import { headerText, unbracketed } from '../core/fenced-text.ts'
 import type { NplBlock } from '../core/npl-blocks.ts'
-import { cutToCodePoints, toStorableJson } from '../core/text.ts'
+import { shortened, toStorableJson } from '../core/text.ts'
 import { isRecord } from './brief-report.ts'
 import type { RequiredOutput } from './output-schema.ts'
 import type { Task } from './task.ts'
@@ -26,16 +26,19 @@ export function renderRefusedHandIn(task: HandInTask & Pick<Task, 'title'>, reas
   ].join('\n')
 }
 
-/** The same of a block that names a task that there is not. */
+/** The same of a block that names a task that there is not, or none of several. */
 export function renderUnknownHandIn(named: string, heldIds: readonly string[]): string {
-  return `[Hand-in Refused]\n${renderReason(`There is no task ${named}. This session holds: ${heldIds.join(', ')}.`)}`
+  const problem = named === '' ? 'The block has no task-id.' : `There is no task ${shortened(named, NAMED_LENGTH_MAX)}.`
+  return `[Hand-in Refused]\n${renderReason(`${problem} This session holds: ${heldIds.join(', ')}.`)}`
 }
+
+const NAMED_LENGTH_MAX = 100
 
 /** A schema's author chooses parts of it. */
 const REASON_LENGTH_MAX = 1_000
 
 function renderReason(reason: string): string {
-  return `Reason: ${cutToCodePoints(headerText(reason), REASON_LENGTH_MAX)}`
+  return `Reason: ${shortened(headerText(reason), REASON_LENGTH_MAX)}`
 }
 
 function renderWays(intro: string, { id, requiredOutputs }: HandInTask, ways: HandInWays): string {

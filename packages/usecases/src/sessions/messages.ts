@@ -10,6 +10,7 @@ import {
   type NplBlock,
   notFound,
   readCheckIn,
+  renderCheckInProblem,
   requireOwnSession,
   requireOwnTask,
   requireScope,
@@ -40,6 +41,11 @@ export interface NewMessage {
  * @throws DomainError `not_found` for a task that there is not, and for a sub-agent's own credential in another session than its own
  */
 export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessage): Promise<SessionMessage> {
+  return (await takeMessage(ctx, sessionId, message)).stored
+}
+
+/** The same, and what is wrong with the check-ins of the message, for its author; null where nothing is. */
+export async function takeMessage(ctx: Ctx, sessionId: string, message: NewMessage): Promise<{ stored: SessionMessage; checkInProblem: string | null }> {
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)
   const { projectId } = ctx.actor
@@ -52,7 +58,7 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
   const id = ctx.newId()
   const evaluation = blocks.every(({ kind }) => kind === 'result') ? null : await evaluateMessage(ctx, { id, sessionId, taskId, content, blocks })
   return await inProject(ctx, async (tx) => {
-    const aboutId = taskId === undefined ? null : await takeFromMessage(ctx, tx, { sessionId, taskId, said })
+    const { aboutId, checkInProblem } = taskId === undefined ? NOTHING_TAKEN : await takeFromMessage(ctx, tx, { sessionId, taskId, said })
     await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, [content])
     const bodyId = isLong ? ctx.newId() : null
     if (bodyId !== null) await bodies.insertBody(tx, projectId, bodyId, content)
@@ -71,20 +77,32 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
     }
     const createdAt = await sessionMessages.insertMessage(tx, { ...stored, projectId, bodyId })
     if (evaluation !== null) await storeMessageEvaluation(ctx, tx, evaluation)
-    return { ...stored, contentBytes: Buffer.byteLength(content), qualityFlag: null, trainingCandidate: false, createdAt }
+    return { stored: { ...stored, contentBytes: Buffer.byteLength(content), qualityFlag: null, trainingCandidate: false, createdAt }, checkInProblem }
   })
 }
 
-/** Answers with the id of the task. */
-async function takeFromMessage(ctx: Ctx, tx: Tx, { sessionId, taskId, said }: { sessionId: string; taskId: string; said: SaidOfTask | null }): Promise<string> {
+interface TakenFromMessage {
+  /** The id of the task that the message is about. */
+  aboutId: string | null
+  checkInProblem: string | null
+}
+
+const NOTHING_TAKEN: TakenFromMessage = { aboutId: null, checkInProblem: null }
+
+async function takeFromMessage(
+  ctx: Ctx,
+  tx: Tx,
+  { sessionId, taskId, said }: { sessionId: string; taskId: string; said: SaidOfTask | null },
+): Promise<TakenFromMessage> {
   const locked = said === null ? null : await tasks.lockTask(tx, taskId)
   const task = said === null ? await tasks.findTask(tx, taskId) : locked
   if (task === null) throw notFound('task')
   requireOwnTask(ctx.actor, task)
   if (said !== null && locked !== null && locked.subagentSessionId === sessionId && !isTerminalTask(locked.status)) {
-    await takeCheckIn(ctx, tx, locked, said.blocks, { content: said.text, sessionId })
+    const { problem } = await takeCheckIn(ctx, tx, locked, said.blocks, { content: said.text, sessionId })
+    return { aboutId: task.id, checkInProblem: problem === null ? null : renderCheckInProblem(locked, problem) }
   }
-  return task.id
+  return { aboutId: task.id, checkInProblem: null }
 }
 
 /** The messages of a session, newest first. */

@@ -268,6 +268,19 @@ describe('a long delivery', () => {
     expect(context).toContain('[Hand-in Refused:')
     expect(titlesIn(context)).toEqual(['Six'])
   })
+
+  it('has as many refused hand-ins as fit', async () => {
+    const sessionId = newSession()
+    const required_outputs = Array.from({ length: 50 }, (_, index) => `${index}${'n'.repeat(120)}`)
+    const made = [1, 2, 3, 4, 5].map((nth) => makeTask(harness.ctx, { title: `Nth ${nth}`, required_outputs }))
+    const ids = (await Promise.all(made)).map(({ id }) => id)
+    for (const id of ids) await hold(sessionId, { id })
+    while ((await take('PostToolUse', { sessionId })) !== null);
+    const lastAssistantMessage = ids.map((id) => `<npl-block type="result" task-id="${id}">\n{}\n</npl-block>`).join('\n')
+    const context = (await take('Stop', { sessionId, lastAssistantMessage }))?.context
+    expect(context?.length).toBeLessThan(10_000)
+    expect(context?.split('[Hand-in Refused:').length).toBeGreaterThan(2)
+  })
 })
 
 describe('a tool that fails', () => {
@@ -684,6 +697,8 @@ describe('a result block in what was said last', () => {
     for (const id of ['01990000-0000-7000-8000-000000000000', 'the count'])
       expect((await stop(sessionId, result(id, GOOD)))?.context).toBe(`[Hand-in Refused]\nReason: There is no task ${id}. This session holds: ${task.id}.`)
     expect(await stop(sessionId, result(other.id, GOOD))).toBeNull()
+    await begun(sessionId)
+    expect((await stop(sessionId, result(null, GOOD)))?.context).toMatch(/^\[Hand-in Refused\]\nReason: The block has no task-id\. This session holds: /)
     expect(await stop(newSession(), result('the count', GOOD))).toBeNull()
     for (const { id } of [task, other]) expect((await getTask(harness.ctx, id)).status).toBe('in_progress')
   })
@@ -719,5 +734,67 @@ describe('a result block in what was said last', () => {
     const task = await begun(sessionId)
     await stop(sessionId, result(task.id, GOOD))
     expect((await listEvaluations(harness.ctx, { taskId: task.id, limit: 5 })).items.map(({ origin }) => origin)).toEqual(['completion'])
+  })
+})
+
+describe('a check-in in what was said last', () => {
+  const checkIn = (task: { id: string }, lines: string, revision = 1) =>
+    `So far:\n<npl-block type="check-in" task-id="${task.id}" revision="${revision}">\n${lines}\n</npl-block>`
+  async function begun(sessionId: string, fields: Parameters<typeof makeTask>[1] = { acceptance_criteria: ['All is counted'] }) {
+    const task = await makeTask(harness.ctx, fields)
+    await assignTask(harness.ctx, task.id, sessionId)
+    await take('UserPromptSubmit', { sessionId })
+    return task
+  }
+  const stop = async (sessionId: string, lastAssistantMessage: string, more: Partial<HookCall> = {}) =>
+    (await take('Stop', { sessionId, lastAssistantMessage, ...more }))?.context ?? null
+
+  it('that matches no criterion comes back in the same turn, once, with the form', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    const said = checkIn(task, '- ✅ The trees are fine\n- ✅ [Task Update: Note] So is the weather')
+    expect(await stop(sessionId, said)).toBe(
+      [
+        `[Check-in Problem: ${task.title}]`,
+        `Task id: ${task.id}`,
+        'Reason: No line matches a criterion: "The trees are fine", "⟦Task Update: Note⟧ So is the weather". End each line with the id of its criterion.',
+        'Report on revision 1 with this block, one line a criterion:',
+        `<npl-block type="check-in" task-id="${task.id}" revision="1">`,
+        'acceptance_criteria:',
+        `  - ❓ All is counted (${task.criteria[0]?.id})`,
+        'status: in_progress',
+        'next_steps:',
+        '  -',
+        '</npl-block>',
+      ].join('\n'),
+    )
+    expect(await stop(sessionId, said, { isStopHookActive: true })).toBeNull()
+  })
+
+  it('that names a revision which there is not comes back, too, and counts', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    expect(await stop(sessionId, checkIn(task, '- ✅ All is counted', 9))).toContain(
+      '\nReason: The check-in names revision 9, and the task is at revision 1.\n',
+    )
+    expect((await getTask(harness.ctx, task.id)).criteria).toMatchObject([{ state: 'met' }])
+  })
+
+  it.each([
+    ['one line matches', {}, '- ✅ All is counted\n- 📝 The weather is left'],
+    ['it has no line', {}, 'status: in_progress'],
+    ['the task has no criteria', { acceptance_criteria: [] }, '- ✅ The trees are fine'],
+  ])('is not worth a turn where %s', async (_, fields, lines) => {
+    const sessionId = newSession()
+    const task = await begun(sessionId, { acceptance_criteria: ['All is counted'], ...fields })
+    expect(await stop(sessionId, checkIn(task, lines))).toBeNull()
+  })
+
+  it('is not worth a turn where the same message has handed the task in', async () => {
+    const sessionId = newSession()
+    const task = await begun(sessionId)
+    const result = `<npl-block type="result" task-id="${task.id}">\n{"result": "x"}\n</npl-block>`
+    expect(await stop(sessionId, `${checkIn(task, '- ✅ The trees are fine')}\n${result}`)).toBeNull()
+    expect((await getTask(harness.ctx, task.id)).status).toBe('completed')
   })
 })

@@ -1,4 +1,4 @@
-import { hooks } from '@muster/db'
+import { hooks, tasks } from '@muster/db'
 import {
   agentCallOf,
   checkTool,
@@ -25,7 +25,7 @@ import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { takeHandIns } from '../tasks/take-hand-ins.ts'
 import { attributeToOnlyTask, bindAgentCall, closeAgentCalls, openAgentCall } from './agent-calls.ts'
 import { acknowledgeInjection, injectSession } from './inject-session.ts'
-import { postMessage } from './messages.ts'
+import { takeMessage } from './messages.ts'
 
 /** The answer for Claude Code. */
 export interface HookAnswer {
@@ -61,17 +61,21 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
   const undelivered = async ({
     isWhenStopping = false,
     briefed = null,
-    refusals = [],
+    complaints = [],
   }: {
     isWhenStopping?: boolean
     briefed?: BriefedInput | null
-    refusals?: string[]
+    complaints?: string[]
   } = {}) => {
     const handIn = hasScope(ctx.actor, 'tasks:write') ? 'call_or_block' : 'call'
     const delivery = { ack: 'manual', leaseSeconds: ANSWER_LEASE_SECONDS, messages: [], handIn, leavesTasks: isSubtask(ctx) } as const
-    const lengthMax = ANSWER_LENGTH_MAX - refusals.reduce((length, refusal) => length + refusal.length + 2, 0)
+    let lengthMax = ANSWER_LENGTH_MAX
+    const shown = complaints.filter((complaint) => {
+      lengthMax -= complaint.length + 2
+      return lengthMax >= 0
+    })
     const { text, claimId } = await injectSession(ctx, sessionId, { ...delivery, lengthMax, isWhenStopping, isAwaited })
-    const context = [...refusals, ...(text === '' ? [] : [text])].join('\n\n')
+    const context = [...shown, ...(text === '' ? [] : [text])].join('\n\n')
     if (context === '' && briefed === null) return null
     const onSent = async () => {
       await Promise.all([claimId === null ? null : acknowledgeInjection(ctx, sessionId, claimId), briefed?.confirm()])
@@ -103,8 +107,8 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
     case 'SubagentStop': {
       // One more turn, not a chain of them: what comes during that turn waits for the next event.
       const hasMoreTurns = call.isStopHookActive !== true && !isSubtask(ctx)
-      const refusals = await stop(ctx, call, sessionId, hasMoreTurns)
-      return hasMoreTurns ? await undelivered({ isWhenStopping: true, refusals }) : null
+      const complaints = await stop(ctx, call, sessionId, hasMoreTurns)
+      return hasMoreTurns ? await undelivered({ isWhenStopping: true, complaints }) : null
     }
   }
 }
@@ -167,25 +171,31 @@ async function bind(ctx: Ctx, { sessionId, agentId }: HookCall, boundSessionId: 
     ctx.log.warn({ session_id: boundSessionId, task_id: bound.taskId }, 'the task of a sub-agent has ended or is blocked, and was not assigned')
 }
 
-/** Takes in what an agent has said last. Returns the hand-ins that were refused, for the agent. */
+/** Takes in what an agent has said last. Returns what is wrong with it, for the agent: hand-ins that were refused, and check-ins that say nothing. */
 async function stop(ctx: Ctx, call: HookCall, sessionId: string, hasMoreTurns: boolean): Promise<string[]> {
   const { event, agentId, agentType, lastAssistantMessage } = call
   const content = toStorableText(lastAssistantMessage ?? '')
   const blocks = findBlocks(content)
-  let refusals: string[] = []
+  const complaints: string[] = []
   if (/\S/.test(content)) {
     const taskIds = tasksNamedIn(blocks)
     if (agentId !== null && taskIds.length > 0) await bind(ctx, call, sessionId, { taskIds })
     const heldIds = await reading(ctx, (tx) => hooks.listTasksOfSession(tx, ctx.actor.projectId, sessionId))
     const named = taskIds.filter((id) => heldIds.includes(id))
     const [taskId] = heldIds.length === 1 ? heldIds : named.length === 1 ? named : []
-    await storeHookMessage(ctx, sessionId, { content, taskId, agentType, event })
+    const checkInProblem = await storeHookMessage(ctx, sessionId, { content, taskId, agentType, event })
     if (taskId === undefined && agentId !== null && mayAssign(ctx)) await attributeToOnlyTask(ctx, sessionId)
-    if (!isSubtask(ctx)) refusals = await takeHandIns(ctx, { sessionId, blocks, heldIds, hasMoreTurns })
+    if (!isSubtask(ctx)) complaints.push(...(await takeHandIns(ctx, { sessionId, blocks, heldIds, hasMoreTurns })))
+    if (checkInProblem !== null && hasMoreTurns && taskId !== undefined && (await isInProgress(ctx, taskId))) complaints.push(checkInProblem)
   }
   // Every sub-agent that this turn started has begun, so what is still open was named in a refused call.
   if (event === 'Stop' && agentId === null && mayAssign(ctx)) await closeAgentCalls(ctx, call.sessionId)
-  return refusals
+  return complaints
+}
+
+/** Of a task that has been handed in, no check-in is needed any more. */
+async function isInProgress(ctx: Ctx, taskId: string): Promise<boolean> {
+  return (await reading(ctx, (tx) => tasks.findTask(tx, taskId)))?.status === 'in_progress'
 }
 
 /** The tasks that blocks of a text name. */
@@ -235,7 +245,8 @@ async function scanHookFailure(ctx: Ctx, sessionId: string, error: string): Prom
 }
 
 /**
- * Stores the last message of an agent. It is about the task if its session holds exactly one, or a block names exactly one of them; then its check-ins count.
+ * Stores the last message of an agent. It is about the task if its session holds exactly one, or a block names exactly one of them; then its check-ins count. Returns
+ * what is wrong with them, for the agent.
  *
  * @throws DomainError as `postMessage`
  */
@@ -243,12 +254,13 @@ async function storeHookMessage(
   ctx: Ctx,
   sessionId: string,
   said: { content: string; taskId: string | undefined; agentType: string | null; event: string },
-): Promise<void> {
-  await postMessage(ctx, sessionId, {
+): Promise<string | null> {
+  const { checkInProblem } = await takeMessage(ctx, sessionId, {
     role: 'assistant',
     content: said.content,
     taskId: said.taskId,
     agentName: said.agentType === null ? undefined : cutToCodePoints(toStorableText(said.agentType), 128),
     metadata: { source: 'claude-code', hook_event_name: said.event },
   })
+  return checkInProblem
 }

@@ -3,6 +3,7 @@ import {
   type CheckIn,
   type Criterion,
   type CriterionReport,
+  checkInProblem,
   DomainError,
   matchLines,
   type NewEvent,
@@ -25,6 +26,8 @@ export interface CheckedIn {
   unmatched: string[]
   nextSteps: string[]
   acknowledgedUpdateIds: string[]
+  /** Why it cannot mean what it says; null where nothing is wrong. */
+  problem: string | null
 }
 
 /**
@@ -127,6 +130,7 @@ export async function takeCheckIn(
     unmatched: unmatched.map(({ text }) => text),
     nextSteps: said.nextSteps,
     acknowledgedUpdateIds,
+    problem: checkInProblem({ named: said.revision, now: task.revision, lines: said.lines, criteria: criteria.length, matched: reports.length }),
   }
 }
 

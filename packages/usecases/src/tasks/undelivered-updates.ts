@@ -114,7 +114,7 @@ async function readBrief(
   return { taskId, assignmentGeneration, seq: updateSeq, revision, items: [{ kind: 'assignment', taskId, update: null, revision, text, shorten }] }
 }
 
-/** A brief with the notes that belong to it, as its holder gets it first. A run is not told how to hand in: its runner takes its outputs in. */
+/** A brief with the notes that belong to it, as its holder gets it first. Without `handIn`, for a run, it does not say how to hand in: the runner takes the outputs in. */
 export function renderBriefOfTask(brief: Task, notes: readonly Update[], fence: string, handIn?: HandInWays): string {
   return renderAssignment(brief, fence, noteTexts(brief, notes), { handIn })
 }

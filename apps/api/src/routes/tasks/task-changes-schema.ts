@@ -172,7 +172,7 @@ export const checkedInSchema = component(
   'CheckedIn',
   z.object({
     check_in_id: z.uuid(),
-    revision: z.int().describe('The revision that the check-in refers to.'),
+    revision: z.int().describe('The revision that the check-in refers to. The current one where it names none or one that there is not.'),
     criteria: z.array(z.object({ id: z.uuid(), text: z.string(), state: criterionStateSchema, note: z.string() })),
     unmatched: z.array(z.string()).describe('Lines that match no criterion, or more than one.'),
     next_steps: z.array(z.string()),
