@@ -33,6 +33,11 @@ export interface NewMessage {
   metadata?: Record<string, unknown> | undefined
 }
 
+export interface PostedMessage extends SessionMessage {
+  /** What is wrong with its check-ins, for its author; null where nothing is. */
+  checkInProblem: string | null
+}
+
 /**
  * Stores a message of a session and matches it against guides; the next injection brings the guide notices. Check-ins in an assistant's
  * message about a task that its session holds are stored, if the credential may write tasks. [B5] A message with reflections or check-ins is evaluated in the
@@ -40,12 +45,7 @@ export interface NewMessage {
  *
  * @throws DomainError `not_found` for a task that there is not, and for a sub-agent's own credential in another session than its own
  */
-export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessage): Promise<SessionMessage> {
-  return (await takeMessage(ctx, sessionId, message)).stored
-}
-
-/** The same, and what is wrong with the check-ins of the message, for its author; null where nothing is. */
-export async function takeMessage(ctx: Ctx, sessionId: string, message: NewMessage): Promise<{ stored: SessionMessage; checkInProblem: string | null }> {
+export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessage): Promise<PostedMessage> {
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)
   const { projectId } = ctx.actor
@@ -77,7 +77,7 @@ export async function takeMessage(ctx: Ctx, sessionId: string, message: NewMessa
     }
     const createdAt = await sessionMessages.insertMessage(tx, { ...stored, projectId, bodyId })
     if (evaluation !== null) await storeMessageEvaluation(ctx, tx, evaluation)
-    return { stored: { ...stored, contentBytes: Buffer.byteLength(content), qualityFlag: null, trainingCandidate: false, createdAt }, checkInProblem }
+    return { ...stored, contentBytes: Buffer.byteLength(content), qualityFlag: null, trainingCandidate: false, createdAt, checkInProblem }
   })
 }
 

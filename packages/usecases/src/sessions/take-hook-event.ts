@@ -25,7 +25,7 @@ import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { takeHandIns } from '../tasks/take-hand-ins.ts'
 import { attributeToOnlyTask, bindAgentCall, closeAgentCalls, openAgentCall } from './agent-calls.ts'
 import { acknowledgeInjection, injectSession } from './inject-session.ts'
-import { takeMessage } from './messages.ts'
+import { postMessage } from './messages.ts'
 
 /** The answer for Claude Code. */
 export interface HookAnswer {
@@ -255,7 +255,7 @@ async function storeHookMessage(
   sessionId: string,
   said: { content: string; taskId: string | undefined; agentType: string | null; event: string },
 ): Promise<string | null> {
-  const { checkInProblem } = await takeMessage(ctx, sessionId, {
+  const { checkInProblem } = await postMessage(ctx, sessionId, {
     role: 'assistant',
     content: said.content,
     taskId: said.taskId,
