@@ -31,11 +31,8 @@ export interface NewMessage {
   agentName?: string | undefined
   usage?: Record<string, unknown> | undefined
   metadata?: Record<string, unknown> | undefined
-}
-
-export interface PostedMessage extends SessionMessage {
-  /** What is wrong with its check-ins, for its author; null where nothing is. */
-  checkInProblem: string | null
+  /** Gets what is wrong with its check-ins, for its author, once it is stored. */
+  onCheckInProblem?: (problem: string) => void
 }
 
 /**
@@ -45,7 +42,7 @@ export interface PostedMessage extends SessionMessage {
  *
  * @throws DomainError `not_found` for a task that there is not, and for a sub-agent's own credential in another session than its own
  */
-export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessage): Promise<PostedMessage> {
+export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessage): Promise<SessionMessage> {
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)
   const { projectId } = ctx.actor
@@ -59,6 +56,7 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
   const evaluation = blocks.every(({ kind }) => kind === 'result') ? null : await evaluateMessage(ctx, { id, sessionId, taskId, content, blocks })
   return await inProject(ctx, async (tx) => {
     const { aboutId, checkInProblem } = taskId === undefined ? NOTHING_TAKEN : await takeFromMessage(ctx, tx, { sessionId, taskId, said })
+    if (checkInProblem !== null) tx.afterCommit(() => message.onCheckInProblem?.(checkInProblem))
     await surfaceTsgs(ctx, tx, { projectId, actor: ctx.actor, sessionId }, [content])
     const bodyId = isLong ? ctx.newId() : null
     if (bodyId !== null) await bodies.insertBody(tx, projectId, bodyId, content)
@@ -77,7 +75,7 @@ export async function postMessage(ctx: Ctx, sessionId: string, message: NewMessa
     }
     const createdAt = await sessionMessages.insertMessage(tx, { ...stored, projectId, bodyId })
     if (evaluation !== null) await storeMessageEvaluation(ctx, tx, evaluation)
-    return { ...stored, contentBytes: Buffer.byteLength(content), qualityFlag: null, trainingCandidate: false, createdAt, checkInProblem }
+    return { ...stored, contentBytes: Buffer.byteLength(content), qualityFlag: null, trainingCandidate: false, createdAt }
   })
 }
 

@@ -255,12 +255,16 @@ async function storeHookMessage(
   sessionId: string,
   said: { content: string; taskId: string | undefined; agentType: string | null; event: string },
 ): Promise<string | null> {
-  const { checkInProblem } = await postMessage(ctx, sessionId, {
+  let checkInProblem: string | null = null
+  await postMessage(ctx, sessionId, {
     role: 'assistant',
     content: said.content,
     taskId: said.taskId,
     agentName: said.agentType === null ? undefined : cutToCodePoints(toStorableText(said.agentType), 128),
     metadata: { source: 'claude-code', hook_event_name: said.event },
+    onCheckInProblem: (problem) => {
+      checkInProblem = problem
+    },
   })
   return checkInProblem
 }
