@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { claudePath } from '@muster/testing/claude-program'
@@ -242,6 +242,30 @@ describe('Claude Code with the HTTP hook of Muster', () => {
     ])
       expect(request).toContain(shown)
     expect(request).toMatch(/- ❓ All poplars are counted \([0-9a-f-]{36}\)/)
+  })
+
+  it('keeps a sub-agent to the tools of its definition', async () => {
+    const { key } = await system.mintKey(['sessions:write', 'tasks:write', 'subagents:write'])
+    const client = system.api.client.as(key)
+    const markdown = '---\nname: general-purpose\ndescription: Reads.\ntools: Read\n---\nRead.'
+    await client.ok('PUT', '/subagents/general-purpose', { rawBody: markdown, headers: { 'content-type': 'text/markdown' } })
+    const sessionId = randomUUID()
+    const file = join(folder, `${sessionId}-project`, 'trees.md')
+    models.answerBy(({ text }) => {
+      if (!text.includes('Plant an oak.')) return { text: 'Nothing.' }
+      if (text.includes('Have an oak planted.')) {
+        const input = { subagent_type: 'general-purpose', description: 'Plant', prompt: 'Plant an oak.' }
+        return text.includes('tool_result') ? { text: 'Done.' } : { toolCalls: [{ name: 'Agent', input }] }
+      }
+      if (text.includes('general-purpose lists Read.')) return { text: 'I may not write.' }
+      return {
+        toolCalls: [text.includes('oak, birch') ? { name: 'Write', input: { file_path: file, content: 'oak' } } : { name: 'Read', input: { file_path: file } }],
+      }
+    })
+    expect((await session(sessionId, 'Have an oak planted. The task: Plant an oak.', key)).code).toBe(0)
+    await client.ok('DELETE', '/subagents/general-purpose')
+    expect(models.requests.some(({ text }) => text.includes('general-purpose lists Read.'))).toBe(true)
+    expect(readFileSync(file, 'utf8')).toContain('birch')
   })
 
   it('goes on with a key that is wrong', async () => {

@@ -13,7 +13,7 @@ const BRIEF_PATIENCE_MS = 1_500
  * 200, which Claude Code reads as `{}`. Only an invalid or insufficient credential is refused as everywhere (401, 403), before the request is read:
  * Claude Code continues anyway, and the user sees the mistyped key.
  *
- * Because the hook fails open, it does not enforce tool rules: the runner does, by not offering denied tools.
+ * Because the hook fails open, its denials are not a boundary: a runner enforces tool rules by not offering denied tools.
  *
  * `takeHookEvent` describes what a subtask's own credential receives here.
  */
@@ -24,7 +24,7 @@ export const claudeCodeHookEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Receive a Claude Code hook event',
   description:
-    'The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, complete each task of the session that a result block in it hands in, and give the agent one more turn if a hand-in is refused or a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. PreToolUse is denied if the definition of the calling subtask denies the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.',
+    'The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, complete each task of the session that a result block in it hands in, and give the agent one more turn if a hand-in is refused or a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. PreToolUse is denied if the definition of the calling subtask or sub-agent does not permit the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.',
   access: 'sessions:write',
   body: hookInputSchema,
   repairsText: true,

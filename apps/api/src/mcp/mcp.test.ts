@@ -241,7 +241,8 @@ describe('the list of tools', () => {
 
   it('is what definitions of sub-agents may use in the background, but for memory, which a definition has to allow', () => {
     const ofMemory = ['recall', 'recall_deep', 'learn_fact']
-    expect(SUBAGENT_MCP_TOOLS).toEqual(OF_SUBTASKS.filter((name) => !ofMemory.includes(name)).map((name) => `mcp__muster__${name}`))
+    const ofSubagents = new Set([...OF_ASSIGNED_TASKS, ...OF_SUBTASKS.filter((name) => !ofMemory.includes(name))])
+    expect(SUBAGENT_MCP_TOOLS).toEqual([...ofSubagents].map((name) => `mcp__muster__${name}`))
   })
 
   it('costs a client of the core tier at most 4,000 tokens, the instructions included', async () => {

@@ -543,6 +543,43 @@ describe("a subtask's own credential", () => {
   })
 })
 
+describe('a sub-agent of Claude Code itself', () => {
+  const inside = { agentId: 'a1', agentType: 'hook-gardener' }
+  const use = async (toolName: string, fields: Partial<HookCall>) =>
+    (await take('PreToolUse', { sessionId: newSession(), toolName, toolInput: {}, ...fields }))?.denied ?? null
+
+  it('may use the tools of the definition of its name, and starts no further work', async () => {
+    await putSubagent(
+      harness.ctx,
+      'hook-gardener',
+      '---\nname: hook-gardener\ndescription: Gardens.\ntools: Read, Bash(git log:*), mcp__garden__water\n---\nGarden.',
+    )
+    for (const tool of ['Read', 'mcp__garden__water', 'mcp__muster__mark_task_complete']) expect(await use(tool, inside)).toBeNull()
+    expect(await use('Write', inside)).toContain('hook-gardener lists')
+    expect(await use('Bash', { ...inside, toolInput: { command: 'git log; rm -rf .' } })).toContain('hook-gardener lists')
+    for (const tool of ['Agent', 'Task', 'mcp__muster__spawn_task']) expect(await use(tool, inside)).toContain('A sub-agent cannot start further work')
+  })
+
+  it('has its tools, too, where it is a session of its own', async () => {
+    expect(await use('Write', { agentType: 'hook-gardener' })).toContain('hook-gardener lists')
+    expect(await use('Agent', { agentType: 'hook-gardener', toolInput: { prompt: 'x' } })).toContain('hook-gardener lists')
+  })
+
+  it('is not started in the background with tools of MCP servers, unless the project strips them', async () => {
+    const start = (more: object) => use('Agent', { toolInput: { subagent_type: 'hook-gardener', prompt: 'x', ...more } })
+    expect(await start({})).toBeNull()
+    expect(await start({ run_in_background: true })).toContain('no MCP tool works in the background')
+    await harness.admin`update projects set settings = settings || '{"background_mcp": "strip"}' where id = ${harness.ctx.actor.projectId}`
+    expect(await start({ run_in_background: true })).toBeNull()
+    await harness.admin`update projects set settings = settings - 'background_mcp' where id = ${harness.ctx.actor.projectId}`
+  })
+
+  it('is denied nothing where Muster has no definition of its name, or only one of its own', async () => {
+    for (const agentType of ['hook-unknown', 'Explore', 'general-purpose', 'No such name!'])
+      for (const tool of ['Write', 'Agent']) expect(await use(tool, { agentId: 'a1', agentType })).toBeNull()
+  })
+})
+
 describe('what was said last', () => {
   it.each(['Stop', 'SubagentStop'])('is stored at %s as a message of its session', async (event) => {
     const sessionId = newSession()

@@ -1,7 +1,6 @@
 import { hooks, tasks } from '@muster/db'
 import {
   agentCallOf,
-  checkTool,
   cutToCodePoints,
   findBlocks,
   type HookCall,
@@ -13,17 +12,15 @@ import {
   type NplBlock,
   requireOwnSession,
   requireScope,
-  type SubagentDefinition,
   startedAgentOf,
-  type ToolAnswer,
   taskNamedByCall,
-  toolUseOf,
   toStorableText,
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { takeHandIns } from '../tasks/take-hand-ins.ts'
 import { attributeToOnlyTask, bindAgentCall, closeAgentCalls, openAgentCall } from './agent-calls.ts'
+import { findToolDenial } from './find-tool-denial.ts'
 import { acknowledgeInjection, injectSession } from './inject-session.ts'
 import { postMessage } from './messages.ts'
 
@@ -95,7 +92,7 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
       if (call.error !== null) await scanHookFailure(ctx, sessionId, call.error)
       return await undelivered()
     case 'PreToolUse': {
-      const denied = await deny(ctx, call)
+      const denied = await findToolDenial(ctx, call)
       if (denied !== null) return { event, denied, context: '', updatedInput: null, onSent: null }
       await bindNamed(ctx, call, sessionId)
       return await undelivered({ briefed: await startAgentCall(ctx, call) })
@@ -120,11 +117,6 @@ function isSubtask({ actor }: Ctx): boolean {
 /** Whether the caller may assign tasks: a sub-agent's own credential and a key without `tasks:write` may not. */
 function mayAssign({ actor }: Ctx): boolean {
   return actor.lineage === null && hasScope(actor, 'tasks:write')
-}
-
-async function deny(ctx: Ctx, { toolName, toolInput, cwd = null }: HookCall): Promise<string | null> {
-  const answer = toolName === null ? null : await checkHookTool(ctx, { toolName, toolInput, cwd })
-  return answer === null || answer.allowed ? null : answer.reason
 }
 
 /** The input of a call of the Agent tool with the brief of a task in its prompt. */
@@ -202,33 +194,6 @@ async function isInProgress(ctx: Ctx, taskId: string): Promise<boolean> {
 function tasksNamedIn(blocks: readonly NplBlock[]): string[] {
   const named = blocks.map(({ attributes }) => attributes['task-id']?.trim().toLowerCase() ?? '')
   return [...new Set(named.filter(isUuid))]
-}
-
-/**
- * Whether the caller may use a tool, by the version of the definition that its subtask was started with. Null where no definition is bound:
- * the caller is no subtask, or its subtask is no run of a sub-agent.
- */
-async function checkHookTool(ctx: Ctx, use: HookedUse): Promise<ToolAnswer | null> {
-  const subtaskId = ctx.actor.lineage?.subtaskId ?? null
-  if (subtaskId === null) return null
-  const bound = await reading(ctx, (tx) => hooks.findDefinitionOfSubtask(tx, subtaskId))
-  return bound === null ? null : checkUse(bound.definition, use, bound.background)
-}
-
-interface HookedUse {
-  toolName: string
-  toolInput: unknown
-  /** The folder that the session is in. It may be one below its workspace. */
-  cwd?: string | null
-}
-
-function checkUse(definition: SubagentDefinition, use: HookedUse, background: boolean): ToolAnswer {
-  const answer = checkTool(definition, { toolName: toolUseOf(use), background })
-  if (!answer.allowed) return answer
-  // What is denied is denied from each folder of the workspace, so the whole path is held against those rules, too.
-  const denials = { ...definition, tools: ['*'], mcpServers: [] }
-  const whole = checkTool(denials, { toolName: toolUseOf({ ...use, cwd: null }), background })
-  return whole.allowed ? answer : whole
 }
 
 /**
