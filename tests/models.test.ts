@@ -118,6 +118,32 @@ describe('the runner ai, in processes of its own', () => {
     ])
   })
 
+  it('reports on its task with the tools that its brief names, and follows the guide for a tool that fails', async () => {
+    const { client } = system
+    await client.ok('POST', '/tsgs', { body: { tsg_id: 'no-such-file', title: 'A missing file', content: 'List the folder first.', patterns: ['cypress.md'] } })
+    const task = await client.createTask({ title: 'Cypress', instructions: 'Do the thing that is called cypress.', acceptance_criteria: ['It is green'] })
+    scripts.set('cypress', ({ text }, nth) => {
+      if (nth === 1) return { toolCalls: [{ name: 'Read', input: { file_path: 'cypress.md' } }] }
+      if (nth === 2) return { toolCalls: [{ name: 'read_tsg', input: { tsg_id: 'no-such-file' } }] }
+      if (nth > 3) return { text: 'It is green.' }
+      const content = `<npl-block type="check-in" task-id="${task.id}">\n- ✅ It is green\n</npl-block>`
+      return {
+        toolCalls: [
+          { name: 'mark_tsg_helpful', input: { tsg_id: 'no-such-file', resolved: text.includes('List the folder first.') } },
+          { name: 'check_in', input: { task_id: task.id, content, revision: 1 } },
+          { name: 'get_task', input: { task_id: task.id } },
+        ],
+      }
+    })
+    const { id } = await client.ok<Subtask>('POST', `/tasks/${task.id}/dispatch`, { body: { runner: 'ai' } })
+    expect(await client.ended(id)).toMatchObject({ status: 'completed', result: 'It is green.' })
+    const [, second, , last] = calls.get('cypress') ?? []
+    expect(second?.text).toContain('[Troubleshooting Guide Available: \\"A missing file\\"]')
+    expect(last?.text).toContain('Recorded.')
+    expect(await client.ok('GET', '/tsgs/no-such-file/usage')).toMatchObject({ surfaced: 1, read: 1, resolved: 1 })
+    expect(await client.ok('GET', `/tasks/${task.id}`)).toMatchObject({ acceptance_criteria: [{ state: 'met' }] })
+  })
+
   it('lets no key and no credential out, whatever a model tries', async () => {
     const { id } = await spawn('maple', (_, nth) =>
       nth === 1

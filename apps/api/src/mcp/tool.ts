@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import { check, validationFailed } from '../http/validation.ts'
 
-/** Who calls a tool, and how it can be told of the progress. */
+/** Who calls a tool, and how progress is reported to it. */
 export interface McpCaller {
   ctx: Ctx
   deps: ApiDeps

@@ -5,7 +5,10 @@ import { isMcpTool, mcpServerOf, readToolRule, SUBAGENT_MCP_TOOLS } from '../too
 /** The settings that decide which tools the built-in runners have. */
 export type RunnerToolSettings = Pick<Settings, 'ENABLE_BASH_TOOL' | 'WEB_SEARCH_PROVIDER' | 'MCP_SERVERS'>
 
-const AI_TOOLS = ['Read', 'Grep', 'Glob', 'Write', 'Edit', 'WebFetch', 'recall_deep', 'learn_fact']
+const AI_TOOLS = [
+  ...['Read', 'Grep', 'Glob', 'Write', 'Edit', 'WebFetch', 'recall_deep', 'learn_fact'],
+  ...['get_task', 'check_in', 'confirm_update', 'read_tsg', 'mark_tsg_helpful'],
+]
 const CLAUDE_CODE_TOOLS = ['Read', 'Grep', 'Glob', 'Write', 'Edit', 'NotebookEdit', 'WebSearch']
 
 /** The tools of a runner, without those of MCP servers. Null for programs and outside workers, which have tools of their own. */
@@ -39,7 +42,7 @@ export function toolWarnings({ tools }: Pick<SubagentDefinition, 'tools'>, { run
 
 function mcpProblem(name: string, { runner, background, settings }: ToolWarningsQuestion): string | null {
   if (SUBAGENT_MCP_TOOLS.includes(name) || name === 'mcp__muster') {
-    return runner === 'claude-code' ? null : `the runner ${runner} reports to Muster without it.`
+    return runner === 'claude-code' ? null : `the runner ${runner} has it under its name without the prefix, if at all.`
   }
   if (background) return 'no MCP server is reached in the background. Spawn it with run_in_background: false.'
   if (runner !== 'ai') return `the runner ${runner} reaches no MCP server but that of Muster.`

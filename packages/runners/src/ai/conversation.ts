@@ -38,6 +38,8 @@ export interface ConversationParts {
   log: StepLog
   redact: Redact
   patience: Patience
+  /** Called when guides for a failed tool could not be searched. */
+  onGuidesFailed(error: unknown): void
 }
 
 /** How often a model is asked to make good what its answer lacks, before the answer is taken as it is. */
@@ -204,7 +206,18 @@ export class Conversation {
       if (signal.aborted)
         return { text: `${error instanceof ToolError ? `${error.message}\n` : ''}${run.signal.aborted ? 'Stopped.' : texts.TOOL_INTERRUPTED}`, isError: true }
       // What else goes wrong is ours, and its words may say more than the model should know.
-      return { text: error instanceof ToolError ? error.message : `${request.name} failed.`, isError: true }
+      const failure = error instanceof ToolError ? error.message : `${request.name} failed.`
+      return { text: [failure, ...(await this.#guidesFor(failure, signal))].join('\n\n'), isError: true }
+    }
+  }
+
+  /** Guides are help: without them, the failure itself is still told. */
+  async #guidesFor(failure: string, signal: AbortSignal): Promise<string[]> {
+    try {
+      return await this.#parts.toolbox.findGuides(this.#parts.redact(failure), signal)
+    } catch (error) {
+      if (!signal.aborted) this.#parts.onGuidesFailed(error)
+      return []
     }
   }
 

@@ -64,7 +64,10 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
     const request = await models.request(1)
     expect(request.text).toContain('You are a background subtask. Task: count to three.')
     expect(request.model).toBe(dialect === 'anthropic' ? 'claude-test' : 'test-model:1b')
-    expect(request.tools.toSorted()).toEqual(['Edit', 'Glob', 'Grep', 'Read', 'WebFetch', 'Write', 'learn_fact', 'recall_deep'])
+    expect(request.tools.toSorted()).toEqual([
+      ...['Edit', 'Glob', 'Grep', 'Read', 'WebFetch', 'Write', 'confirm_update', 'learn_fact'],
+      ...['mark_tsg_helpful', 'read_tsg', 'recall_deep'],
+    ])
     expect(request.headers[dialect === 'anthropic' ? 'x-api-key' : 'authorization']).toContain('secret-of-the-operator')
   })
 
@@ -123,7 +126,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
 
     expect(outcome).toEqual({ kind: 'completed', result: 'Then without it.' })
     expect(test.steps[1]?.content).toMatchObject({ name: 'recall_deep', is_error: true, output: expect.stringContaining('no address of the API') })
-    expect((await models.request(2)).text).toContain('Memory is out of reach')
+    expect((await models.request(2)).text).toContain('Muster is out of reach')
   })
 
   it('gives the run of a sub-agent the tools of its definition, asks about each use, and keeps to its turns', async () => {
@@ -147,7 +150,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
     )
     expect(outcome).toEqual({ kind: 'budget_exceeded', error: expect.stringContaining('2 turns (maxTurns)'), partialResult: 'Listed so far.' })
     // Reading is always allowed in the background, unless it is denied.
-    expect((await models.request(1)).tools.toSorted()).toEqual(['Bash', 'Glob', 'Read'])
+    expect((await models.request(1)).tools.toSorted()).toEqual(['Bash', 'Glob', 'Read', 'confirm_update', 'mark_tsg_helpful', 'read_tsg'])
     const results = steps.filter(({ kind }) => kind === 'tool_result').map(({ content }) => content)
     expect(results.slice(0, 4)).toMatchObject([
       { is_error: false },

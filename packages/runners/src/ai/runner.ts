@@ -80,6 +80,7 @@ async function runModel(run: Run, settings: AiRunnerSettings, { guard, log, envi
       meter,
       log: stepLog,
       redact,
+      onGuidesFailed: (error) => log.warn({ err: error, subtask_id: run.brief.subtaskId }, 'guides for a failed tool could not be searched'),
       patience: {
         retriesMax: RETRIES_MAX,
         firstWaitMs: overrides.firstWaitMs ?? FIRST_WAIT_MS,

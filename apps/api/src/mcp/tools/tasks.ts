@@ -170,7 +170,7 @@ export const reviewTaskTool = mcpTool({
 export const attachTsgTool = mcpTool({
   name: 'attach_tsg',
   title: 'Link a guide to a task',
-  description: 'Adds a troubleshooting guide to a brief. The agent that works on it is told.',
+  description: 'Adds a troubleshooting guide to a brief. The agent that works on it gets an update.',
   effect: 'sets',
   tier: 'all',
   scopes: ['tasks:write'],

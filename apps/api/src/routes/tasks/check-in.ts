@@ -18,6 +18,10 @@ export const checkInEndpoint = endpoint({
   answers: { 201: { description: 'The check-in as it was read.', schema: checkedInSchema } },
   errors: ['not_found', 'invalid_transition'],
   handle: ({ ctx, params, body }) =>
-    checkIn(ctx, params.id, typeof body === 'string' ? { content: body } : { content: body.content, sessionId: body.session_id ?? undefined }),
+    checkIn(
+      ctx,
+      params.id,
+      typeof body === 'string' ? { content: body } : { content: body.content, sessionId: body.session_id ?? undefined, revision: body.revision ?? undefined },
+    ),
   answer: (checkedIn) => ({ status: 201, body: presentCheckedIn(checkedIn) }),
 })

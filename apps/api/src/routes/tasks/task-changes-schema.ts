@@ -162,6 +162,7 @@ export const newCheckInSchema = requestComponent(
   z.strictObject({
     content: text(100_000).describe('A text with a check-in block of this task.'),
     session_id: printableId('The session that says it. Default: the one that holds the task.', 'writer-1').nullish(),
+    revision: z.int().min(1).max(2_147_483_647).nullish().describe('The revision that the assignee works from, if the block names none.'),
   }),
   { content: CHECK_IN },
 )

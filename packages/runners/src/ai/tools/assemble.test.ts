@@ -25,7 +25,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 async function toolsOf(rules: string): Promise<Toolbox> {
   using test = createTestRun({ requiredOutputs: [] })
   const subagent = requireDefinition(parseSubagentMarkdown(`---\nname: limited\ndescription: x\n${rules}\n---\nx`))
-  const run = { ...test.run, brief: { ...test.run.brief, subagent, background: false }, workspace: root }
+  const run = { ...test.run, brief: { ...test.run.brief, taskId: test.run.brief.subtaskId, subagent, background: false }, workspace: root }
   const options = { guard, environment: ENVIRONMENT, hasBash: false, search: null, servers: {}, baseFolder: root }
   return await assembleTools(run, options)
 }

@@ -9,6 +9,7 @@ import { globTool } from './glob.ts'
 import { grepTool } from './grep.ts'
 import { memoryTools } from './memory.ts'
 import { readTool } from './read.ts'
+import { createGuideFinder, reportingTools } from './reporting.ts'
 import type { RunTool } from './tool.ts'
 import { type WebFetchOptions, webFetchTool } from './web-fetch.ts'
 import { type WebSearchSettings, webSearchTool } from './web-search.ts'
@@ -23,6 +24,8 @@ export interface Toolbox {
   readonly outputs: Outputs
   /** Why a tool, or one use of it, is not this run's; null where it is. */
   refusal(name: string, input: unknown): string | null
+  /** Notices of guides that match the failure of a tool, each once in a run. @throws ToolError where Muster cannot be asked */
+  findGuides(failure: string, signal: AbortSignal): Promise<string[]>
   /** Leaves nothing behind of what the tools have started. */
   close(): Promise<void>
 }
@@ -80,8 +83,10 @@ export async function assembleTools(run: Pick<Run, 'access' | 'brief' | 'workspa
     { guard, environment, baseFolder: options.baseFolder, workspace: workspace.root, marks, ...MCP_TIMES, ...options.mcp },
     run.signal,
   )
-  // Whatever a definition lists: without it, a run could not deliver what it has to.
-  const tools = new Map([...offered, ...mcp.tools, ...(delivery === null ? [] : [delivery.tool])].map((tool): [string, RunTool] => [tool.name, tool]))
+  // The last two kinds whatever a definition lists: without them, a run could not deliver what it has to, or do what its brief says.
+  const tools = new Map(
+    [...offered, ...mcp.tools, ...reportingTools(run), ...(delivery === null ? [] : [delivery.tool])].map((tool): [string, RunTool] => [tool.name, tool]),
+  )
   return {
     tools,
     problems: mcp.problems,
@@ -91,8 +96,9 @@ export async function assembleTools(run: Pick<Run, 'access' | 'brief' | 'workspa
         const answer = answerOf(name)
         return answer?.allowed === false ? answer.reason : (mcp.refusal(name) ?? SWITCHED_OFF[name] ?? 'You were not given it.')
       }
-      return tool === delivery?.tool || tool.useOf === undefined ? null : refusalOf(`${name}(${tool.useOf(input)})`)
+      return tool.useOf === undefined ? null : refusalOf(`${name}(${tool.useOf(input)})`)
     },
+    findGuides: createGuideFinder(run.access),
     outputs: delivery?.outputs ?? NO_OUTPUTS,
     close: async () => void (await Promise.all([bash?.close(), mcp.close()])),
   }

@@ -100,9 +100,9 @@ describe('learn_fact', () => {
 describe('memory that cannot be asked', () => {
   it('is an error that a model understands, without the credential', async () => {
     for (const url of ['', 'nowhere']) await expect(use('recall_deep', { query: 'x' }, { url })).rejects.toThrow('this run was given no address of the API')
-    await expect(use('learn_fact', { content: 'x' }, { url: 'http://127.0.0.1:1' })).rejects.toThrow('Memory is out of reach: the API did not answer.')
+    await expect(use('learn_fact', { content: 'x' }, { url: 'http://127.0.0.1:1' })).rejects.toThrow('Muster is out of reach: the API did not answer.')
     answer = { status: 403, body: '{"detail": "This credential lacks the scope memory:write."}' }
-    await expect(use('learn_fact', { content: 'x' })).rejects.toThrow('Memory refused (403): This credential lacks the scope memory:write.')
+    await expect(use('learn_fact', { content: 'x' })).rejects.toThrow('Muster refused (403): This credential lacks the scope memory:write.')
     answer = { status: 502, body: '<html>' }
     await expect(use('recall_deep', { query: 'x' })).rejects.toThrow('the API did not answer')
   })
