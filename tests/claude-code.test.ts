@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { claudePath } from '@muster/testing/claude-program'
 import { type ModelRequest, type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -99,6 +100,28 @@ describe('the runner claude-code, in processes of its own', () => {
     await system.client.ok<Update>('POST', `/subtasks/${id}/updates`, { body: { content: 'the other way', delivery: 'interrupt' } })
     expect(await system.client.ended(id)).toMatchObject({ status: 'completed', result: 'The other way it is.' })
     expect(await system.client.updates(id)).toEqual([expect.objectContaining({ status: 'acknowledged' })])
+  })
+
+  it('calls no update delivered that stood in no request, when its last answer is given', async () => {
+    const ends: string[] = []
+    for (const delayMs of [5, 20, 50, 80, 120, 200]) {
+      const word = `alder${delayMs}x`
+      const note = `late note of ${word}.`
+      const sending: Promise<unknown>[] = []
+      let isSeen = false
+      const { id } = await spawn(word, ({ text }, nth) => {
+        isSeen ||= text.includes(note)
+        const send = () => system.client.call('POST', `/subtasks/${id}/updates`, { body: { content: note } })
+        if (nth === 1) sending.push(sleep(delayMs).then(send))
+        return { text: 'That is all.' }
+      })
+      await system.client.ended(id)
+      await Promise.all(sending)
+      const { items } = await system.client.ok<{ items: Update[] }>('GET', `/subtasks/${id}/updates`)
+      for (const { status } of items) expect([word, isSeen, status === 'expired']).toEqual([word, isSeen, !isSeen])
+      ends.push(...items.map(({ status }) => status))
+    }
+    expect(ends.length).toBeGreaterThan(0)
   })
 
   it('is cancelled in the middle, and leaves no process', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ModelRequest, type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EventStream } from './harness/event-stream.ts'
@@ -12,7 +13,7 @@ const OPENAI_KEY = 'sk-oai-key-of-the-operator-93ab'
 let models: ScriptedModels
 let system: System
 /** What each run is answered, by a word of its task. */
-const scripts = new Map<string, (request: ModelRequest, calls: number) => ScriptedTurn>()
+const scripts = new Map<string, (request: ModelRequest, calls: number) => ScriptedTurn | Promise<ScriptedTurn>>()
 const calls = new Map<string, ModelRequest[]>()
 
 beforeAll(async () => {
@@ -46,7 +47,11 @@ afterAll(async () => {
 })
 
 /** Spawns a subtask of the runner `ai`, whose model follows a script. */
-async function spawn(word: string, script: (request: ModelRequest, calls: number) => ScriptedTurn, more: Partial<NewSubtask> = {}): Promise<Subtask> {
+async function spawn(
+  word: string,
+  script: (request: ModelRequest, calls: number) => ScriptedTurn | Promise<ScriptedTurn>,
+  more: Partial<NewSubtask> = {},
+): Promise<Subtask> {
   scripts.set(word, script)
   return await system.client.spawn({ task: `Do the thing that is called ${word}.`, runner: 'ai', ...more })
 }
@@ -174,6 +179,41 @@ describe('the runner ai, in processes of its own', () => {
     const { update_id } = await steer(id, 'also the second', 'next_step')
     expect(await system.client.ended(id)).toMatchObject({ status: 'completed', result: 'Both are done.' })
     expect(await system.client.updates(id)).toEqual([expect.objectContaining({ update_id, status: 'acknowledged' })])
+  })
+
+  it('sees in its next call what was sent during one, however fast the model answers', async () => {
+    const { id } = await spawn(
+      'aspen',
+      async (_, nth) => {
+        const own = (await system.client.ok<{ items: Subtask[] }>('GET', '/subtasks?status=running')).items.find(({ task }) => task.includes('aspen'))
+        if (nth <= 20) await steer(own?.id as string, `note ${nth}.`, 'next_step')
+        return nth <= 20 ? { toolCalls: [{ name: 'Glob', input: { pattern: '*' } }] } : { text: 'All notes are taken in.' }
+      },
+      { budget: { max_steps: 1_000 } },
+    )
+    await system.client.ended(id)
+    const texts = calls.get('aspen')?.map(({ text }) => text) ?? []
+    for (let nth = 1; nth <= 20; nth += 1) expect([nth, texts[nth]?.includes(`note ${nth}.`)]).toEqual([nth, true])
+  })
+
+  it('calls no update delivered that stood in no request, when its last answer is given', async () => {
+    const ends: string[] = []
+    for (let round = 0; round < 30; round += 1) {
+      const word = `alder${round}x`
+      const sending: Promise<unknown>[] = []
+      const { id } = await spawn(word, (_, nth) => {
+        const send = () => system.client.call('POST', `/subtasks/${id}/updates`, { body: { content: `late note of ${word}.` } })
+        if (nth === 1) sending.push(sleep(round).then(send))
+        return { text: 'That is all.' }
+      })
+      await system.client.ended(id)
+      await Promise.all(sending)
+      const { items } = await system.client.ok<{ items: Update[] }>('GET', `/subtasks/${id}/updates`)
+      const isSeen = calls.get(word)?.some(({ text }) => text.includes(`late note of ${word}.`)) ?? false
+      for (const { status } of items) expect([word, isSeen, status === 'expired']).toEqual([word, isSeen, !isSeen])
+      ends.push(...items.map(({ status }) => status))
+    }
+    expect(ends).toContain('expired')
   })
 
   it('breaks its call off for an update that is not to wait', async () => {

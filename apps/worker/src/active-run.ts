@@ -69,7 +69,7 @@ export class ActiveRun {
       return
     }
     const ref = { subtaskId: this.subtaskId, attempt: this.attempt, taskId: this.#claimed.taskId }
-    const settlement = await settler.settle(this.#claimed.projectId, { ...ref, end, usage })
+    const settlement = await settler.settle(this.#claimed.projectId, { ...ref, end, usage, undeliveredUpdateIds: this.#updates.undeliveredIds })
     log.info({ ...fields, end: end.kind, settlement }, 'run ended')
   }
 
@@ -114,6 +114,12 @@ export class ActiveRun {
         updates: this.#updates,
         step: (step) => this.#journal.step(step),
         usage: (delta) => this.#journal.usage(delta),
+        fetchUpdates: async () => {
+          await this.#journal.fetch()
+          // What has come passes through the iteration before the runner goes on.
+          await new Promise((resolve) => setImmediate(resolve))
+        },
+        delivered: (updateId) => this.#updates.delivered(updateId),
         acknowledge: (updateId) => this.#journal.acknowledge(updateId),
       })
     } finally {

@@ -33,6 +33,9 @@ export class RunJournal {
   #acknowledgedIds: string[] = []
   #wanted = false
   #lost = false
+  #isClosing = false
+  /** Ends the collecting of the write that is about to begin; null where none is. */
+  #collecting: AbortController | null = null
   #writing: Promise<void> | null = null
   #stepSeq: number
   /** The batch that was sent without an answer. It may have been stored, so it is sent again unchanged, before anything new. */
@@ -63,11 +66,22 @@ export class RunJournal {
   /** Makes a checkpoint now, even with nothing to store, because there is something to fetch. */
   look(): void {
     this.#wanted = true
+    this.#collecting?.abort()
     this.#schedule(0)
   }
 
-  /** Stores what is left. Returns the usage that no checkpoint has stored, which the settlement adds. */
+  /** The same, and resolves when the checkpoint has been answered or could not be made. */
+  async fetch(): Promise<void> {
+    // A checkpoint that is being made may have looked before the call.
+    if (this.#collecting === null) await this.#writing
+    if (this.#lost) return
+    this.look()
+    await this.#writing
+  }
+
+  /** Stores what is left, and fetches nothing more: the run is over. Returns the usage that no checkpoint has stored, which the settlement adds. */
   async close(): Promise<Required<UsageDelta>> {
+    this.#isClosing = true
     while (this.#writing !== null || (!this.#lost && this.#hasMore())) {
       this.#schedule(0)
       await this.#writing
@@ -83,6 +97,14 @@ export class RunJournal {
     })
   }
 
+  /** Waits for more to store, until something is to be fetched. */
+  async #collect(delayMs: number): Promise<void> {
+    const collecting = new AbortController()
+    this.#collecting = collecting
+    await sleep(delayMs, undefined, { signal: collecting.signal }).catch(() => {})
+    this.#collecting = null
+  }
+
   #hasMore(): boolean {
     return this.#unsure !== null || this.#steps.length > 0 || this.#acknowledgedIds.length > 0
   }
@@ -95,7 +117,7 @@ export class RunJournal {
   }
 
   async #write(delayMs: number): Promise<void> {
-    if (delayMs > 0) await sleep(delayMs)
+    if (delayMs > 0) await this.#collect(delayMs)
     const isRepeat = this.#unsure !== null
     const batch = this.#unsure ?? this.#takeBatch()
     this.#unsure = null
@@ -110,7 +132,8 @@ export class RunJournal {
         parentSessionId: this.#run.parentSessionId,
         workerId: this.#deps.workerId,
         ...batch,
-        takesUpdates: this.#options.takesUpdates,
+        // An earlier try may have taken updates, and its answer was lost: what it took is told by a repetition.
+        takesUpdates: this.#options.takesUpdates && (isRepeat || !this.#isClosing),
         afterStepSeq: this.#stepSeq,
         renewsLease: false,
         repeatUnacknowledged: isRepeat,

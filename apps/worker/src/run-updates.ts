@@ -8,6 +8,8 @@ import type { RenderedUpdate, RunPrompt, RunSignal } from '@muster/usecases'
 export class RunUpdates implements AsyncIterable<RunUpdate> {
   readonly #waiting: RunUpdate[] = []
   readonly #passedIds = new Set<string>()
+  /** Passed, and not known to stand in a request to a model. */
+  readonly #undeliveredIds = new Set<string>()
   /** The last note that is known; updates of the task are numbered separately. */
   #noteSeq: number
   /** What the prompt contains; null until it has been built. */
@@ -48,12 +50,23 @@ export class RunUpdates implements AsyncIterable<RunUpdate> {
       const deliveredSeq = taskId === null ? this.#inPrompt?.noteSeq : this.#inPrompt?.taskSeq
       if (seq <= (deliveredSeq ?? 0) || this.#passedIds.has(updateId)) continue
       this.#passedIds.add(updateId)
+      this.#undeliveredIds.add(updateId)
       if (taskId === null) this.#noteSeq = Math.max(this.#noteSeq, seq)
       this.#waiting.push({ updateId, text, delivery })
       fresh.push(update)
     }
     this.#wake()
     return fresh
+  }
+
+  /** The runner has put an update into a request, or has written it to its program. */
+  delivered(updateId: string): void {
+    this.#undeliveredIds.delete(updateId)
+  }
+
+  /** What a checkpoint has fetched, and the work never received. */
+  get undeliveredIds(): string[] {
+    return [...this.#undeliveredIds]
   }
 
   end(): void {

@@ -91,6 +91,13 @@ export interface Run {
   /** Adds to the transcript. Returns at once; written in order at the next checkpoint. */
   step(step: RunStep): void
   usage(delta: UsageDelta): void
+  /**
+   * Asks for the updates that have been sent by now, so that `updates` has them when this resolves. A runner asks before each request to a model. Resolves in any
+   * case, without the updates while the database is unavailable.
+   */
+  fetchUpdates(): Promise<void>
+  /** Records that an update stands in a request that was sent, or was written to the program. Without it, the update counts as undelivered when the run ends. */
+  delivered(updateId: string): void
   /** Records that the work has taken an update in. Unknown ids are ignored. */
   acknowledge(updateId: string): void
 }

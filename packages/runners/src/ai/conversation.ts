@@ -58,7 +58,7 @@ export class Conversation {
   /** All that the model has said, for when the run ends without a result. */
   readonly #said = createKeptText(RESULT_BYTES_MAX)
   /** Delivered in a message that no answered call has contained yet. */
-  #undelivered: RunUpdate[] = []
+  #unanswered: RunUpdate[] = []
   /** The beginning of an answer that is gone on with. */
   #begun = ''
   #continuations = 0
@@ -77,19 +77,20 @@ export class Conversation {
       if (run.signal.aborted) return this.#stopped()
       const exceeded = meter.exceeded()
       if (exceeded !== null) return { kind: 'budget_exceeded', error: exceeded, ...this.#partial() }
+      await run.fetchUpdates()
       this.#tell(inbox.take())
       const answer = await this.#ask()
       if ('outcome' in answer) return answer.outcome
       // An update came first and is delivered in the next call.
       if ('interrupted' in answer) continue
-      const outcome = answer.toolRequests.length > 0 && answer.finish !== 'refused' ? await this.#useTools(answer) : this.#judge(answer)
+      const outcome = answer.toolRequests.length > 0 && answer.finish !== 'refused' ? await this.#useTools(answer) : await this.#judge(answer)
       if (outcome !== null) return outcome
     }
   }
 
   #tell(updates: RunUpdate[]) {
     if (updates.length === 0) return
-    this.#undelivered.push(...updates)
+    this.#unanswered.push(...updates)
     this.#messages.push({ role: 'user', content: texts.updateMessage(updates, this.#hasAnswered) })
   }
 
@@ -98,6 +99,7 @@ export class Conversation {
     const { run, choice, model, toolSet, inbox, redact, patience } = this.#parts
     for (let tries = 1; ; tries += 1) {
       const signal = inbox.activity()
+      if (!signal.aborted) for (const { updateId } of this.#unanswered) run.delivered(updateId)
       const end = await callModel({
         model,
         tools: toolSet,
@@ -139,7 +141,7 @@ export class Conversation {
     const { run, meter, log } = this.#parts
     meter.addStep()
     run.usage(meter.addCall(answer.usage))
-    for (const { updateId } of this.#undelivered.splice(0)) run.acknowledge(updateId)
+    for (const { updateId } of this.#unanswered.splice(0)) run.acknowledge(updateId)
     if (answer.text.trim() !== '') {
       log.message(answer.text)
       this.#said.addLine(answer.text, false)
@@ -222,8 +224,8 @@ export class Conversation {
   }
 
   /** What an answer without a tool call comes to. Null: go on. */
-  #judge(answer: ModelAnswer): RunOutcome | null {
-    const { inbox, toolbox, log, redact } = this.#parts
+  async #judge(answer: ModelAnswer): Promise<RunOutcome | null> {
+    const { run, inbox, toolbox, log, redact } = this.#parts
     if (answer.finish === 'refused') {
       const said = answer.text.trim() === '' ? '' : ` It said: ${answer.text.trim()}`
       return { kind: 'blocked', reason: cutToBytes(redact(`The model refused the task.${said}`), LIMITS.maxNoteBytes).text, ...this.#partial() }
@@ -235,6 +237,8 @@ export class Conversation {
       return this.#goOn('The answer was cut off at its limit; the model goes on.', texts.CONTINUE)
     }
     const result = this.#begun
+    // What came while the model answered is worth another call.
+    await run.fetchUpdates()
     if (inbox.hasNew) {
       this.#begun = ''
       this.#hasAnswered = true

@@ -16,7 +16,7 @@ export interface UpdateLedger {
   readonly hasUndelivered: boolean
 }
 
-export function createUpdateLedger(run: Pick<Run, 'acknowledge'>): UpdateLedger {
+export function createUpdateLedger(run: Pick<Run, 'acknowledge' | 'delivered'>): UpdateLedger {
   const undelivered = new Map<string, string>()
   const unanswered = new Map<string, string>()
   return {
@@ -26,6 +26,7 @@ export function createUpdateLedger(run: Pick<Run, 'acknowledge'>): UpdateLedger 
       if (updateId === undefined) return
       undelivered.delete(messageId)
       unanswered.set(messageId, updateId)
+      run.delivered(updateId)
     },
     dropped: (messageId) => void undelivered.delete(messageId),
     answered() {

@@ -14,7 +14,7 @@ export interface Feed {
  * a program that never reads costs no memory, and what it did not read stays undelivered. Every failure means the same,
  * that the program is not listening any more, and ends the feed.
  */
-export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' | 'updates'>, isSteerable: boolean): Feed {
+export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' | 'updates' | 'delivered'>, isSteerable: boolean): Feed {
   const over = new AbortController()
   const isOver = new Promise<false>((resolve) => over.signal.addEventListener('abort', () => resolve(false), { once: true }))
   stdin.once('close', () => over.abort())
@@ -29,7 +29,12 @@ export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' 
   async function feed() {
     const isTaken = write(promptLine(run))
     // A plain filter waits for the end of its input, and one that is not steerable need not wait for it.
-    if (isSteerable && (await isTaken)) await eachUpdate(run.updates, over.signal, (update) => write(updateLine(update)))
+    if (!isSteerable || !(await isTaken)) return
+    await eachUpdate(run.updates, over.signal, async (update) => {
+      const isWritten = await write(updateLine(update))
+      if (isWritten) run.delivered(update.updateId)
+      return isWritten
+    })
   }
 
   feed()

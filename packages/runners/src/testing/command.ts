@@ -10,6 +10,7 @@ import type { Brief, Run, RunBudget, RunStep, RunUpdate, StopReason, UsageDelta 
 export interface TestRun {
   run: Run
   steps: RunStep[]
+  delivered: string[]
   acknowledged: string[]
   usage: UsageDelta[]
   /** How many updates the runner has taken. */
@@ -44,6 +45,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
   const workspace = mkdtempSync(join(tmpdir(), 'muster runner-'))
   const stopping = new AbortController()
   const steps: RunStep[] = []
+  const delivered: string[] = []
   const acknowledged: string[] = []
   const usage: UsageDelta[] = []
   const queue: RunUpdate[] = []
@@ -78,9 +80,12 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
         wake()
       },
       usage: (delta) => void usage.push(delta),
+      fetchUpdates: () => new Promise((resolve) => setImmediate(resolve)),
+      delivered: (updateId) => void delivered.push(updateId),
       acknowledge: (updateId) => void acknowledged.push(updateId),
     },
     steps,
+    delivered,
     acknowledged,
     usage,
     get takenUpdates() {

@@ -19,6 +19,8 @@ export interface RunEnd {
   end: AttemptEnd
   /** Used since the last checkpoint. */
   usage?: Partial<Omit<Usage, 'steps'>>
+  /** Updates that were fetched for the attempt, and that its work never received. */
+  undeliveredUpdateIds?: readonly string[]
   /** For the reaper: only if the lease has expired, checked under the lock of the row. */
   onlyIfLapsed?: boolean
 }

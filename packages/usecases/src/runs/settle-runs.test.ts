@@ -17,7 +17,7 @@ import {
   waitUntilBlocked,
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cancelSubtask, checkpointRun, claimInbox, getSubtask, listSubtasks, settleRuns } from '../index.ts'
+import { cancelSubtask, checkpointRun, claimInbox, getSubtask, listSubtasks, listUpdates, settleRuns, steerSubtask } from '../index.ts'
 
 let harness: Harness
 let agents = 0
@@ -293,5 +293,24 @@ describe('a batch over many lanes', () => {
       await cancelSubtask(harness.ctx, made.id)
       await settleOne(harness.ctx, { ...made, attempt: 1 }, { kind: 'cancelled', partialResult: null })
     }
+  })
+})
+
+describe('updates that were fetched for an attempt, and that its work never received', () => {
+  it.each([
+    ['expire with the end of the subtask', 'completed', ['delivered', 'expired']],
+    ['are part of the prompt of the next attempt, where there is one', 'errored', ['delivered', 'delivered']],
+  ])('%s', async (_what, kind, statuses) => {
+    await spawn(harness.ctx, { agentId: newAgent() })
+    const run = await claimOne(harness.ctx)
+    for (const content of ['taken in', 'not received']) await steerSubtask(harness.ctx, run.id, { content, delivery: 'next_step', steerable: () => true })
+    const answer = await checkpointRun(harness.deps, run.projectId, {
+      ...{ subtaskId: run.id, attempt: run.attempt, agentId: run.agentId, task: run.task, taskId: null, parentSessionId: null, workerId: 'w' },
+      ...{ steps: [], usage: {}, acknowledgedIds: [], takesUpdates: true, afterStepSeq: null, renewsLease: false, repeatUnacknowledged: false },
+    })
+    const undeliveredUpdateIds = [answer?.updates[1]?.updateId as string]
+    const end: AttemptEnd = kind === 'completed' ? completed('Done.') : { kind: 'errored', error: 'x', retryable: true, partialResult: null }
+    await settleRuns(harness.deps, run.projectId, [{ subtaskId: run.id, attempt: run.attempt, end, undeliveredUpdateIds }])
+    expect((await listUpdates(harness.ctx, run.id, { limit: 5 })).items.map(({ status }) => status)).toEqual(statuses)
   })
 })

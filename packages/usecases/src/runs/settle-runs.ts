@@ -88,6 +88,8 @@ export async function settleInTransaction(
   for (const row of rows) settlements.set(row.id, 'settled')
   const terminal = plans.filter((plan) => plan.kind === 'terminal')
   const returned = plans.filter((plan) => plan.kind === 'return')
+  const undeliveredIds = terminal.flatMap(({ row }) => byId.get(row.id)?.undeliveredUpdateIds ?? [])
+  if (undeliveredIds.length > 0) await updates.takeBackDeliveries(tx, projectId, undeliveredIds)
   for (const plan of terminal) await applyToTask(deps, tx, projectId, plan)
   // The next attempt finds guides for the failure of this one in its prompt.
   for (const { row, failure } of returned) {

@@ -100,6 +100,14 @@ export async function acknowledgeUpdates(tx: Tx, projectId: string, subtaskId: s
   return rows.map((row) => row.id)
 }
 
+/** Updates of subtasks or tasks count as queued again: what was recorded as delivered did not arrive. */
+export async function takeBackDeliveries(tx: Tx, projectId: string, updateIds: readonly string[]): Promise<void> {
+  await tx.orm
+    .update(updates)
+    .set({ status: 'queued', deliveredTo: null, deliveredAt: null })
+    .where(and(eq(updates.projectId, projectId), anyOf(updates.id, updateIds), eq(updates.status, 'delivered')))
+}
+
 /** Expires the updates of ended subtasks that were not delivered. */
 export async function expireUpdates(tx: Tx, projectId: string, subtaskIds: readonly string[]): Promise<{ updateId: string; subtaskId: string }[]> {
   const rows = await tx.orm
