@@ -6,8 +6,10 @@ import type { ApiDeps } from '../api-deps.ts'
 import { within } from '../http/deadline.ts'
 import { printableId } from '../http/schemas.ts'
 import { callTool, findTool, listedTools } from './catalog.ts'
+import { getPrompt, listPrompts } from './prompts.ts'
+import { completeParameter, listResources, listResourceTemplates, readResource } from './resources.ts'
 import { type McpCaller, parse, TIERS, type Tier, toolText } from './tool.ts'
-import { toToolError } from './tool-error.ts'
+import { toProtocolError, toToolError } from './tool-error.ts'
 
 /** What a caller says of itself, in the `_meta` of a request, in a header or in the address. */
 const CLAIMS = {
@@ -44,9 +46,27 @@ export interface McpCall {
   ctx: Ctx
 }
 
+/** Longest time for a resource, a prompt or a completion, in milliseconds. */
+const ANSWER_MS = 5_000
+
 /** The server for one request: it knows who calls, and is gone with the answer. */
 function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall): Server {
-  const server = new Server({ name: 'muster', title: 'Muster', version: '0.1.0' }, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
+  const server = new Server(
+    { name: 'muster', title: 'Muster', version: '0.1.0' },
+    { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} }, instructions: INSTRUCTIONS },
+  )
+  const answering = <T>(work: () => T | Promise<T>) =>
+    within(ANSWER_MS, Promise.resolve().then(work)).catch((error: unknown) => {
+      throw toProtocolError(error, deps, { request_id: request.id })
+    })
+  server.setRequestHandler('resources/list', () => answering(async () => ({ resources: await listResources(ctx) })))
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: listResourceTemplates(ctx) }))
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => answering(() => readResource(ctx, uri)))
+  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts() }))
+  server.setRequestHandler('prompts/get', ({ params: { name, arguments: values } }) => answering(() => getPrompt(ctx, name, values)))
+  server.setRequestHandler('completion/complete', ({ params: { argument } }) =>
+    answering(async () => ({ completion: await completeParameter(ctx, argument.name, argument.value) })),
+  )
   server.setRequestHandler('tools/list', () => ({ tools: listedTools(ctx.actor, tierOf(request)).map(({ description }) => description) }))
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: input } }, { mcpReq }) => {
     const tool = findTool(name)

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import type { ApiDeps } from '../api-deps.ts'
 import { toolText } from './tool.ts'
@@ -72,9 +72,21 @@ export function toToolError(
   return { isError: true, content: toolText(problem) }
 }
 
-function toDomainError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>, about: { request_id: string; tool: string }): DomainError {
+/** An error of what is no tool: those have no result that could carry it. */
+export function toProtocolError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>, about: { request_id: string }): ProtocolError {
+  if (error instanceof ProtocolError) return error
+  const { code, message } = toDomainError(error, deps, about)
+  const isOurs = code === 'internal' || code === 'unavailable'
+  return new ProtocolError(isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams, message, { code, hint: MCP_HINTS[code], ...about })
+}
+
+function toDomainError(
+  error: unknown,
+  deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>,
+  about: { request_id: string; tool?: string },
+): DomainError {
   if (error instanceof DomainError) return error
   if (deps.isUnavailable(error)) return deps.unavailable(error)
-  deps.log.error({ err: error, ...about }, 'a tool failed')
+  deps.log.error({ err: error, ...about }, 'a request to /mcp failed')
   return new DomainError('internal', 'Something went wrong in the server. Its log has the cause under this request_id.')
 }

@@ -193,6 +193,59 @@ describe.each(['legacy', 'modern'] as const)('tools, as clients of the %s era ca
   })
 })
 
+describe.each(['legacy', 'modern'] as const)('resources and prompts, as clients of the %s era read them', (era) => {
+  it('have what tools have, by address', async () => {
+    const call = await controller(era)
+    const client = await connect(era)
+    const { task_id } = await call('create_task', { title: `Read me ${era}`, instructions: 'Read it.', acceptance: ['It is read'] })
+    await call('update_task', { task_id, instructions: 'Read all of it.' })
+    const { tsg_id } = await call('create_tsg', { title: `Lost ${era}`, content: 'Look again.', patterns: [`LOST-${era}`] })
+    const { task_id: subtaskId } = await call('spawn_task', { task: 'Read.', runner: 'external' })
+
+    expect((await client.listResourceTemplates()).resourceTemplates.map(({ name }) => name)).toEqual(['task', 'revision', 'guide', 'subagent', 'transcript'])
+    const { resources } = await client.listResources()
+    for (const uri of [`muster://tasks/${task_id}`, `muster://guides/${tsg_id}`, 'muster://subagents/Explore']) {
+      expect(resources).toContainEqual(expect.objectContaining({ uri }))
+    }
+    for (const [uri, text] of [
+      [`muster://tasks/${task_id}`, 'Read all of it.'],
+      [`muster://tasks/${task_id}/revisions/2`, '"revision": 2'],
+      [`muster://guides/${tsg_id}`, 'Look again.'],
+      ['muster://subagents/Explore', 'Explore'],
+      [`muster://subtasks/${subtaskId}/transcript`, '[]'],
+    ] as const) {
+      expect((await client.readResource({ uri })).contents).toEqual([expect.objectContaining({ uri, text: expect.stringContaining(text) })])
+    }
+    for (const uri of [`muster://tasks/${UNKNOWN}`, `muster://tasks/${task_id}/revisions/3`, 'muster://guides/%', 'muster://tasks/x', 'file:///etc/passwd']) {
+      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 })
+    }
+    const { completion } = await client.complete({
+      ref: { type: 'ref/resource', uri: 'muster://guides/{tsg_id}' },
+      argument: { name: 'tsg_id', value: `lost-${era}`.slice(0, 6) },
+    })
+    expect(completion.values).toContain(tsg_id)
+    await call('cancel_task', { task_id: subtaskId })
+  })
+
+  it('say how to write a brief, review a result and check in', async () => {
+    const call = await controller(era)
+    const client = await connect(era)
+    const { task_id } = await call('create_task', { title: 'Judge me', instructions: 'Do it.', acceptance: ['It is done'] })
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['write_brief', 'review_result', 'check_in'])
+    const textOf = async (name: string, values: Record<string, string>) => JSON.stringify((await client.getPrompt({ name, arguments: values })).messages)
+    expect(await textOf('write_brief', { goal: 'A faster parser' })).toContain('A faster parser')
+    for (const name of ['review_result', 'check_in']) expect(await textOf(name, { task_id })).toContain('It is done')
+    for (const [name, values] of [
+      ['none', {}],
+      ['write_brief', {}],
+      ['check_in', { task_id: 'x' }],
+      ['check_in', { task_id: UNKNOWN }],
+    ] as const) {
+      await expect(client.getPrompt({ name, arguments: values })).rejects.toMatchObject({ code: -32602 })
+    }
+  })
+})
+
 describe('a tool', () => {
   it('names its own parameters in errors', async () => {
     const call = await controller('legacy')
