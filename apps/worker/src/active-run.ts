@@ -109,6 +109,7 @@ export class ActiveRun {
         brief: briefOf(claimed, prompt, folder.note),
         budget: budgetOf(claimed, claimed.stepSeq === 0 ? 0 : await stepsUsed(this.#deps, claimed)),
         workspace: folder.path,
+        ownsWorkspace: !folder.isClients,
         access: { url: settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`, token: claimed.credential },
         signal: this.#abort.signal,
         updates: this.#updates,

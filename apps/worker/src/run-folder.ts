@@ -6,6 +6,8 @@ import { makeWorkspace, removeWorkspace, workspacePath } from './workspaces.ts'
 /** Where a run works. */
 export interface RunFolder {
   path: string
+  /** Whether it is a folder of the client. */
+  isClients: boolean
   /** What the prompt says of it; empty for a run without a task. */
   note: string
   /** Removes the folder of an attempt. That of a task stays, and that of the client. */
@@ -23,6 +25,7 @@ export async function openRunFolder(deps: WorkerDeps, run: ClaimedRun, prompt: R
   if (clientFolder === null) await makeWorkspace(path)
   return {
     path,
+    isClients: clientFolder !== null,
     note: prompt.runsTask ? `\n\n${renderRunFolder(prompt.clientCwd, clientFolder !== null)}` : '',
     close: async () => (prompt.runsTask ? undefined : removeWorkspace(deps, path)),
   }
@@ -30,7 +33,7 @@ export async function openRunFolder(deps: WorkerDeps, run: ClaimedRun, prompt: R
 
 /** The name of the folder for a runner that uses none. */
 export function unusedFolder(deps: WorkerDeps, run: ClaimedRun, prompt: RunPrompt): RunFolder {
-  return { path: ownFolder(deps, run, prompt), note: '', close: async () => {} }
+  return { path: ownFolder(deps, run, prompt), isClients: false, note: '', close: async () => {} }
 }
 
 function ownFolder(deps: WorkerDeps, { id, attempt, taskId }: ClaimedRun, { runsTask }: RunPrompt): string {

@@ -82,6 +82,8 @@ export interface Run {
    * of the task's own or its client folder, which stay.
    */
   readonly workspace: string
+  /** Whether the workspace is a folder that Muster has made. What encloses it is no business of the work. */
+  readonly ownsWorkspace: boolean
   /** How the work can call Muster back, with the subtask's own credential. */
   readonly access: { url: string; token: string }
   /** Aborted with a `StopReason`. The runner then ends within about two seconds, leaving no process behind. */

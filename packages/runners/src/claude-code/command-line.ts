@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { RequiredOutput } from '@muster/domain'
 import { type Environment, type ProgramEnvironment, programEnvironment } from '../command/program.ts'
 import { musterVariables } from '../command/runner.ts'
@@ -67,6 +68,9 @@ export function environmentOf(run: Run, folder: PrivateFolder, settings: ClaudeC
     DISABLE_TELEMETRY: '1',
     DISABLE_ERROR_REPORTING: '1',
     DISABLE_AUTOUPDATER: '1',
+    // A workspace of Muster's may lie in a repository of the operator. Its branch and commits are not for the model: the first variable keeps commands from
+    // finding it, the second the program's own prompt.
+    ...(run.ownsWorkspace && { GIT_CEILING_DIRECTORIES: dirname(run.workspace), CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: '1' }),
     ...(settings.ENABLE_BASH_TOOL && { CLAUDE_CODE_SHELL_PREFIX: folder.shell }),
   }
   const given = Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined)

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { claudePath } from '@muster/testing/claude-program'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Guard, startGuard } from '../command/guard.ts'
-import type { Brief, RunBudget, UsageDelta } from '../port.ts'
+import type { Brief, Run, RunBudget, UsageDelta } from '../port.ts'
 import { ENVIRONMENT, KEYS } from '../testing/ai.ts'
 import { claudeRunner, processesOf, startTestMuster, type TestMuster } from '../testing/claude-code.ts'
 import { createTestRun, SILENT_LOG, until } from '../testing/command.ts'
@@ -39,6 +39,7 @@ interface Own {
   settings?: Record<string, string>
   environment?: Record<string, string>
   files?: Record<string, string>
+  run?: Partial<Run>
 }
 
 /** The real program, whose models are the test's. */
@@ -51,7 +52,7 @@ function start(own: Own = {}) {
     mkdirSync(dirname(join(test.run.workspace, path)), { recursive: true })
     writeFileSync(join(test.run.workspace, path), content)
   }
-  const run = { ...test.run, access: { url: muster.url, token: TOKEN } }
+  const run = { ...test.run, access: { url: muster.url, token: TOKEN }, ...own.run }
   const runner = claudeRunner({ ...programSettings(), ...own.settings }, guard, own.environment)
   return { test, outcome: runner.run(run), subtaskId: run.brief.subtaskId }
 }
@@ -364,6 +365,22 @@ describe('the tools of a run', () => {
 })
 
 describe('what is set for the user of the machine, or lies in the workspace', () => {
+  it('does not include the repository that encloses a workspace of Muster, as it does that of a client folder', async () => {
+    const enclosing = mkdtempSync(join(tmpdir(), 'muster-test-'))
+    const workspace = join(enclosing, 'workspaces', 'attempt-1')
+    mkdirSync(workspace, { recursive: true })
+    const git = (...args: string[]) => execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', ...args], { cwd: enclosing })
+    git('init', '--quiet', '--initial-branch', 'branch-of-the-operator')
+    git('commit', '--quiet', '--allow-empty', '--message', 'a commit of the operator')
+    for (const ownsWorkspace of [true, false]) {
+      const before = models.requests.length
+      await runOf([{ text: 'Done.' }], { run: { workspace, ownsWorkspace } })
+      const told = models.requests.slice(before).map(({ text }) => text)
+      expect([ownsWorkspace, told.some((text) => text.includes('branch-of-the-operator'))]).toEqual([ownsWorkspace, !ownsWorkspace])
+    }
+    rmSync(enclosing, { recursive: true })
+  })
+
   it('is not read: no settings, no hooks, no instructions, no servers', async () => {
     const home = mkdtempSync(join(tmpdir(), 'muster-test-'))
     const trap = join(home, 'hook-has-run')

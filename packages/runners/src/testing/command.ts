@@ -72,6 +72,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
       brief: { ...BRIEF, subtaskId, sessionId: `subtask-${subtaskId}`, ...brief },
       budget: { steps: 50, tokens: null, costUsdMicros: null, ...budget },
       workspace,
+      ownsWorkspace: true,
       access: { url: 'http://127.0.0.1:7300', token: 'secret-token' },
       signal: stopping.signal,
       updates: updates(),
