@@ -132,7 +132,7 @@ export class RunJournal {
         parentSessionId: this.#run.parentSessionId,
         workerId: this.#deps.workerId,
         ...batch,
-        // An earlier try may have taken updates, and its answer was lost: what it took is told by a repetition.
+        // An earlier try may have taken updates, and its answer was lost: a repetition brings what it took.
         takesUpdates: this.#options.takesUpdates && (isRepeat || !this.#isClosing),
         afterStepSeq: this.#stepSeq,
         renewsLease: false,

@@ -50,7 +50,7 @@ const PROMPTS: readonly PromptKind[] = [
   {
     description: {
       name: 'check_in',
-      title: 'Hand over a check-in',
+      title: 'Write a check-in',
       description: 'Reports where a task stands.',
       arguments: [taskArgument],
     },
