@@ -6,6 +6,8 @@ import type { WorkerDeps } from './deps.ts'
 const COLLECT_MS = 100
 const STEPS_PER_CHECKPOINT = 200
 const RETRY_MS = 500
+/** Longest time that a run waits for updates before it asks its model, in milliseconds. A late one comes with the next request. */
+const FETCH_MS = 2_000
 
 interface Batch {
   steps: RunStep[]
@@ -70,8 +72,14 @@ export class RunJournal {
     this.#schedule(0)
   }
 
-  /** The same, and resolves when the checkpoint has been answered or could not be made. */
+  /** The same, and resolves when the checkpoint has been answered, could not be made, or takes longer than a run should wait for it. */
   async fetch(): Promise<void> {
+    const waiting = new AbortController()
+    await Promise.race([this.#lookAndWait(), sleep(FETCH_MS, undefined, { signal: waiting.signal }).catch(() => {})])
+    waiting.abort()
+  }
+
+  async #lookAndWait(): Promise<void> {
     // A checkpoint that is being made may have looked before the call.
     if (this.#collecting === null) await this.#writing
     if (this.#lost) return

@@ -37,7 +37,7 @@ export interface HookAnswer {
   onSent: (() => Promise<void>) | null
 }
 
-/** After this long without \`onSent\`, an answer counts as lost. Longer than Claude Code waits for one. */
+/** After this long without `onSent`, an answer counts as lost. Longer than Claude Code waits for one. */
 const ANSWER_LEASE_SECONDS = 5
 /** Of a text of more than 10,000 characters, Claude Code shows the model the first two kilobytes. */
 const ANSWER_LENGTH_MAX = 9_900

@@ -146,7 +146,7 @@ export const steerTaskTool = mcpTool({
   },
 })
 
-const WAITED_FOR_MAX = 100
+const WAITED_FOR_MAX = 50
 const WAIT_SECONDS_MAX = 60
 
 /** Longest result in an answer about several, in characters. The rest is read with get_task. */
@@ -175,7 +175,15 @@ type Work = Extract<Found, { kind: 'task' | 'subtask' }>
 
 /** Waits for the ends of tasks and subtasks, and tells the caller of each. */
 export async function waitForWork({ ctx, deps, gone, authorizeAgain, report }: McpCaller, ids: readonly string[], seconds: number): Promise<Work[]> {
-  const lookAtAll = () => Promise.all(ids.map((id) => findByAnyId(ctx, id, ['task', 'subtask'])))
+  const known = new Map<string, Work>()
+  // What has ended is not read again, and of the rest it is known what it is.
+  const lookAt = async (id: string) => {
+    const before = known.get(id)
+    const work = before !== undefined && hasEnded(before) ? before : await findByAnyId(ctx, id, before === undefined ? ['task', 'subtask'] : [before.kind])
+    known.set(id, work)
+    return work
+  }
+  const lookAtAll = () => Promise.all(ids.map(lookAt))
   const about = { projectId: ctx.actor.projectId, subjectIds: ids, isRelevant: () => true }
   const look = async () => {
     const seen = await lookAgain(lookAtAll, authorizeAgain)()
