@@ -117,11 +117,16 @@ module.exports = {
     onlyIn('fastify-only-in-api', ['apps/api/', 'bench/'], ['fastify', '@fastify', 'fastify-[^/]+']),
     onlyIn(
       'mcp-only-in-api-and-runners',
-      ['apps/api/', 'packages/runners/', 'tests/'],
+      ['apps/api/', 'packages/runners/', 'tests/', 'examples/'],
       ['@modelcontextprotocol'],
       "tests/ speaks to the server as a client does, and so do runs to the operator's servers.",
     ),
-    onlyIn('model-sdks-only-in-runners', ['packages/runners/'], ['ai', '@ai-sdk', '@anthropic-ai', 'openai', '@google/genai', '@openrouter', 'ollama[^/]*']),
+    // An example is a harness of its own.
+    onlyIn(
+      'model-sdks-only-in-runners',
+      ['packages/runners/', 'examples/'],
+      ['ai', '@ai-sdk', '@anthropic-ai', 'openai', '@google/genai', '@openrouter', 'ollama[^/]*'],
+    ),
     {
       name: 'no-cycles',
       severity: 'error',
