@@ -297,7 +297,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
       models.reply(
         {
           toolCalls: [
-            { name: 'Bash', input: { command: 'echo "$$" > pid; echo begun; sleep 100' } },
+            { name: 'Bash', input: { command: 'echo begun; echo "$$" > pid; sleep 100' } },
             { name: 'Write', input: { file_path: 'after.txt', content: 'x' } },
           ],
         },
