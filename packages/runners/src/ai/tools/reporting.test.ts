@@ -47,6 +47,20 @@ describe('the tools that a brief speaks of', () => {
     expect(text).toBe(name === 'read_tsg' ? 'Make room.' : name === 'mark_tsg_helpful' ? 'Recorded.' : JSON.stringify(answer))
   })
 
+  it('read a long task in parts, each of which says where the next one begins', async () => {
+    answer = { instructions: `${'ä'.repeat(70_000)}the end` }
+    const getTask = toolsOf(TASK).find(({ name }) => name === 'get_task')
+    const parts: string[] = []
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const text: string = (await getTask?.run(getTask.inputSchema.parse({ task_id: TASK, offset }), { signal })) ?? ''
+      const [part = '', next] = text.split(/\n\[cut: the rest begins at offset (\d+)\]$/)
+      parts.push(part)
+      offset = next === undefined ? undefined : Number(next)
+    }
+    expect(parts).toHaveLength(3)
+    expect(parts.join('')).toBe(JSON.stringify(answer))
+  })
+
   it('are not about a task where there is none', () => {
     expect(toolsOf(null).map(({ name }) => name)).toEqual(['confirm_update', 'read_tsg', 'mark_tsg_helpful'])
   })

@@ -4,7 +4,12 @@ import type { Run } from '../../port.ts'
 import { callMuster } from './call-muster.ts'
 import { type AiTool, defineTool, TOOL_TEXT_BYTES_MAX } from './tool.ts'
 
-const asText = (value: unknown) => cutToBytes(toStorableText(typeof value === 'string' ? value : JSON.stringify(value)), TOOL_TEXT_BYTES_MAX).text
+/** What a model is shown of an answer, from an offset on. It learns where the rest begins. */
+function asText(value: unknown, offset = 0): string {
+  const whole = toStorableText(typeof value === 'string' ? value : JSON.stringify(value))
+  const { text, truncated } = cutToBytes(whole.slice(offset), TOOL_TEXT_BYTES_MAX)
+  return truncated ? `${text}\n[cut: the rest begins at offset ${offset + text.length}]` : text
+}
 
 /**
  * The tools that a brief and its updates speak of, under the names that they have over MCP: reading the task, reporting on it, and guides. Every run has
@@ -16,8 +21,8 @@ export function reportingTools({ access, brief }: Pick<Run, 'access' | 'brief'>)
     defineTool({
       name: 'get_task',
       description: 'Reads your task as it is now: instructions, acceptance criteria with their ids, required outputs, revision.',
-      inputSchema: z.object({ task_id: id }),
-      run: async ({ task_id }, { signal }) => asText(await callMuster(access, 'GET', `/tasks/${task_id}`, signal)),
+      inputSchema: z.object({ task_id: id, offset: z.number().int().min(0).optional().describe('where the rest of a cut answer begins') }),
+      run: async ({ task_id, offset }, { signal }) => asText(await callMuster(access, 'GET', `/tasks/${task_id}`, signal), offset),
     }),
     defineTool({
       name: 'check_in',
