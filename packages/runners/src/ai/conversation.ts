@@ -99,7 +99,7 @@ export class Conversation {
     const { run, choice, model, toolSet, inbox, redact, patience } = this.#parts
     for (let tries = 1; ; tries += 1) {
       const signal = inbox.activity()
-      if (!signal.aborted) for (const { updateId } of this.#unanswered) run.delivered(updateId)
+      const isSent = !signal.aborted
       const end = await callModel({
         model,
         tools: toolSet,
@@ -108,6 +108,8 @@ export class Conversation {
         signal,
         idleSeconds: patience.idleSeconds,
       })
+      // A call that failed before the first word may not have reached the model.
+      if (isSent && (end.kind !== 'failed' || end.text !== '')) for (const { updateId } of this.#unanswered) run.delivered(updateId)
       if (end.kind === 'answer') {
         this.#account(end.answer)
         return end.answer

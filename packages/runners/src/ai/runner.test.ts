@@ -258,6 +258,15 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
   })
 
   describe('an update', () => {
+    it('is not delivered by a call that the provider did not take', async () => {
+      using test = createTestRun({ requiredOutputs: [] })
+      test.update('Update: look here.', 'u-1')
+      const settings = { [`${dialect.toUpperCase()}_BASE_URL`]: 'http://127.0.0.1:1' }
+      const outcome = await aiRunner(dialect, models, guard, { settings, overrides: { waitMsMax: 1 } }).run(test.run)
+      expect(outcome).toMatchObject({ kind: 'errored' })
+      expect([test.takenUpdates, test.delivered]).toEqual([1, []])
+    })
+
     it('is told before the next call, and acknowledged when that call has been answered', async () => {
       models.answerBy(({ text }) =>
         text.includes('count to four') ? { text: 'one two three four' } : { toolCalls: [{ name: 'Glob', input: { pattern: '*' } }] },
@@ -267,6 +276,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
       await models.request(1)
       test.update('[Update u-1] count to four', 'u-1')
       expect(await outcome).toEqual({ kind: 'completed', result: 'one two three four' })
+      expect(test.delivered).toEqual(['u-1'])
       expect(test.acknowledged).toEqual(['u-1'])
     })
 
