@@ -197,13 +197,14 @@ describe('the runner ai, in processes of its own', () => {
   })
 
   it('calls no update delivered that stood in no request, when its last answer is given', async () => {
-    const ends: string[] = []
-    for (let round = 0; round < 30; round += 1) {
+    let expired = 0
+    // Some notes come in time for another call, and some after the end, which refuses them.
+    for (let round = 0; expired < 30; round += 1) {
       const word = `alder${round}x`
       const sending: Promise<unknown>[] = []
       const { id } = await spawn(word, (_, nth) => {
         const send = () => system.client.call('POST', `/subtasks/${id}/updates`, { body: { content: `late note of ${word}.` } })
-        if (nth === 1) sending.push(sleep(round).then(send))
+        if (nth === 1) sending.push(sleep(round % 20).then(send))
         return { text: 'That is all.' }
       })
       await system.client.ended(id)
@@ -211,9 +212,8 @@ describe('the runner ai, in processes of its own', () => {
       const { items } = await system.client.ok<{ items: Update[] }>('GET', `/subtasks/${id}/updates`)
       const isSeen = calls.get(word)?.some(({ text }) => text.includes(`late note of ${word}.`)) ?? false
       for (const { status } of items) expect([word, isSeen, status === 'expired']).toEqual([word, isSeen, !isSeen])
-      ends.push(...items.map(({ status }) => status))
+      expired += items.filter(({ status }) => status === 'expired').length
     }
-    expect(ends).toContain('expired')
   })
 
   it('breaks its call off for an update that is not to wait', async () => {
