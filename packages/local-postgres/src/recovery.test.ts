@@ -143,6 +143,7 @@ describe('the end of the starter', () => {
     let pid = 0
     for await (const line of createInterface({ input: child.stdout })) pid = Number(line)
 
+    expect(pid).toBeGreaterThan(0)
     expect(await waitUntil(() => identifyProcess(pid) === undefined, 10_000)).toBe(true)
   })
 })
