@@ -151,6 +151,13 @@ const ANNOUNCEMENTS: Check[] = [
         when 'superseded' then '^(queued( delivered)* )?superseded$'
         else '^queued( delivered)* expired$' end`,
   },
+  {
+    claim: 'the delivery of an update of a task is announced once for each session that it went to',
+    find: (sql) => sql`
+      select format('update %s to %s', data ->> 'update_id', data ->> 'delivered_to') as broken
+      from events where subject_kind = 'task' and type = 'update.delivered'
+      group by data ->> 'update_id', data ->> 'delivered_to' having count(*) > 1`,
+  },
 ]
 
 const REPORTS: readonly Check[] = [
