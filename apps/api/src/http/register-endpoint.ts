@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import { createEventSink } from '../events/sink.ts'
-import { bearerToken } from '../plugins/auth.ts'
+import { onCredentialEnd } from '../plugins/auth.ts'
 import type { Answer, Endpoint, RawCall } from './endpoint.ts'
 import { tooLate } from './errors.ts'
 import { FILES_TYPES } from './files-body.ts'
@@ -154,12 +154,6 @@ function sendStream(
     .catch((error: unknown) => deps.log.warn({ err: error, request_id: request.id }, 'event stream ended early'))
     .finally(() => sink.end())
   return reply
-}
-
-/** Calls back when the credential of the request ends before its answer does. @returns ends the watch */
-function onCredentialEnd(deps: ApiDeps, request: FastifyRequest, onEnded: () => void): () => void {
-  const token = bearerToken(request)
-  return token === null ? () => {} : deps.credentialWatch.watch(token, onEnded)
 }
 
 /**

@@ -2,10 +2,22 @@ import { createHash } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { ERROR_CODES, SUBAGENT_MCP_TOOLS } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
-import { assignTask, claimSubtask, createSchedule, createTask, createTsg, dispatchTask, getTsgUsage, noteTask } from '@muster/usecases'
+import {
+  assignTask,
+  claimSubtask,
+  createApiKey,
+  createSchedule,
+  createTask,
+  createTsg,
+  dispatchTask,
+  getTsgUsage,
+  noteTask,
+  reviseTask,
+  revokeApiKey,
+} from '@muster/usecases'
 import { countTokens } from 'gpt-tokenizer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { spawnExternal, startApi, type TestApi } from '../testing/api.ts'
+import { drainEvents, spawnExternal, startApi, type TestApi } from '../testing/api.ts'
 import { MCP_HINTS } from './tool-error.ts'
 
 const CORE = [
@@ -299,5 +311,57 @@ describe('the door', () => {
 
   it('has a hint for every error', () => {
     expect(Object.keys(MCP_HINTS).sort()).toEqual(Object.keys(ERROR_CODES).sort())
+  })
+})
+
+describe('subscriptions', () => {
+  /** What a client is told of, in order. */
+  async function listen(as: string, filter: { resourcesListChanged?: boolean; resourceSubscriptions?: string[] }) {
+    const client = await connect(as, { era: 'modern' })
+    const heard: string[] = []
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.push(params.uri))
+    client.setNotificationHandler('notifications/resources/list_changed', () => void heard.push('list'))
+    return { client, heard, subscription: await client.listen(filter) }
+  }
+
+  it('tell of changes to a task, of new tasks, and of nothing else', async () => {
+    const [watched, other] = [await make(), await make()]
+    const uri = `muster://tasks/${watched.id}`
+    const { heard, subscription } = await listen(key, { resourcesListChanged: true, resourceSubscriptions: [uri] })
+    await reviseTask(api.ctx, other.id, { instructions: 'Write the other one.' }, [1])
+    await reviseTask(api.ctx, watched.id, { instructions: 'Write it again.' }, [1])
+    await make()
+    await drainEvents(api)
+    await expect.poll(() => heard).toEqual(expect.arrayContaining([uri, 'list']))
+    expect(new Set(heard)).toEqual(new Set([uri, 'list']))
+    await subscription.close()
+    await expect.poll(() => api.deps.feed.size()).toBe(0)
+  })
+
+  it('tell other projects nothing', async () => {
+    const { id } = await make()
+    const strange = await api.key(['admin'], await api.stranger())
+    const { heard, subscription } = await listen(strange, { resourcesListChanged: true, resourceSubscriptions: [`muster://tasks/${id}`] })
+    const own = await listen(key, { resourceSubscriptions: [`muster://tasks/${id}`] })
+    await reviseTask(api.ctx, id, { instructions: 'Write it again.' }, [1])
+    await make()
+    await drainEvents(api)
+    await expect.poll(() => own.heard).toContain(`muster://tasks/${id}`)
+    expect(heard).toEqual([])
+    await Promise.all([subscription.close(), own.subscription.close()])
+  })
+
+  it('end with the credential', async () => {
+    const ending = await createApiKey(api.ctx, { name: 'ending', scopes: ['tasks:read'] })
+    const { subscription } = await listen(ending.secret, { resourcesListChanged: true })
+    await revokeApiKey(api.ctx, ending.apiKey.id)
+    const startedAt = performance.now()
+    await subscription.closed
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+  })
+
+  it('are not offered to clients that could not receive them', async () => {
+    expect((await connect(key)).getServerCapabilities()?.resources).toEqual({})
+    expect((await connect(key, { era: 'modern' })).getServerCapabilities()?.resources).toEqual({ subscribe: true, listChanged: true })
   })
 })

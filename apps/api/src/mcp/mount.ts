@@ -1,9 +1,7 @@
-import type { AuthInfo } from '@modelcontextprotocol/server'
 import type { Actor } from '@muster/domain'
 import type { FastifyInstance } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
-import { pathOf } from '../http/errors.ts'
-import type { McpCall, McpHandler } from './server.ts'
+import type { McpHandler } from './server.ts'
 
 const PATH = '/mcp'
 /** Longest time until a request has been read, in milliseconds. */
@@ -30,15 +28,8 @@ export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
     handlerTimeout: READ_MS,
     exposeHeadRoute: false,
     async handler(request, reply) {
-      const actor = request.actor as Actor
-      const headers = new Headers()
-      for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value)
-      const { body: parsedBody, method } = request
-      const call: McpCall = { request, ctx: { ...deps, actor } }
-      // The key itself goes no further.
-      const authInfo: AuthInfo = { token: '', clientId: actor.id, scopes: [...actor.scopes], extra: { ...call } }
-      const response = await (await handler()).fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers }), { parsedBody, authInfo })
-      return reply.send(response)
+      const { answer } = await handler()
+      return reply.send(await answer({ request, ctx: { ...deps, actor: request.actor as Actor } }))
     },
   })
   app.addHook('preClose', async () => (await made)?.close())

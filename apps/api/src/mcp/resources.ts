@@ -29,9 +29,12 @@ function uuidOf(value: string | undefined, what: string): string {
   return value
 }
 
+export const taskUri = (id: string) => `muster://tasks/${id}`
+export const transcriptUri = (id: string) => `muster://subtasks/${id}/transcript`
+
 const KINDS: readonly ResourceKind[] = [
   {
-    template: { name: 'task', title: 'Task', description: 'A task with its whole brief.', uriTemplate: 'muster://tasks/{task_id}', mimeType: JSON_TYPE },
+    template: { name: 'task', title: 'Task', description: 'A task with its whole brief.', uriTemplate: taskUri('{task_id}'), mimeType: JSON_TYPE },
     scope: 'tasks:read',
     read: async (ctx, { task_id }) => asJson(presentTask(await getTask(ctx, uuidOf(task_id, 'task')))),
     list: async (ctx) => (await listTasks(ctx, { limit: LISTED_MAX })).items.map(({ id, title, status }) => ({ id, name: title, description: status })),
@@ -41,7 +44,7 @@ const KINDS: readonly ResourceKind[] = [
       name: 'revision',
       title: 'Revision of a task',
       description: 'What one revision of a brief has changed.',
-      uriTemplate: 'muster://tasks/{task_id}/revisions/{revision}',
+      uriTemplate: `${taskUri('{task_id}')}/revisions/{revision}`,
       mimeType: JSON_TYPE,
     },
     scope: 'tasks:read',
@@ -70,7 +73,7 @@ const KINDS: readonly ResourceKind[] = [
       name: 'transcript',
       title: 'Transcript of a subtask',
       description: `The first ${STEPS_MAX} steps. The tool read_transcript reads on.`,
-      uriTemplate: 'muster://subtasks/{subtask_id}/transcript',
+      uriTemplate: transcriptUri('{subtask_id}'),
       mimeType: JSON_TYPE,
     },
     scope: 'subtasks:read',

@@ -1,13 +1,15 @@
-import { type AuthInfo, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import type { Ctx } from '@muster/usecases'
+import { type AuthInfo, createMcpHandler, type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import { within } from '../http/deadline.ts'
+import { pathOf } from '../http/errors.ts'
 import { printableId } from '../http/schemas.ts'
 import { callTool, findTool, listedTools } from './catalog.ts'
+import type { McpCall } from './mcp-call.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { completeParameter, listResources, listResourceTemplates, readResource } from './resources.ts'
+import { createSubscriptions, LISTEN_METHOD } from './subscriptions.ts'
 import { type McpCaller, parse, TIERS, type Tier, toolText } from './tool.ts'
 import { toProtocolError, toToolError } from './tool-error.ts'
 
@@ -40,20 +42,16 @@ function tierOf(request: Request): Tier {
 const INSTRUCTIONS =
   'Muster runs work for agents. As a controller: create_task writes a brief, spawn_task or assign_task gives it to an agent, steer_task and update_task change it while it runs, wait_for and claim_inbox bring results. As a sub-agent: get_task reads your brief; changes to it arrive only as [Task Update …] blocks with an update id, which confirm_update verifies; check_in reports which criteria are met; mark_task_complete hands in. After a failure, read the guide that is named to you with read_tsg.'
 
-/** One HTTP request, and who makes it. */
-export interface McpCall {
-  request: FastifyRequest
-  ctx: Ctx
-}
-
 /** Longest time for a resource, a prompt or a completion, in milliseconds. */
 const ANSWER_MS = 5_000
 
 /** The server for one request: it knows who calls, and is gone with the answer. */
-function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall): Server {
+function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpRequestContext['era']): Server {
+  // Clients of the older era would wait on a GET stream of their session, and there are no sessions.
+  const resources = era === 'modern' ? { subscribe: true, listChanged: true } : {}
   const server = new Server(
     { name: 'muster', title: 'Muster', version: '0.1.0' },
-    { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {}, resources, prompts: {}, completions: {} }, instructions: INSTRUCTIONS },
   )
   const answering = <T>(work: () => T | Promise<T>) =>
     within(ANSWER_MS, Promise.resolve().then(work)).catch((error: unknown) => {
@@ -106,15 +104,33 @@ function progressReporter(send: (progress: number, message: string) => Promise<v
   }
 }
 
-export type McpHandler = ReturnType<typeof createMcpHandler>
+export interface McpHandler {
+  /** Answers a request to `/mcp`. */
+  answer(call: McpCall): Promise<Response>
+  /** Ends the streams. */
+  close(): Promise<void>
+}
 
-/** Answers the requests to `/mcp`. Each brings along who makes it (a `McpCall`). */
 export function createHandler(deps: ApiDeps): McpHandler {
-  return createMcpHandler(({ authInfo }) => createMcpServer(deps, (authInfo as AuthInfo).extra as unknown as McpCall), {
-    // Nothing that could be subscribed to ever changes, and a stream would hold up the end of the process.
-    maxSubscriptions: 0,
+  const subscriptions = createSubscriptions(deps)
+  const handler = createMcpHandler(({ authInfo, era }) => createMcpServer(deps, (authInfo as AuthInfo).extra as unknown as McpCall, era), {
+    bus: subscriptions.bus,
     // A minute without a byte is longer than some proxies wait.
     keepAliveMs: 10_000,
     onerror: (error) => deps.log.debug({ err: error }, 'a request to /mcp was refused'),
   })
+  return {
+    async answer(call) {
+      const { request, ctx } = call
+      const { method, body: parsedBody } = request
+      const headers = new Headers()
+      for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value)
+      // The key itself goes no further.
+      const authInfo: AuthInfo = { token: '', clientId: ctx.actor.id, scopes: [...ctx.actor.scopes], extra: { ...call } }
+      const send = (signal?: AbortSignal) =>
+        handler.fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers, ...(signal && { signal }) }), { parsedBody, authInfo })
+      return (parsedBody as { method?: unknown } | null)?.method === LISTEN_METHOD ? await subscriptions.open(call, send) : await send()
+    },
+    close: () => handler.close(),
+  }
 }

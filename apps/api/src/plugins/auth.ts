@@ -26,8 +26,14 @@ const FAILURES = { max: 100, timeWindow: 10_000 }
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i
 
 /** The token of the request, or null when there is none. */
-export function bearerToken(request: FastifyRequest): string | null {
+function bearerToken(request: FastifyRequest): string | null {
   return BEARER.exec(request.headers.authorization ?? '')?.[1] ?? null
+}
+
+/** Calls back when the credential of the request ends before its answer does. @returns ends the watch */
+export function onCredentialEnd(deps: ApiDeps, request: FastifyRequest, onEnded: () => void): () => void {
+  const token = bearerToken(request)
+  return token === null ? () => {} : deps.credentialWatch.watch(token, onEnded)
 }
 
 /** Resolves who asks, before anything of the request is read, and refuses what the endpoint's scope does not allow. */
