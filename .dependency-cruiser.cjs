@@ -117,7 +117,7 @@ module.exports = {
     onlyIn('fastify-only-in-api', ['apps/api/', 'bench/'], ['fastify', '@fastify', 'fastify-[^/]+']),
     onlyIn(
       'mcp-only-in-api-and-runners',
-      ['apps/api/', 'packages/runners/', 'tests/', 'examples/'],
+      ['apps/api/', 'apps/mcp/', 'packages/runners/', 'tests/', 'examples/'],
       ['@modelcontextprotocol'],
       "tests/ speaks to the server as a client does, and so do runs to the operator's servers.",
     ),

@@ -23,7 +23,7 @@ export async function checkImports(root: string): Promise<ImportReport> {
   const result = output as ICruiseResult
   const comments = new Map((forbidden ?? []).map((rule) => [rule.name, rule.comment ?? '']))
   return {
-    modules: result.modules.map((module) => module.source).filter((source) => FOLDERS.includes(source.split('/')[0] ?? '') && source.endsWith('.ts')),
+    modules: result.modules.map((module) => module.source).filter((source) => FOLDERS.includes(source.split('/')[0] ?? '') && /\.(ts|mjs)$/.test(source)),
     violations: result.summary.violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to, comment: comments.get(rule.name) ?? '' })),
   }
 }
@@ -45,12 +45,12 @@ export async function unseenWorkspaces(root: string, modules: string[]): Promise
       if (entry.isDirectory() && existsSync(`${root}/${parent}/${entry.name}/package.json`)) workspaces.push(`${parent}/${entry.name}`)
     }
   }
-  return workspaces.filter((workspace) => !modules.some((module) => module.startsWith(`${workspace}/src/`)))
+  return workspaces.filter((workspace) => !['src', 'bin'].some((folder) => modules.some((module) => module.startsWith(`${workspace}/${folder}/`))))
 }
 
 if (import.meta.main) {
   const { modules, violations } = await checkImports(repositoryRoot)
   const problems = violations.map(({ rule, from, to, comment }) => `${rule}: ${from} → ${to}${comment === '' ? '' : `\n    ${comment}`}`)
-  for (const workspace of await unseenWorkspaces(repositoryRoot, modules)) problems.push(`no module seen in ${workspace}/src`)
+  for (const workspace of await unseenWorkspaces(repositoryRoot, modules)) problems.push(`no module seen in ${workspace}`)
   finish(problems, `${modules.length} modules`)
 }
