@@ -1,56 +1,30 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { claudePath } from '@muster/testing/claude-program'
 import { type ScriptedModels, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ClaudeProject, pointedTo } from './harness/claude-code.ts'
 import { type System, startSystem } from './harness/system.ts'
 
 // examples/claude-code as a user has it: the real program in a copy of that folder, with its settings, over models on loopback.
 
 let models: ScriptedModels
 let system: System
-let folder: string
+let project: ClaudeProject
 beforeAll(async () => {
   models = await startScriptedModels()
   system = await startSystem({ workers: 0, env: { AUTH: 'open' } })
-  folder = mkdtempSync(join(tmpdir(), 'muster-example-'))
-  cpSync(join(import.meta.dirname, '..', 'examples', 'claude-code'), folder, { recursive: true })
+  project = new ClaudeProject(models)
+  cpSync(join(import.meta.dirname, '..', 'examples', 'claude-code'), project.folder, { recursive: true })
   for (const file of ['.mcp.json', '.claude/settings.json']) {
-    const path = join(folder, file)
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('http://127.0.0.1:7300', system.api.address))
+    const path = join(project.folder, file)
+    writeFileSync(path, pointedTo(system.api.address, readFileSync(path, 'utf8')))
   }
 })
 afterAll(async () => {
   await system.close()
   await models.close()
-  rmSync(folder, { recursive: true })
+  project.remove()
 })
-
-/** Runs Claude Code once in the folder of the example. Returns what it says last. */
-async function claude(prompt: string): Promise<string> {
-  const home = mkdtempSync(join(tmpdir(), 'muster-example-home-'))
-  // What a person accepts at the first start.
-  writeFileSync(join(home, '.claude.json'), JSON.stringify({ projects: { [realpathSync(folder)]: { hasTrustDialogAccepted: true } } }))
-  const child = spawn(claudePath(), ['--print', prompt, '--setting-sources', 'project'], {
-    cwd: folder,
-    env: {
-      PATH: process.env.PATH,
-      HOME: home,
-      ANTHROPIC_API_KEY: 'sk-ant-key-of-a-person',
-      ANTHROPIC_BASE_URL: models.anthropicUrl,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const chunks: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-  await once(child, 'close')
-  rmSync(home, { recursive: true })
-  return Buffer.concat(chunks).toString('utf8').trim()
-}
 
 const PARTS = ['surveyor', 'editor']
 /** Sub-agents look again and again until the note is there. */
@@ -68,7 +42,7 @@ it('briefs two sub-agents that work at once, steers them while they work, and ge
     if (own !== undefined && !text.includes('Look at this project')) {
       const task = created.find(({ title }) => title === `Work of the ${own}`)
       if (text.includes(NOTE)) told.add(own)
-      else return { toolCalls: [{ name: 'Read', input: { file_path: join(folder, 'CLAUDE.md') } }] }
+      else return { toolCalls: [{ name: 'Read', input: { file_path: join(project.folder, 'CLAUDE.md') } }] }
       if (text.includes('\\"status\\":\\"completed\\"')) return { text: `The ${own} is done.` }
       return { toolCalls: [{ name: 'mcp__muster__mark_task_complete', input: { task_id: task?.id, outputs: { text: `Text of the ${own}.` } } }] }
     }
@@ -88,7 +62,8 @@ it('briefs two sub-agents that work at once, steers them while they work, and ge
     if (!text.includes('all_ended')) return { toolCalls: [{ name: 'mcp__muster__wait_for', input: { ids: created.map(({ id }) => id), seconds: 30 } }] }
     return { text: 'Both are done.' }
   })
-  expect(await claude('Look at this project with two sub-agents at once.')).toContain('Both are done.')
+  const { said } = await project.run('Look at this project with two sub-agents at once.')
+  expect(said).toContain('Both are done.')
   expect([...told].sort()).toEqual([...PARTS].sort())
   for (const { id, title, status } of await tasks()) {
     expect([title, status]).toEqual([title, 'completed'])
