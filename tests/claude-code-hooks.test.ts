@@ -175,6 +175,38 @@ describe('Claude Code with the HTTP hook of Muster', () => {
     expect(items.map(({ content }) => content)).toEqual(['Nine without the young ones.', 'Eleven limes.'])
   })
 
+  it('brings what a sub-agent that is resumed by a message has missed, and shows it to its model', async () => {
+    const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
+    const client = system.api.client.as(key)
+    const task = await client.createTask({ title: 'Count the firs', instructions: 'Count the firs.' })
+    const note = (content: string) => client.ok('POST', `/tasks/${task.id}/updates`, { body: { content } })
+    const sessionId = randomUUID()
+    const file = join(folder, `${sessionId}-project`, 'trees.md')
+    const resumed: string[] = []
+    let isNoted = false
+    models.answerBy(async ({ text }) => {
+      if (text.includes('[Task Assignment: Count the firs]')) {
+        if (!text.includes('Go on with the firs.')) return { text: 'Five firs.' }
+        resumed.push(text)
+        return text.includes('Leave out the dead ones.') ? { text: 'Four firs.' } : { toolCalls: [{ name: 'Read', input: { file_path: file } }] }
+      }
+      if (!text.includes('Async agent launched')) {
+        const prompt = `Do it.\nmuster-task: ${task.id}`
+        return { toolCalls: [{ name: 'Agent', input: { subagent_type: 'general-purpose', description: 'Count', prompt } }] }
+      }
+      if (!text.includes('Five firs.')) return { toolCalls: [{ name: 'Read', input: { file_path: file } }] }
+      if (isNoted) return { text: 'Done.' }
+      isNoted = true
+      await note('Leave out the dead ones.')
+      const [, to] = /agentId: (\w+)/.exec(text) ?? []
+      return { toolCalls: [{ name: 'SendMessage', input: { to, message: 'Go on with the firs.', summary: 'Go on' } }] }
+    })
+    expect((await session(sessionId, 'Let the firs be counted.', key)).code).toBe(0)
+    await vi.waitFor(async () => expect(await client.taskUpdates(task.id)).toMatchObject([{ status: 'delivered' }]), 10_000)
+    expect(resumed.at(-1)).toContain('Leave out the dead ones.')
+    expect(resumed.at(-1)?.split('[Task Assignment: Count the firs]')).toHaveLength(2)
+  })
+
   it('takes a result block of the final message in, and gives one more turn to correct a refused one', async () => {
     const { key } = await system.mintKey(['sessions:write', 'tasks:read', 'tasks:write', 'tsgs:read'])
     const client = system.api.client.as(key)

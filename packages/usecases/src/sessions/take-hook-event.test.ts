@@ -117,6 +117,19 @@ describe('what is new for a session', () => {
     expect((await take('PreToolUse', { sessionId, agentId: 'a1', toolName: 'Read' }))?.context).toContain('[Task Assignment:')
   })
 
+  it('is left for the next event where a sub-agent is resumed, and binds no call that waits for another', async () => {
+    const sessionId = newSession()
+    await begin(sessionId, 'a1')
+    await take('SubagentStop', { sessionId, agentId: 'a1', agentType: 'writer', lastAssistantMessage: 'Done.' })
+    const other = await makeTask(harness.ctx)
+    await callAgent(sessionId, other.id)
+    const task = await assigned(`${sessionId}:a1`)
+    expect(await begin(sessionId, 'a1')).toBeNull()
+    expect(await holderOf(other.id)).toBeNull()
+    const told = await take('PreToolUse', { sessionId, agentId: 'a1', toolName: 'Read' })
+    expect(told).toMatchObject({ context: expect.stringContaining(`[Task Assignment: ${task.title}]`) })
+  })
+
   it('says how to hand in a task, by the tool or by a block in the final message', async () => {
     const sessionId = newSession()
     const task = await assigned(sessionId)

@@ -1,4 +1,4 @@
-import { hooks, tasks } from '@muster/db'
+import { hooks, sessionMessages, tasks } from '@muster/db'
 import {
   agentCallOf,
   cutToCodePoints,
@@ -98,6 +98,8 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
       return await undelivered({ briefed: await startAgentCall(ctx, call) })
     }
     case 'SubagentStart':
+      // Claude Code resumes a sub-agent by a message as if it started it, and may drop what this event brings then. The next event brings it.
+      if (call.agentId !== null && (await hasSpoken(ctx, sessionId))) return null
       if (call.agentType !== null) await bind(ctx, call, sessionId, { subagentType: call.agentType })
       return await undelivered()
     case 'Stop':
@@ -112,6 +114,11 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
 
 function isSubtask({ actor }: Ctx): boolean {
   return actor.lineage !== null && actor.lineage.subtaskId !== null
+}
+
+/** Whether a session has left a last message: it has had a turn before. */
+async function hasSpoken(ctx: Ctx, sessionId: string): Promise<boolean> {
+  return (await reading(ctx, (tx) => sessionMessages.listMessages(tx, ctx.actor.projectId, sessionId, { limit: 1 }))).length > 0
 }
 
 /** Whether the caller may assign tasks: a sub-agent's own credential and a key without `tasks:write` may not. */
