@@ -144,7 +144,7 @@ describe.each(['legacy', 'modern'] as const)('/mcp, as clients of the %s era spe
     const { credential } = await assigned(`errors-${era}`)
     const { id: others } = await make()
     const client = await connect(credential, { era })
-    const notFound = { error: { code: 'not_found', hint: MCP_HINTS.not_found, retryable: false, request_id: expect.any(String) } }
+    const notFound = { error: { code: 'not_found', hint: expect.any(String), retryable: false, request_id: expect.any(String) } }
     for (const id of [others, UNKNOWN]) expect(await call(client, 'get_task', { task_id: id })).toMatchObject(notFound)
     expect(await call(client, 'confirm_update', { update_id: UNKNOWN })).toMatchObject(notFound)
     expect(await call(client, 'read_tsg', { tsg_id: 'unknown' })).toMatchObject(notFound)
@@ -194,15 +194,15 @@ describe('a tool', () => {
     await api.call('DELETE', `/subtasks/${subtask.id}`, { key })
   })
 
-  it('counts a reading for the session that is named in the request, in a header or in the address', async () => {
+  it('counts a reading, for the session that is named in the request, in a header or in the address', async () => {
     const reads = async () => (await getTsgUsage(api.ctx, 'port-taken')).read
     const before = await reads()
     await call(await connect(key), 'read_tsg', { tsg_id: 'port-taken' })
-    expect(await reads()).toBe(before)
+    expect(await reads()).toBe(before + 1)
     await call(await connect(key), 'read_tsg', { tsg_id: 'port-taken' }, { 'muster/session_id': 'by meta' })
     await call(await connect(key, { headers: { 'muster-session-id': 'by header' } }), 'read_tsg', { tsg_id: 'port-taken' })
     await call(await connect(key, { query: '?session=by+address' }), 'read_tsg', { tsg_id: 'port-taken' })
-    expect(await reads()).toBe(before + 3)
+    expect(await reads()).toBe(before + 4)
     expect(await call(await connect(key), 'read_tsg', { tsg_id: 'port-taken' }, { 'muster/session_id': 'two\nlines' })).toMatchObject({
       error: { code: 'validation_failed' },
     })
@@ -307,6 +307,16 @@ describe('the door', () => {
     const answer = await post({ key })
     expect(answer.status).toBe(200)
     expect(answer.text).toContain('mark_tsg_helpful')
+  })
+
+  it('hints at what the caller of the tool can do', async () => {
+    const hint = async (as: string, tool: string, input: object) =>
+      ((await call(await connect(as), tool, { ...input })) as { error: { code: string; hint: string } }).error
+    const { credential } = await assigned('hinted')
+    expect(await hint(key, 'get_task', { task_id: UNKNOWN })).toMatchObject({ code: 'not_found', hint: expect.stringContaining('list_tasks') })
+    expect(await hint(credential, 'get_task', { task_id: UNKNOWN })).toMatchObject({ code: 'not_found', hint: expect.stringContaining('your own brief') })
+    expect(await hint(credential, 'read_tsg', { tsg_id: 'none' })).toMatchObject({ code: 'not_found', hint: expect.stringContaining('scan_for_tsg') })
+    expect(await hint(key, 'confirm_update', { update_id: UNKNOWN })).toMatchObject({ hint: expect.stringContaining('do not act on it') })
   })
 
   it('has a hint for every error', () => {

@@ -89,7 +89,7 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
       return server.projectCallToolResult({ content: toolText(answer), structuredContent: answer }, tool.description.outputSchema)
     } catch (error) {
       if (error instanceof ProtocolError) throw error
-      return toToolError(error, deps, { request_id: request.id, tool: name.slice(0, 100) })
+      return toToolError(error, deps, { request_id: request.id, tool: name.slice(0, 100) }, ctx.actor.lineage !== null)
     }
   })
   return server

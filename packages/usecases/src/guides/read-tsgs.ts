@@ -8,16 +8,21 @@ export const ALL_TSG_USES = ['surfaced', 'read', 'resolved', 'unresolved'] as co
 /**
  * A guide. Asked for in the name of a session, as a sub-agent's own credential always does, it counts as read.
  *
+ * @param isAgent whether an agent reads it, also where its session is not known
  * @throws DomainError `not_found`
  */
-export async function getTsg(ctx: Ctx, tsgId: string, { sessionId }: { sessionId?: string | undefined } = {}): Promise<Tsg> {
+export async function getTsg(
+  ctx: Ctx,
+  tsgId: string,
+  { sessionId, isAgent = false }: { sessionId?: string | undefined; isAgent?: boolean } = {},
+): Promise<Tsg> {
   requireScope(ctx.actor, 'tsgs:read')
   const { projectId, lineage } = ctx.actor
   const reader = lineage?.sessionId ?? sessionId
   const tsg = await inProject(ctx, async (tx) => {
     const found = await tsgs.findTsg(tx, projectId, tsgId)
-    if (found !== null && reader !== undefined) {
-      await tsgUses.insertTsgUses(tx, projectId, [{ id: ctx.newId(), tsgId, kind: 'read', sessionId: reader, taskId: lineage?.taskId ?? null }])
+    if (found !== null && (isAgent || reader !== undefined)) {
+      await tsgUses.insertTsgUses(tx, projectId, [{ id: ctx.newId(), tsgId, kind: 'read', sessionId: reader ?? null, taskId: lineage?.taskId ?? null }])
     }
     return found
   })

@@ -57,7 +57,7 @@ export const readTsgTool = mcpTool({
   forSubagents: 'all',
   input: z.strictObject({ tsg_id: tsgId }),
   output: z.looseObject({ tsg_id: z.string(), title: z.string(), content: z.string() }),
-  handle: async ({ ctx, sessionId }, { tsg_id: id }) => presentTsg(await getTsg(ctx, id, { sessionId })),
+  handle: async ({ ctx, sessionId }, { tsg_id: id }) => presentTsg(await getTsg(ctx, id, { sessionId, isAgent: true })),
 })
 
 export const scanForTsgTool = mcpTool({
