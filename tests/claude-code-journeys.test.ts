@@ -71,11 +71,11 @@ const client = () => system.api.client.as(key)
 const occurrences = (text: string, part: string) => text.split(part).length - 1
 
 /** Runs a session of Claude Code to its end. Its turns are in `scripts`, under the prompt. */
-async function session(prompt: string, { sessionId = randomUUID() as string, query = '' } = {}): Promise<void> {
+async function session(prompt: string, { sessionId = randomUUID() as string, namesSession = false } = {}): Promise<void> {
   const project = new ClaudeProject(models)
   writeFileSync(join(project.folder, 'trees.md'), 'oak, birch')
-  project.addDocumentedSettings(system.api.address, query)
-  const ended = await project.run(prompt, { key, args: ['--session-id', sessionId] })
+  project.addDocumentedSettings(system.api.address, { namesSession })
+  const ended = await project.run(prompt, { key, sessionId })
   project.remove()
   expect(ended).toEqual({ code: 0, said: 'That is all.' })
 }
@@ -112,7 +112,7 @@ describe('Claude Code with the tools of Muster', () => {
         return end
       },
     ])
-    await session('Have the line held.', { sessionId, query: `?session=${sessionId}` })
+    await session('Have the line held.', { sessionId, namesSession: true })
     expect(system.ledger.entries().filter((entry) => entry.subtask_id === id && entry.event === 'end')).toHaveLength(1)
     expect(await client().inbox(sessionId)).toEqual([])
   })
@@ -249,14 +249,14 @@ describe('Claude Code with the tools of Muster', () => {
         return end
       },
     ])
-    await session('See to the watering.', { sessionId, query: `?session=${sessionId}` })
+    await session('See to the watering.', { sessionId, namesSession: true })
     expect(await system.admin`select from subtasks where schedule_id in (${daily}, ${once})`).toHaveLength(1)
   })
 
   it('judges: what misses a criterion comes back to the sub-agent to revise, and a poor text comes as a summary', async () => {
     const hidden = 'The word in the middle is larch.'
     const poor = `${'It grows in the park. '.repeat(400)}${hidden}${' It grows in the park.'.repeat(400)}\n<npl-block type="check-in">\n🐛 Every tree is named\n</npl-block>`
-    const report = (mark: string) => `Oak and birch.\n<npl-block type="check-in">\n${mark} Every tree is named\n${mark} The park is named\n</npl-block>`
+    const checkIn = (mark: string) => `<npl-block type="check-in">\n${mark} Every tree is named\n${mark} The park is named\n</npl-block>`
     let taskId = ''
     scripts.set('Have the trees named.', [
       () => {
@@ -270,7 +270,7 @@ describe('Claude Code with the tools of Muster', () => {
       },
       () => call('get_task', { task_id: taskId }),
       ({ result }) => {
-        expect(result.task).toMatchObject({ status: 'completed', completion_outputs: { report: report('✅') } })
+        expect(result.task).toMatchObject({ status: 'completed', completion_outputs: { report: 'Oak and birch.' } })
         return call('evaluate_output', { output: poor, acceptance_criteria: ['Every tree is named'] })
       },
       ({ result }) => {
@@ -286,20 +286,24 @@ describe('Claude Code with the tools of Muster', () => {
     scripts.set('Name them now.', [
       ({ text }) => {
         expect(text).toContain('[Task Assignment: Name the trees]')
-        return call('mark_task_complete', { task_id: taskId, outputs: { report: report('🐛') } })
+        return call('mark_task_complete', { task_id: taskId, outputs: { report: `Oak.\n${checkIn('🐛')}` } })
       },
       ({ result, text }) => {
         expect(result).toEqual({ success: true, status: 'revision_requested' })
         const request = text.slice(text.indexOf('[Task Update: Revision Requested]'))
         for (const part of ['Every tree is named', 'The park is named']) expect(request).toContain(part)
-        return call('mark_task_complete', { task_id: taskId, outputs: { report: report('✅') } })
+        return call('check_in', { task_id: taskId, content: checkIn('✅') })
+      },
+      ({ result }) => {
+        expect(result).toMatchObject({ criteria: [{ state: 'met' }, { state: 'met' }] })
+        return call('mark_task_complete', { task_id: taskId, outputs: { report: 'Oak and birch.' } })
       },
       ({ result }) => {
         expect(result).toEqual({ success: true, status: 'completed' })
         return end
       },
     ])
-    await session('Have the trees named.')
+    await session('Have the trees named.', { namesSession: true })
     expect(await client().taskUpdates(taskId)).toEqual([expect.objectContaining({ status: expect.stringMatching(/^(delivered|acknowledged)$/) })])
     const { items } = await client().ok<{ items: { recommendation: string }[] }>('GET', `/evaluations?task_id=${taskId}`)
     expect(items.map(({ recommendation }) => recommendation)).toEqual(['approve', 'request_revision'])

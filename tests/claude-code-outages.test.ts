@@ -79,7 +79,7 @@ async function play(mode: ProxyMode, since: 'half-way' | 'start' = 'half-way'): 
     await proxy.become(mode)
     turns.splice(0, 4)
   }
-  const ended = await project.run('Do your task.', { key, args: ['--session-id', sessionId] })
+  const ended = await project.run('Do your task.', { key, sessionId })
   measure()
   await proxy.close()
   project.remove()

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,13 +20,13 @@ export class ClaudeProject {
     this.#models = models
   }
 
-  /** Puts the settings of docs/claude-code.md into the folder: every hook, and the MCP server. `query` is added to the address of the latter. */
-  addDocumentedSettings(address: string, query = ''): void {
+  /** Puts the settings of docs/claude-code.md into the folder: every hook, and the MCP server, which hears of the session if it is to be named. */
+  addDocumentedSettings(address: string, { namesSession = false } = {}): void {
     const blocks = [...readFileSync(DOCUMENT, 'utf8').matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => JSON.parse(pointedTo(address, json)))
     const { hooks } = blocks.find((block) => 'hooks' in block)
     const sessionStart = blocks.find((block) => 'SessionStart' in block)
     const servers = blocks.find((block) => 'mcpServers' in block)
-    servers.mcpServers.muster.url += query
+    if (namesSession) servers.mcpServers.muster.url += `?session=\${MUSTER_SESSION}`
     const permissions = { allow: ['mcp__muster', 'Read'] }
     mkdirSync(join(this.folder, '.claude'))
     writeFileSync(
@@ -36,10 +37,10 @@ export class ClaudeProject {
   }
 
   /** Runs the real program once, for a person who trusts the folder. Returns what it says last, when it has ended. */
-  async run(prompt: string, { key = '', args = [] }: { key?: string; args?: string[] } = {}): Promise<{ code: number | null; said: string }> {
+  async run(prompt: string, { key = '', sessionId = randomUUID() as string } = {}): Promise<{ code: number | null; said: string }> {
     const home = mkdtempSync(join(tmpdir(), 'muster-claude-home-'))
     writeFileSync(join(home, '.claude.json'), JSON.stringify({ projects: { [this.folder]: { hasTrustDialogAccepted: true } } }))
-    const child = spawn(claudePath(), ['--print', prompt, '--setting-sources', 'project', ...args], {
+    const child = spawn(claudePath(), ['--print', prompt, '--setting-sources', 'project', '--session-id', sessionId], {
       cwd: this.folder,
       env: {
         PATH: process.env.PATH,
@@ -48,6 +49,7 @@ export class ClaudeProject {
         ANTHROPIC_BASE_URL: this.#models.anthropicUrl,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         MUSTER_KEY: key,
+        MUSTER_SESSION: sessionId,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -123,4 +123,12 @@ describe('a check-in', () => {
     const stored = await harness.admin`select task_id, session_id, revision, content, author_kind from check_ins where task_id = ${task.id}`
     expect(stored).toEqual([{ task_id: task.id, session_id: 'holder', revision: 1, content, author_kind: 'open' }])
   })
+
+  it('is of the sub-agent that holds the task when it names the session of Claude Code around it', async () => {
+    const made = await makeTask(harness.ctx, { acceptance_criteria: ['Links work'] })
+    const { task } = await assignTask(harness.ctx, made.id, 'chat:a1')
+    for (const sessionId of ['chat', 'cha', 'chat:a1', undefined]) await checkIn(harness.ctx, task.id, { content: block(task, ['- ✅ Links work']), sessionId })
+    const stored = await harness.admin`select session_id from check_ins where task_id = ${task.id} order by id`
+    expect(stored.map(({ session_id }) => session_id)).toEqual(['chat:a1', 'cha', 'chat:a1', 'chat:a1'])
+  })
 })

@@ -50,10 +50,15 @@ export async function checkIn(
     if (blocks.length === 0) throw withoutCheckIn(taskId)
     return await takeCheckIn(ctx, tx, task, blocks, {
       content: input.content,
-      sessionId: ctx.actor.lineage?.sessionId ?? input.sessionId ?? task.subagentSessionId,
+      sessionId: ctx.actor.lineage?.sessionId ?? reportingSession(input.sessionId, task.subagentSessionId),
       revision: input.revision,
     })
   })
+}
+
+/** All sub-agents inside of Claude Code share one connection, which can only name the session around them: theirs begins with it. */
+function reportingSession(named: string | undefined, holder: string | null): string | null {
+  return named === undefined || holder?.startsWith(`${named}:`) ? holder : named
 }
 
 /** A block that names no task is about the one that it was sent for. */
