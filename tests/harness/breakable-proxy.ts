@@ -7,7 +7,7 @@ export type ProxyMode = 'works' | 'refuses connections' | 'hangs' | 'answers 500
 /** A proxy before an API: what is behind it is real until it is made to fail. */
 export interface BreakableProxy {
   readonly address: string
-  /** POST requests so far. */
+  /** Events of hooks and calls of tools so far. */
   readonly calls: number
   /** From now on; the requests that are open stay as they are, or end if connections are refused. */
   become(mode: ProxyMode): Promise<void>
@@ -19,7 +19,7 @@ export async function startBreakableProxy(target: string): Promise<BreakableProx
   let mode: ProxyMode = 'works'
   let calls = 0
   const server = createServer((request, response) => {
-    if (request.method === 'POST') calls += 1
+    if (request.url?.startsWith('/hooks/') || request.headers['mcp-method'] === 'tools/call') calls += 1
     if (mode === 'hangs') return
     if (mode === 'answers 500') return void response.writeHead(500).end()
     const { method, headers } = request
