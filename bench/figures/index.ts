@@ -3,6 +3,7 @@ import { cancelToSignal } from './cancel-to-signal.ts'
 import { crashToRerun } from './crash-to-rerun.ts'
 import { evaluation } from './evaluation.ts'
 import { fairness } from './fairness.ts'
+import { frontDoor } from './front-door.ts'
 import { injections } from './injections.ts'
 import { lifecycle } from './lifecycle.ts'
 import { manyStored } from './many-stored.ts'
@@ -15,6 +16,7 @@ import { startUp } from './start-up.ts'
 
 /** Every figure, in the order of the table. */
 export const figures: Figure[] = [
+  frontDoor,
   startLatency,
   lifecycle,
   postSubtasks,

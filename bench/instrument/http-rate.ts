@@ -59,9 +59,17 @@ export async function sendHttpAll(target: HttpTarget, count: number, call: (inde
   await Promise.all(Array.from({ length: 16 }, sendOn))
 }
 
-function connections(): Disposable & { http: Agent } {
-  const http = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX })
+/** Connections that are kept. */
+export function connections(max = CONNECTIONS_MAX): Disposable & { http: Agent } {
+  const http = new Agent({ keepAlive: true, maxSockets: max })
   return { http, [Symbol.dispose]: () => http.destroy() }
+}
+
+/** Sends one request. @throws Error when the answer is not 2xx */
+export async function sendJson<T>(agent: Agent, target: HttpTarget, call: HttpCall): Promise<T> {
+  const answer = await send(agent, target, call)
+  check(call, answer)
+  return JSON.parse(answer.body) as T
 }
 
 interface Answer {

@@ -19,6 +19,8 @@ export interface BenchServer extends AsyncDisposable {
   /** Transactions that were committed in a database by sessions that have ended. */
   transactions(database: BenchDatabase): Promise<number>
   admin: postgres.Sql
+  /** Its first process; none where the server is not of this machine. */
+  pids(): Promise<number[]>
   /** Where an embedded server writes its log. */
   logFile: string | null
 }
@@ -69,6 +71,11 @@ export async function openServer(folder: string, givenUrl: string | undefined, s
     {
       admin,
       logFile: server.logFile,
+      async pids() {
+        if (givenUrl !== undefined) return []
+        const [row] = await admin<{ text: string }[]>`select pg_read_file('postmaster.pid', 0, 20) as text`
+        return [Number.parseInt(row?.text ?? '', 10)]
+      },
       async describe() {
         const rows = await admin<
           { name: string; setting: string }[]
