@@ -4,6 +4,7 @@ import type { LocalCaller, RunnerDescription } from '@muster/runners'
 import type { Deps } from '@muster/usecases'
 import type { CredentialWatch } from './credential-watch.ts'
 import type { EventFeed } from './events/feed.ts'
+import type { EndWaiters } from './http/end-waiters.ts'
 import type { Waiters } from './http/waiters.ts'
 
 /** What routes, tools and hooks need besides the dependencies of use-cases. Composed in `deps.ts`. */
@@ -16,6 +17,8 @@ export interface ApiDeps extends Deps {
   findLocalCaller(socket: Socket): Promise<LocalCaller>
   /** The events of the log as they appear, for streams and long polls. */
   feed: EventFeed
+  /** Requests that wait for an end. */
+  endWaiters: EndWaiters
   /** Ends streams whose credential has ended. */
   credentialWatch: CredentialWatch
   /** Requests of outside workers that wait; woken whenever jobs may be waiting. */

@@ -39,21 +39,23 @@ export function createBackground(deps: RunningDeps): Background {
 }
 
 function startLoops(deps: RunningDeps): Loop[] {
-  const { followers, claimers, runWaiters, notifier } = deps
+  const { followers, claimers, waiters, runWaiters, endWaiters, notifier } = deps
   const report = createFailureReport(deps.log)
   const relay = startLoop(() => report.watch(relayOutbox(deps)), { ...RELAY, onError: report.failed('relay events') })
   void notifier.listen('outbox', () => relay.wake())
   const tailer = startTailer(deps, report)
   const eventListener = startListener(deps, 'events', followers, () => tailer.wake(), report)
   const runListener = startListener(deps, 'run', claimers, () => runWaiters.wake(), report)
+  const endListener = startListener(deps, 'ended', waiters, (ids) => endWaiters.wake(ids), report)
   const onFollowersChange = () => {
     eventListener.wake()
     tailer.wake()
   }
   followers.watch(onFollowersChange, onFollowersChange)
   claimers.watch(runListener.wake, runListener.wake)
+  waiters.watch(endListener.wake, endListener.wake)
   const maintenance = MAINTENANCE.map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: report.failed(what) }))
-  return [relay, tailer, eventListener, runListener, ...maintenance]
+  return [relay, tailer, eventListener, runListener, endListener, ...maintenance]
 }
 
 /** Passes new events of the log to this process's streams and long polls. Reads nothing while none is open. */
@@ -82,7 +84,7 @@ function startTailer(deps: RunningDeps, report: FailureReport): Loop {
  * Listens to a channel while there is demand. PostgreSQL wakes every connection that listens to any channel for each notification, and each time is
  * a transaction.
  */
-function startListener({ notifier }: RunningDeps, channel: Channel, demand: Demand, onNotification: () => void, report: FailureReport): Loop {
+function startListener({ notifier }: RunningDeps, channel: Channel, demand: Demand, onNotification: (payloads: string[]) => void, report: FailureReport): Loop {
   let stopListening: (() => Promise<void>) | undefined
   const adjust = async () => {
     if (demand.isWanted() && stopListening === undefined) stopListening = await notifier.listen(channel, onNotification)

@@ -7,6 +7,7 @@ import type { ApiDeps } from './api-deps.ts'
 import { createCredentialWatch } from './credential-watch.ts'
 import { createEventFeed } from './events/feed.ts'
 import { createDemand, type Demand } from './http/demand.ts'
+import { createEndWaiters } from './http/end-waiters.ts'
 import { createWaiters } from './http/waiters.ts'
 import { createReadiness } from './readiness.ts'
 import { remember } from './remember.ts'
@@ -23,6 +24,8 @@ export interface RunningDeps extends ApiDeps {
   /** The need for the event log, and for work of outside workers. */
   followers: Demand
   claimers: Demand
+  /** The need for notifications of ends. */
+  waiters: Demand
   /** Runs `work` once the database is usable; see `whenUsable` of the database package. */
   whenUsable(work: () => Promise<void>): Promise<void>
   /** The start is complete: `notReadyReason` no longer says that it is not. */
@@ -53,12 +56,15 @@ export function createDeps({ settings, environment, log, stopping }: Omit<Proces
   }
   const followers = createDemand(LINGER_MS)
   const claimers = createDemand(LINGER_MS)
+  const waiters = createDemand(LINGER_MS)
   const readiness = createReadiness(deps, () => missingFromDatabase(db))
   return {
     ...deps,
     boss,
     followers,
     claimers,
+    waiters,
+    endWaiters: createEndWaiters(waiters),
     feed: createEventFeed(followers),
     runWaiters: createWaiters(claimers),
     credentialWatch: createCredentialWatch((tokens) => findEndedTokens(deps, tokens), log),

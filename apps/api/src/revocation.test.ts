@@ -51,7 +51,7 @@ describe('a credential that ends while a request waits', () => {
     const { token, end } = await key(['subtasks:read'])
     const { id } = await spawnExternal(api.ctx)
     const waiting = api.call('GET', `/subtasks/${id}?wait_seconds=30`, { key: token })
-    await expect.poll(() => api.deps.feed.size(), PATIENCE).toBe(1)
+    await expect.poll(() => api.deps.endWaiters.size(), PATIENCE).toBe(1)
     await end.revoked()
     expect(await waiting).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
   })

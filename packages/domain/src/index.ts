@@ -80,7 +80,7 @@ export {
 export { DEFAULT_EVALUATION_RULES, type EvaluationRules, type EvaluationSettings, evaluationRules, judgeOf } from './evaluations/settings.ts'
 export { revisionRequest, summarize } from './evaluations/text.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './evaluations/training-export.ts'
-export { EVENT_TYPES, type EventType, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './events/event.ts'
+export { EVENT_TYPES, type EventType, endsWait, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './events/event.ts'
 export {
   type CompiledTsg,
   compileTsg,

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ApiDeps } from '../api-deps.ts'
 
 /** What Prometheus reads from `/metrics` of this process. */
-export function createMetrics(deps: Pick<ApiDeps, 'feed'>): {
+export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters'>): {
   registry: Registry
   observe: (labels: Record<'method' | 'route' | 'status', string>, seconds: number) => void
 } {
@@ -21,7 +21,7 @@ export function createMetrics(deps: Pick<ApiDeps, 'feed'>): {
     help: 'Event streams and long polls that are open.',
     registers: [registry],
     collect() {
-      this.set(deps.feed.size())
+      this.set(deps.feed.size() + deps.endWaiters.size())
     },
   })
   return { registry, observe: (labels, seconds) => durations.observe(labels, seconds) }

@@ -44,6 +44,14 @@ export function isTerminalSubtaskEvent(type: string): boolean {
   return (TERMINAL_SUBTASK_EVENTS as readonly string[]).includes(type)
 }
 
+/** The events that end a wait for a task: its ends, and the review for which it waits itself. */
+const TASK_ENDS = ['task.completed', 'task.failed', 'task.cancelled', 'task.in_review'] as const satisfies readonly EventType[]
+
+/** Whether requests that wait for the subject of an event wait for this one. */
+export function endsWait(type: EventType): boolean {
+  return isTerminalSubtaskEvent(type) || (TASK_ENDS as readonly EventType[]).includes(type)
+}
+
 /** An event before the relay has given it its place in the log. */
 export interface NewEvent {
   type: EventType

@@ -19,6 +19,7 @@ import { leaveEndedRun, returnTaskToPending, unassign } from '../assignments/una
 import type { Deps } from '../core/ctx.ts'
 import { type MadeEvaluation, readRulesOfEnds, storeEvaluations } from '../evaluations/evaluate-output.ts'
 import { taskEvent, updateEvent } from '../events/event-data.ts'
+import { wakeAfterCommit } from '../events/wake.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { grantProjectPermitsSoon } from '../subtasks/grant-permits.ts'
 import { takeCheckIn } from '../tasks/check-in.ts'
@@ -178,8 +179,8 @@ async function writeEnds(
   tx.afterCommit(() => {
     if (granted.isLeftToProject) grantProjectPermitsSoon(deps, projectId)
     if (granted.count + plans.returned.length > 0) deps.notifier.notify('run')
-    deps.notifier.notify('outbox')
   })
+  wakeAfterCommit(deps, tx, events)
 }
 
 /** For runs whose sub-agent has a target latency: how long they took, and by how much they exceeded it. */

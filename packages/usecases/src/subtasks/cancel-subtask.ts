@@ -4,6 +4,7 @@ import { runQueue } from '@muster/jobs'
 import { returnTaskToPending } from '../assignments/unassign-task.ts'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { subtaskEvent, updateEvent } from '../events/event-data.ts'
+import { wakeAfterCommit } from '../events/wake.ts'
 import { grantFreePermits } from './grant-permits.ts'
 
 /**
@@ -46,11 +47,12 @@ export async function cancelLockedSubtask(deps: Deps, tx: Tx, projectId: string,
     await subtasks.cancelPending(tx, row.id)
     await inbox.insertSubtaskItem(tx, projectId, deps.newId(), row.id)
     const expired = await updates.expireUpdates(tx, projectId, [row.id])
-    await outbox.publish(tx, projectId, [
+    const events = [
       ...expired.map((update) => updateEvent('update.expired', update.updateId, row.id, actor)),
       subtaskEvent('subtask.cancelled', row, actor, { status: 'cancelled', final_outcome: 'cancelled', result: null }),
-    ])
-    tx.afterCommit(() => deps.notifier.notify('outbox'))
+    ]
+    await outbox.publish(tx, projectId, events)
+    wakeAfterCommit(deps, tx, events)
     if (row.jobId !== null) {
       await deps.runJobs.deleteWaiting(tx, runQueue(row.runner, projectId), [row.jobId])
       await grantFreePermits(deps, tx, projectId, [row.agentId])

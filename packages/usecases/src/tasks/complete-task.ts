@@ -15,6 +15,7 @@ import {
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import type { MadeEvaluation } from '../evaluations/evaluate-output.ts'
 import { taskEvent } from '../events/event-data.ts'
+import { wakeAfterCommit } from '../events/wake.ts'
 import { evaluateCompletion } from './evaluate-completion.ts'
 import { finishTask, isHeldByEndedRun, lockForCompletion, outputsMissing, reportTask } from './finish-task.ts'
 import { decideLockedReview } from './review-task.ts'
@@ -104,8 +105,9 @@ export async function completeTaskInTransaction(
     return { outcome: 'completed' }
   }
   await tasks.writeTransition(tx, taskId, { status: 'in_review', completionOutputs: outputs, summary, lastError: null })
-  await outbox.publish(tx, projectId, [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })])
-  tx.afterCommit(() => deps.notifier.notify('outbox'))
+  const events = [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })]
+  await outbox.publish(tx, projectId, events)
+  wakeAfterCommit(deps, tx, events)
   if (task.review === 'manual' || judge !== null) {
     await reportTask(deps, tx, task, 'in_review')
     return { outcome: 'in_review' }

@@ -15,6 +15,7 @@ import {
 } from '@muster/domain'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { taskEvent, taskUpdateEvent } from '../events/event-data.ts'
+import { wakeAfterCommit } from '../events/wake.ts'
 import { cancelLockedSubtask } from '../subtasks/cancel-subtask.ts'
 
 /**
@@ -87,12 +88,13 @@ export async function finishTask(
   const expired = await taskUpdates.expireTaskUpdates(tx, projectId, id)
   const released = end.status === 'completed' ? await releaseDependents(tx, task) : []
   const summary = end.summary === undefined ? task.summary : end.summary
-  await outbox.publish(tx, projectId, [
+  const events = [
     ...expired.map((updateId) => taskUpdateEvent('update.expired', updateId, id, actor)),
     taskEvent(`task.${end.status}`, { ...task, status: end.status }, actor, end.status === 'completed' ? { summary } : { reason: end.lastError ?? null }),
     ...released.map((dependent) => taskEvent('task.unblocked', { ...dependent, status: 'pending' }, actor, { unblocked_by: id })),
-  ])
-  tx.afterCommit(() => deps.notifier.notify('outbox'))
+  ]
+  await outbox.publish(tx, projectId, events)
+  wakeAfterCommit(deps, tx, events)
 }
 
 async function releaseDependents(tx: Tx, task: LockedTask): ReturnType<typeof taskDependencies.releaseDependents> {

@@ -17,7 +17,7 @@ import {
 import { z } from 'zod'
 import { printableId, text, uuid } from '../../http/schemas.ts'
 import { newQualityFlagSchema } from '../../routes/evaluations/quality-flag-schema.ts'
-import { lookAgain, waitUntil } from '../../routes/subtasks/wait-for-end.ts'
+import { waitUntil } from '../../routes/subtasks/wait-for-end.ts'
 import { type McpCaller, mcpTool, WAIT_DEADLINE_MS } from '../tool.ts'
 import { type Found, findByAnyId, KINDS, LOOKUP_SCOPES, nullIfNotFound, offsetField, pageOfText, presentFound } from './lookup.ts'
 
@@ -183,14 +183,12 @@ export async function waitForWork({ ctx, deps, gone, authorizeAgain, report }: M
     known.set(id, work)
     return work
   }
-  const lookAtAll = () => Promise.all(ids.map(lookAt))
-  const about = { projectId: ctx.actor.projectId, subjectIds: ids, isRelevant: () => true }
   const look = async () => {
-    const seen = await lookAgain(lookAtAll, authorizeAgain)()
+    const seen = await Promise.all(ids.map(lookAt))
     report(seen.filter(hasEnded).length, ids.length)
     return seen
   }
-  return await waitUntil(deps, about, look, (seen) => seen.every(hasEnded), seconds * 1_000, gone)
+  return await waitUntil(deps, ids, look, (seen) => seen.every(hasEnded), { ms: seconds * 1_000, gone, authorizeAgain })
 }
 
 function hasEnded(work: Work): boolean {

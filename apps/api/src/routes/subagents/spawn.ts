@@ -2,7 +2,7 @@ import { isTerminal, type Subtask } from '@muster/domain'
 import { getSpawned, Replay, spawnSubagent } from '@muster/usecases'
 import { type Answer, endpoint } from '../../http/endpoint.ts'
 import { pickRunner, requireTimeout, SPAWN_ERRORS } from '../subtasks/new-subtask-schema.ts'
-import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from '../subtasks/wait-for-end.ts'
+import { inTimeForLook, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from '../subtasks/wait-for-end.ts'
 import { presentSpawn, spawnResultSchema, subagentParams, subagentSpawnSchema } from './subagent-schema.ts'
 
 const toAnswer = (subtask: Subtask): Answer => ({
@@ -48,7 +48,7 @@ export const spawnSubagentEndpoint = endpoint({
       const waitMs = (wait_seconds ?? (subtask.background ? 0 : WAIT_SECONDS_MAX)) * 1_000
       if (waitMs === 0 || isTerminal(subtask.status)) return subtask
       const look = () => inTimeForLook(getSpawned(ctx, subtask.id))
-      const ended = await waitForEnd(deps, subtask, lookAgain(look, authorizeAgain), waitMs, gone())
+      const ended = await waitForEnd(deps, subtask.id, look, { ms: waitMs, gone: gone(), authorizeAgain })
       return { ...ended, ...onlyAccepted(subtask) }
     }
     requireTimeout(deps, body.timeout_seconds)

@@ -24,10 +24,10 @@ describe('GET /subtasks/{id}', () => {
     it('waits for the end and answers when it has come', async () => {
       const { id } = await spawnExternal(api.ctx)
       const waiting = api.call('GET', `/subtasks/${id}?wait_seconds=60`, { key })
-      await expect.poll(() => api.deps.feed.size()).toBeGreaterThan(0)
+      await expect.poll(() => api.deps.endWaiters.size()).toBeGreaterThan(0)
       await cancelSubtask(api.ctx, id)
       expect((await waiting).body.status).toBe('cancelled')
-      expect(api.deps.feed.size()).toBe(0)
+      expect(api.deps.endWaiters.size()).toBe(0)
     })
 
     it('answers at once when it has ended already', async () => {

@@ -1,10 +1,9 @@
-import { isTerminal } from '@muster/domain'
 import { getSubtask } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
 import { idParams, queryNumber } from '../../http/schemas.ts'
 import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
-import { inTimeForLook, lookAgain, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
+import { inTimeForLook, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
 
 export const getSubtaskEndpoint = endpoint({
   operationId: 'getSubtask',
@@ -22,10 +21,14 @@ export const getSubtaskEndpoint = endpoint({
   errors: ['not_found'],
   deadlineMs: WAIT_DEADLINE_MS,
   async handle({ ctx, deps, params, query, gone, elapsedMs, authorizeAgain }) {
-    const look = (spentMs?: number) => inTimeForLook(getSubtask(ctx, params.id), spentMs)
-    const subtask = await look(elapsedMs())
-    if (query.wait_seconds === 0 || isTerminal(subtask.status)) return subtask
-    return await waitForEnd(deps, subtask, lookAgain(look, authorizeAgain), query.wait_seconds * 1000, gone())
+    let spentMs = elapsedMs()
+    const look = () => {
+      const looking = inTimeForLook(getSubtask(ctx, params.id), spentMs)
+      spentMs = 0
+      return looking
+    }
+    if (query.wait_seconds === 0) return await look()
+    return await waitForEnd(deps, params.id, look, { ms: query.wait_seconds * 1000, gone: gone(), authorizeAgain })
   },
   answer: (subtask) => ({ status: 200, body: presentSubtask(subtask) }),
 })

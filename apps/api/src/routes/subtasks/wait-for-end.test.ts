@@ -1,13 +1,12 @@
-import type { LoggedEvent, Subtask } from '@muster/domain'
+import { DomainError, type Subtask } from '@muster/domain'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ApiDeps } from '../../api-deps.ts'
-import { createEventFeed } from '../../events/feed.ts'
 import { createDemand } from '../../http/demand.ts'
+import { createEndWaiters } from '../../http/end-waiters.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 const PENDING = { id: 's', projectId: 'p', status: 'pending' } as Subtask
 const ENDED: Subtask = { ...PENDING, status: 'completed' }
-const COMPLETED = { id: 1, projectId: 'p', type: 'subtask.completed', subject: { kind: 'subtask', id: 's' } } as LoggedEvent
 
 // No second goes by unless a test says so: nothing is found by looking now and then.
 beforeEach(() => {
@@ -18,9 +17,8 @@ afterEach(() => {
 })
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
-function waiting(isReady: boolean) {
-  const feed = createEventFeed(createDemand(1_000))
-  feed.setReady(isReady)
+function waiting(authorizeAgain = async () => {}) {
+  const endWaiters = createEndWaiters(createDemand(1_000))
   const stopping = new AbortController()
   const gone = new AbortController()
   const looks: PromiseWithResolvers<Subtask>[] = []
@@ -29,48 +27,64 @@ function waiting(isReady: boolean) {
     looks.push(next)
     return next.promise
   }
-  const end = waitForEnd({ feed, stopping: stopping.signal } as unknown as ApiDeps, PENDING, look, 600_000, gone.signal)
-  return { feed, looks, end, stopping, gone }
+  const deps = { endWaiters, stopping: stopping.signal } as unknown as ApiDeps
+  const end = waitForEnd(deps, 's', look, { ms: 600_000, gone: gone.signal, authorizeAgain })
+  return { endWaiters, looks, end, stopping, gone }
 }
 
 describe('a wait for the end of a subtask', () => {
-  it('looks again as soon as the feed is ready: what ended before that is not published', async () => {
-    const { feed, looks, end } = waiting(false)
+  it('answers at once what has ended', async () => {
+    const { endWaiters, looks, end } = waiting(() => Promise.reject(new Error('asked')))
+    looks[0]?.resolve(ENDED)
+    expect(await end).toBe(ENDED)
+    expect(endWaiters.size()).toBe(0)
+  })
+
+  it('looks again when listening has begun: what ended before that was not announced', async () => {
+    const { endWaiters, looks, end } = waiting()
     looks[0]?.resolve(PENDING)
     await settle()
-    expect(looks).toHaveLength(1)
-    feed.setReady(true)
+    endWaiters.wake([])
     await settle()
     looks[1]?.resolve(ENDED)
     expect(await end).toBe(ENDED)
-    expect(feed.size()).toBe(0)
   })
 
   it('hears of an end that comes while it looks', async () => {
-    const { feed, looks, end } = waiting(true)
-    feed.publish(COMPLETED)
+    const { endWaiters, looks, end } = waiting()
+    endWaiters.wake(['s'])
     looks[0]?.resolve(PENDING)
     await settle()
     looks[1]?.resolve(ENDED)
     expect(await end).toBe(ENDED)
   })
 
-  it('hears of an end that comes while it waits, and of nobody else’s', async () => {
-    const { feed, looks, end } = waiting(true)
+  it('hears of an end that comes while it waits, and of no other', async () => {
+    const { endWaiters, looks, end } = waiting()
     looks[0]?.resolve(PENDING)
     await settle()
-    feed.publish({ ...COMPLETED, subject: { kind: 'subtask', id: 'other' } })
-    feed.publish({ ...COMPLETED, type: 'subtask.started' })
+    endWaiters.wake(['other'])
     await settle()
     expect(looks).toHaveLength(1)
-    feed.publish(COMPLETED)
+    endWaiters.wake(['other', 's'])
     await settle()
     looks[1]?.resolve(ENDED)
     expect(await end).toBe(ENDED)
+  })
+
+  it('hands out nothing that it sees later to a credential that has ended meanwhile', async () => {
+    const { endWaiters, looks, end } = waiting(() => Promise.reject(new DomainError('unauthenticated', 'It has ended.')))
+    const refused = expect(end).rejects.toMatchObject({ code: 'unauthenticated' })
+    looks[0]?.resolve(PENDING)
+    await settle()
+    endWaiters.wake(['s'])
+    await settle()
+    looks[1]?.resolve(ENDED)
+    await refused
   })
 
   it('looks every second besides', async () => {
-    const { looks, end } = waiting(true)
+    const { looks, end } = waiting()
     looks[0]?.resolve(PENDING)
     await vi.advanceTimersByTimeAsync(1_000)
     looks[1]?.resolve(ENDED)
@@ -78,7 +92,7 @@ describe('a wait for the end of a subtask', () => {
   })
 
   it.each(['stopping', 'gone'] as const)('ends with what there is when the %s signal comes', async (signal) => {
-    const { looks, end, ...signals } = waiting(false)
+    const { looks, end, ...signals } = waiting()
     looks[0]?.resolve(PENDING)
     await settle()
     signals[signal].abort()

@@ -1,4 +1,4 @@
-import { isTerminal, isTerminalSubtaskEvent, type Subtask } from '@muster/domain'
+import { isTerminal, type Subtask } from '@muster/domain'
 import type { ApiDeps } from '../../api-deps.ts'
 import { LOOK_MS, within } from '../../http/deadline.ts'
 import { createWaiters } from '../../http/waiters.ts'
@@ -7,7 +7,7 @@ import { createWaiters } from '../../http/waiters.ts'
 export const WAIT_SECONDS_MAX = 60
 /** Longest time a handler may take that waits so long. */
 export const WAIT_DEADLINE_MS = (WAIT_SECONDS_MAX + 10) * 1000
-/** An event announces the end of a subtask. This interval covers delayed events. */
+/** A notification announces an end. This interval covers lost ones. */
 const LOOK_EVERY_MS = 1_000
 
 /**
@@ -16,50 +16,46 @@ const LOOK_EVERY_MS = 1_000
  */
 export const inTimeForLook = <T>(look: Promise<T>, spentMs = 0): Promise<T> => within(Math.max(0, LOOK_MS - spentMs), look)
 
-/** A query whose answer is sent only if the caller's credential is still valid. The query has no effect, so both run at once. */
-export const lookAgain =
-  <T>(look: () => Promise<T>, authorizeAgain: () => Promise<void>): (() => Promise<T>) =>
-  async () =>
-    (await Promise.all([look(), authorizeAgain()]))[0]
-
-/** Waits until a subtask has ended, the time is up, its caller has hung up or the process stops, and answers with what it is then. Holds no transaction. */
-export async function waitForEnd(deps: ApiDeps, subtask: Subtask, look: () => Promise<Subtask>, waitMs: number, gone: AbortSignal): Promise<Subtask> {
-  const about = { projectId: subtask.projectId, subjectIds: [subtask.id], isRelevant: isTerminalSubtaskEvent }
-  return await waitUntil(deps, about, look, ({ status }) => isTerminal(status), waitMs, gone)
+/** One request that waits. */
+export interface Wait {
+  ms: number
+  gone: AbortSignal
+  /** Judges the caller's credential again, before anything that was seen later than the first look is handed out. */
+  authorizeAgain(): Promise<void>
 }
 
-/** Looks again at each event of its subjects that counts, until `isOver`, or until one of the other reasons to stop waiting. */
+/** Waits until a subtask has ended, the time is up, its caller has hung up or the process stops, and answers with what it is then. Holds no transaction. */
+export async function waitForEnd(deps: ApiDeps, id: string, look: () => Promise<Subtask>, wait: Wait): Promise<Subtask> {
+  return await waitUntil(deps, [id], look, ({ status }) => isTerminal(status), wait)
+}
+
+/** Looks at once, and again whenever one of these may have ended, until `isOver`, or until one of the other reasons to stop waiting. */
 export async function waitUntil<T>(
-  deps: ApiDeps,
-  about: { projectId: string; subjectIds: readonly string[]; isRelevant: (eventType: string) => boolean },
+  deps: Pick<ApiDeps, 'endWaiters' | 'stopping'>,
+  ids: readonly string[],
   look: () => Promise<T>,
   isOver: (seen: T) => boolean,
-  waitMs: number,
-  gone: AbortSignal,
+  { ms, gone, authorizeAgain }: Wait,
 ): Promise<T> {
-  const deadline = performance.now() + waitMs
+  const deadline = performance.now() + ms
   const ending = createWaiters()
-  let hasUndelivered = false
-  const tell = () => {
-    hasUndelivered = true
+  let mayHaveEnded = false
+  // Before the first look, so that no end is missed.
+  const unsubscribe = deps.endWaiters.subscribe(ids, () => {
+    mayHaveEnded = true
     ending.wake()
-  }
-  const unsubscribes = about.subjectIds.map((subjectId) =>
-    deps.feed.subscribe({ projectId: about.projectId, subjectId }, (event) => {
-      if (about.isRelevant(event.type)) tell()
-    }),
-  )
-  // What ended before that is not published: it is looked for once more.
-  if (!deps.feed.isReady()) void deps.feed.ready().then(tell)
+  })
   try {
+    let seen = await look()
     for (;;) {
-      hasUndelivered = false
-      const seen = await look()
       const leftMs = deadline - performance.now()
       if (isOver(seen) || leftMs <= 0 || gone.aborted || deps.stopping.aborted) return seen
-      if (!hasUndelivered) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
+      if (!mayHaveEnded) await ending.wait(Math.min(leftMs, LOOK_EVERY_MS), gone, deps.stopping)
+      mayHaveEnded = false
+      // The query has no effect, so both run at once.
+      ;[seen] = await Promise.all([look(), authorizeAgain()])
     }
   } finally {
-    for (const unsubscribe of unsubscribes) unsubscribe()
+    unsubscribe()
   }
 }

@@ -1,0 +1,11 @@
+import type { Tx } from '@muster/db'
+import { endsWait, type NewEvent } from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+
+/** Wakes, after the commit, the relay, and the requests that wait for what these events announce: they need not wait for the log. */
+export function wakeAfterCommit({ notifier }: Pick<Deps, 'notifier'>, tx: Tx, events: readonly NewEvent[]): void {
+  tx.afterCommit(() => {
+    notifier.notify('outbox')
+    for (const { type, subject } of events) if (endsWait(type)) notifier.notify('ended', subject.id)
+  })
+}
