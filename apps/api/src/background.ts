@@ -1,6 +1,15 @@
 import { DEFAULT_PROJECT_ID, readPhrase } from '@muster/domain'
 import { type Channel, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
-import { createFailureReport, type FailureReport, latestEventSeq, MAINTENANCE, RELAY, readEventsAcrossProjects, relayOutbox } from '@muster/usecases'
+import {
+  createFailureReport,
+  createRelayPace,
+  type FailureReport,
+  latestEventSeq,
+  MAINTENANCE,
+  readEventsAcrossProjects,
+  relayOutbox,
+  SAY_FOLLOWED_EVERY_MS,
+} from '@muster/usecases'
 import type { RunningDeps } from './deps.ts'
 import { within } from './http/deadline.ts'
 import type { Demand } from './http/demand.ts'
@@ -41,7 +50,16 @@ export function createBackground(deps: RunningDeps): Background {
 function startLoops(deps: RunningDeps): Loop[] {
   const { followers, claimers, waiters, runWaiters, endWaiters, notifier } = deps
   const report = createFailureReport(deps.log)
-  const relay = startLoop(() => report.watch(relayOutbox(deps)), { ...RELAY, onError: report.failed('relay events') })
+  const pace = createRelayPace()
+  const relay = startLoop(() => report.watch(relayOutbox(deps)), { ...pace, onError: report.failed('relay events') })
+  // The relays of the workers, which listen at all times. Another API process moves its events at its own pace.
+  const sayFollowed = async () => {
+    if (!followers.isWanted()) return undefined
+    pace.followed()
+    notifier.notify('followed')
+    return undefined
+  }
+  const crier = startLoop(sayFollowed, { everyMs: SAY_FOLLOWED_EVERY_MS, onError: report.failed('say that the log is followed') })
   void notifier.listen('outbox', () => relay.wake())
   const tailer = startTailer(deps, report)
   const eventListener = startListener(deps, 'events', followers, () => tailer.wake(), report)
@@ -50,12 +68,13 @@ function startLoops(deps: RunningDeps): Loop[] {
   const onFollowersChange = () => {
     eventListener.wake()
     tailer.wake()
+    crier.wake()
   }
   followers.watch(onFollowersChange, onFollowersChange)
   claimers.watch(runListener.wake, runListener.wake)
   waiters.watch(endListener.wake, endListener.wake)
   const maintenance = MAINTENANCE.map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: report.failed(what) }))
-  return [relay, tailer, eventListener, runListener, endListener, ...maintenance]
+  return [relay, crier, tailer, eventListener, runListener, endListener, ...maintenance]
 }
 
 /** Passes new events of the log to this process's streams and long polls. Reads nothing while none is open. */

@@ -1,6 +1,6 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
-import { createFailureReport, MAINTENANCE, type MaintenanceTask, RELAY, relayOutbox } from '@muster/usecases'
+import { createFailureReport, createRelayPace, MAINTENANCE, type MaintenanceTask, type RelayPace, relayOutbox } from '@muster/usecases'
 import { ActiveRuns } from './active-runs.ts'
 import { startClaiming } from './claiming.ts'
 import type { WorkerDeps } from './deps.ts'
@@ -43,20 +43,24 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   await ensureRunQueues(deps.boss, DEFAULT_PROJECT_ID, [...deps.runners.keys()])
   let loops: Loops | undefined
   const channels = Object.keys(WOKEN_BY) as (keyof typeof WOKEN_BY)[]
-  const listening = await Promise.all(channels.map((channel) => notifier.listen(channel, (payloads) => loops?.[WOKEN_BY[channel]].wake(payloads))))
+  const pace = createRelayPace()
+  const listening = await Promise.all([
+    notifier.listen('followed', pace.followed),
+    ...channels.map((channel) => notifier.listen(channel, (payloads) => loops?.[WOKEN_BY[channel]].wake(payloads))),
+  ])
   started.defer(async () => void (await Promise.allSettled(listening.map((stopListening) => stopListening()))))
   const presence = await startPresence(deps)
   started.defer(() => presence.stop().catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF)))
 
   const giveUp = new AbortController()
   const runs = new ActiveRuns(deps, new Settler(deps, giveUp.signal))
-  loops = startLoops(deps, runs)
+  loops = startLoops(deps, runs, pace)
   started.defer(() => stopLoops(deps, runs, loops, giveUp))
   const running = started.move()
   return { stop: () => running.disposeAsync() }
 }
 
-function startLoops(deps: WorkerDeps, runs: ActiveRuns): Loops {
+function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace): Loops {
   const report = createFailureReport(deps.log)
   const scheduler = startScheduler(deps, report.failed('fire schedules'))
   return {
@@ -65,7 +69,7 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns): Loops {
     // What runs has left its queue.
     claiming: startClaiming(deps, runs, { onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
     watching: startWatching(deps, runs, report.failed),
-    relay: startLoop(() => report.watch(relayOutbox(deps)), { ...RELAY, onError: report.failed('relay events') }),
+    relay: startLoop(() => report.watch(relayOutbox(deps)), { ...pace, onError: report.failed('relay events') }),
     maintenance: startMaintenance(deps, report.failed),
   }
 }

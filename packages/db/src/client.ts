@@ -154,6 +154,16 @@ export async function transaction<T>(database: Database, projectId: string | nul
   return result
 }
 
+/** A transaction of one statement, for which BEGIN, the project, the statement and COMMIT travel in one round trip. */
+export async function readOnce<T>(database: Database, projectId: string, statement: (tx: Tx) => Promise<T>): Promise<T> {
+  const { answer } = await transaction(database, projectId, async (tx) => {
+    const sent = statement(tx)
+    tx.withCommit(sent)
+    return { answer: sent }
+  })
+  return await answer
+}
+
 /**
  * The statements of a transaction on its connection. Drizzle sends its own by `unsafe`, which prepares only on request; ours all repeat, so they are
  * prepared. Once the transaction is ending, a statement would run outside of it, so it is refused.

@@ -10,6 +10,7 @@ export {
   isDatabaseUnavailable,
   isMissingQueue,
   pipeline,
+  readOnce,
   type Tx,
   transaction,
   unavailable,

@@ -11,7 +11,7 @@ export interface LoopOptions {
   /** Longest sleep between two runs, in milliseconds. */
   everyMs: number
   /** Shortest time between two runs, in milliseconds. What arrives in between is handled together. */
-  restMs?: number
+  restMs?: number | (() => number)
   /** Receives the error of a run that throws. The loop continues after `everyMs`. */
   onError: (error: unknown) => void
 }
@@ -41,7 +41,8 @@ export function startLoop(work: () => Promise<boolean | number | undefined>, { e
       if (!woken) await sleep(sleepMs)
       if (stopped) return
       const restedMs = performance.now() - endedMs
-      if (restedMs < restMs) await delay(restMs - restedMs)
+      const neededMs = typeof restMs === 'number' ? restMs : restMs()
+      if (restedMs < neededMs) await delay(neededMs - restedMs)
       woken = false
       sleepMs = everyMs
       try {

@@ -33,7 +33,15 @@ export { getEvaluationStats } from './evaluations/evaluation-stats.ts'
 export { exportTraining } from './evaluations/export-training.ts'
 export { flagQuality } from './evaluations/flag-quality.ts'
 export { getEvaluation, getEvaluationPayload, getSubtaskPayload, getTaskPayload, listEvaluations, type Payload } from './evaluations/read-evaluations.ts'
-export { latestEventSeq, RELAY, readEvents, readEventsAcrossProjects, relayOutbox } from './events/event-log.ts'
+export {
+  createRelayPace,
+  latestEventSeq,
+  type RelayPace,
+  readEvents,
+  readEventsAcrossProjects,
+  relayOutbox,
+  SAY_FOLLOWED_EVERY_MS,
+} from './events/event-log.ts'
 export { createTsg, deleteTsg, putTsg, updateTsg } from './guides/change-tsgs.ts'
 export { linkTsgToTask, unlinkTsgFromTask } from './guides/link-tsg.ts'
 export { getTsg, getTsgUsage, listTsgs } from './guides/read-tsgs.ts'

@@ -51,11 +51,32 @@ export async function readEventsAcrossProjects(deps: Deps, afterSeq: number, lim
 
 const BATCH = 1_000
 
-/**
- * The loop of the relay, which every process has. A process that writes events wakes its own relay; `everyMs` finds the events of a process that
- * died in between. Events of `restMs` milliseconds travel together, because each move waits for the disk and wakes the followers of the log.
- */
-export const RELAY = { everyMs: 500, restMs: 25 } as const
+/** The relay runs this often in any case, in milliseconds, and finds the events of a process that died before it moved them. */
+const RELAY_EVERY_MS = 500
+/** Each move waits for the disk and wakes the followers of the log, so the events of these milliseconds travel together. */
+const REST_MS = { followed: 25, otherwise: 250 }
+/** A process with followers says so every second: after this many milliseconds without a word, there are none. */
+const FOLLOWED_MS = 3_000
+export const SAY_FOLLOWED_EVERY_MS = 1_000
+
+/** The pace of the relay, which every process has. A process that writes events wakes its own relay. */
+export interface RelayPace {
+  everyMs: number
+  restMs(): number
+  /** The log has followers now, in this process or another. */
+  followed(): void
+}
+
+export function createRelayPace(): RelayPace {
+  let untilMs = 0
+  return {
+    everyMs: RELAY_EVERY_MS,
+    restMs: () => (performance.now() < untilMs ? REST_MS.followed : REST_MS.otherwise),
+    followed() {
+      untilMs = performance.now() + FOLLOWED_MS
+    },
+  }
+}
 
 /**
  * Moves waiting events into the log. Returns whether there may be more, also while another process relays, because that may have begun

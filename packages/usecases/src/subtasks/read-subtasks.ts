@@ -1,5 +1,6 @@
-import { type Step, steps, subtasks, type Update, updates } from '@muster/db'
+import { bodies, type Database, readOnce, type Step, steps, subtasks, type Update, updates } from '@muster/db'
 import { notFound, ownSubjectId, requireFound, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { BatchExecutor } from '../core/batch-executor.ts'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 
@@ -7,7 +8,36 @@ import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 export async function getSubtask(ctx: Ctx, id: string): Promise<Subtask> {
   requireScope(ctx.actor, 'subtasks:read')
   requireOwnSubtask(ctx.actor, id)
-  return requireFound(await reading(ctx, (tx) => subtasks.findSubtask(tx, id)), 'subtask')
+  const { subtask, resultBodyId } = requireFound(await readsOf(ctx.db).add({ projectId: ctx.actor.projectId, id }), 'subtask')
+  return resultBodyId === null ? subtask : { ...subtask, result: await reading(ctx, (tx) => bodies.readBody(tx, resultBodyId)) }
+}
+
+interface SubtaskRead {
+  projectId: string
+  id: string
+}
+
+type SubtaskReads = BatchExecutor<SubtaskRead, subtasks.SubtaskHead | null>
+const readsByDatabase = new WeakMap<Database, SubtaskReads>()
+
+/** Reads that come at once share a statement for each project. None sees a state from before its call. */
+function readsOf(db: Database): SubtaskReads {
+  const known = readsByDatabase.get(db)
+  if (known !== undefined) return known
+  const reads: SubtaskReads = new BatchExecutor((items) => readHeads(db, items), { batchesAtOnce: 4, batchSizeMax: 50 })
+  readsByDatabase.set(db, reads)
+  return reads
+}
+
+async function readHeads(db: Database, items: readonly SubtaskRead[]): Promise<{ answer: subtasks.SubtaskHead | null }[]> {
+  const found = await Promise.all(
+    [...Map.groupBy(items, ({ projectId }) => projectId)].map(async ([projectId, reads]) => {
+      const ids = reads.map(({ id }) => id)
+      return [projectId, await readOnce(db, projectId, (tx) => subtasks.listSubtaskHeads(tx, ids))] as const
+    }),
+  )
+  const byProject = new Map(found)
+  return items.map(({ projectId, id }) => ({ answer: byProject.get(projectId)?.get(id) ?? null }))
 }
 
 export interface SubtaskQuery {

@@ -15,6 +15,18 @@ export async function findSubtask(tx: Tx, id: string): Promise<Subtask | null> {
   return subtask
 }
 
+/** A subtask without the part of its result that lives in `bodies`. */
+export interface SubtaskHead {
+  subtask: Subtask
+  resultBodyId: string | null
+}
+
+/** Several subtasks by their ids, with one statement. What is not found is missing. */
+export async function listSubtaskHeads(tx: Tx, ids: readonly string[]): Promise<Map<string, SubtaskHead>> {
+  const rows = await readShown(tx, sql`select * from ${subtasks} where ${subtasks.id} = any(${sql.param([...ids])}::uuid[])`)
+  return new Map(rows.map((row) => [row.id, { subtask: toSubtask(row), resultBodyId: row.resultBodyId }]))
+}
+
 export interface SubtaskFilter {
   status?: SubtaskStatus | undefined
   parentSessionId?: string | undefined
