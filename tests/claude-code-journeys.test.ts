@@ -71,10 +71,10 @@ const client = () => system.api.client.as(key)
 const occurrences = (text: string, part: string) => text.split(part).length - 1
 
 /** Runs a session of Claude Code to its end. Its turns are in `scripts`, under the prompt. */
-async function session(prompt: string, { sessionId = randomUUID() as string, namesSession = false } = {}): Promise<void> {
+async function session(prompt: string, { sessionId = randomUUID() as string } = {}): Promise<void> {
   const project = new ClaudeProject(models)
   writeFileSync(join(project.folder, 'trees.md'), 'oak, birch')
-  project.addDocumentedSettings(system.api.address, { namesSession })
+  project.addDocumentedSettings(system.api.address)
   const ended = await project.run(prompt, { key, sessionId })
   project.remove()
   expect(ended).toEqual({ code: 0, said: 'That is all.' })
@@ -112,7 +112,7 @@ describe('Claude Code with the tools of Muster', () => {
         return end
       },
     ])
-    await session('Have the line held.', { sessionId, namesSession: true })
+    await session('Have the line held.', { sessionId })
     expect(system.ledger.entries().filter((entry) => entry.subtask_id === id && entry.event === 'end')).toHaveLength(1)
     expect(await client().inbox(sessionId)).toEqual([])
   })
@@ -249,7 +249,7 @@ describe('Claude Code with the tools of Muster', () => {
         return end
       },
     ])
-    await session('See to the watering.', { sessionId, namesSession: true })
+    await session('See to the watering.', { sessionId })
     expect(await system.admin`select from subtasks where schedule_id in (${daily}, ${once})`).toHaveLength(1)
   })
 
@@ -303,7 +303,7 @@ describe('Claude Code with the tools of Muster', () => {
         return end
       },
     ])
-    await session('Have the trees named.', { namesSession: true })
+    await session('Have the trees named.', {})
     expect(await client().taskUpdates(taskId)).toEqual([expect.objectContaining({ status: expect.stringMatching(/^(delivered|acknowledged)$/) })])
     const { items } = await client().ok<{ items: { recommendation: string }[] }>('GET', `/evaluations?task_id=${taskId}`)
     expect(items.map(({ recommendation }) => recommendation)).toEqual(['approve', 'request_revision'])

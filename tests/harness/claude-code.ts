@@ -20,13 +20,12 @@ export class ClaudeProject {
     this.#models = models
   }
 
-  /** Puts the settings of docs/claude-code.md into the folder: every hook, and the MCP server, which hears of the session if it is to be named. */
-  addDocumentedSettings(address: string, { namesSession = false } = {}): void {
+  /** Puts the settings of docs/claude-code.md into the folder: every hook, and the MCP server. */
+  addDocumentedSettings(address: string): void {
     const blocks = [...readFileSync(DOCUMENT, 'utf8').matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => JSON.parse(pointedTo(address, json)))
     const { hooks } = blocks.find((block) => 'hooks' in block)
     const sessionStart = blocks.find((block) => 'SessionStart' in block)
     const servers = blocks.find((block) => 'mcpServers' in block)
-    if (namesSession) servers.mcpServers.muster.url += `?session=\${MUSTER_SESSION}`
     const permissions = { allow: ['mcp__muster', 'Read'] }
     mkdirSync(join(this.folder, '.claude'))
     writeFileSync(
@@ -49,7 +48,6 @@ export class ClaudeProject {
         ANTHROPIC_BASE_URL: this.#models.anthropicUrl,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         MUSTER_KEY: key,
-        MUSTER_SESSION: sessionId,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -10,6 +10,7 @@ import {
   createTask,
   createTsg,
   dispatchTask,
+  getTask,
   getTsgUsage,
   noteTask,
   reviseTask,
@@ -201,6 +202,10 @@ describe('a tool', () => {
     expect(await reads()).toBe(before + 1)
     await call(await connect(key), 'read_tsg', { tsg_id: 'port-taken' }, { 'muster/session_id': 'by meta' })
     await call(await connect(key, { headers: { 'muster-session-id': 'by header' } }), 'read_tsg', { tsg_id: 'port-taken' })
+    const { task_id } = (await call(await connect(key, { query: '?session=by+address' }), 'create_task', {
+      ...{ title: 'Count', instructions: 'Count.', acceptance: ['Right'], _session: 'by argument' },
+    })) as { task_id: string }
+    expect((await getTask(api.ctx, task_id)).parentSessionId).toBe('by argument')
     await call(await connect(key, { query: '?session=by+address' }), 'read_tsg', { tsg_id: 'port-taken' })
     expect(await reads()).toBe(before + 4)
     expect(await call(await connect(key), 'read_tsg', { tsg_id: 'port-taken' }, { 'muster/session_id': 'two\nlines' })).toMatchObject({

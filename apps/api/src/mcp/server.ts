@@ -1,4 +1,5 @@
 import { type AuthInfo, createMcpHandler, type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import { SESSION_ARGUMENT } from '@muster/domain'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
@@ -13,7 +14,7 @@ import { createSubscriptions, LISTEN_METHOD } from './subscriptions.ts'
 import { type McpCaller, parse, TIERS, type Tier, toolText } from './tool.ts'
 import { toProtocolError, toToolError } from './tool-error.ts'
 
-/** What a caller says of itself, in the `_meta` of a request, in a header or in the address. */
+/** What a caller says of itself, in the `_meta` of a request, in an argument of a tool that a hook of Claude Code added, in a header or in the address. */
 const CLAIMS = {
   session: { meta: 'muster/session_id', header: 'muster-session-id', schema: printableId('The session that the caller is in.', 'research-1') },
   agent: { meta: 'muster/agent_id', header: 'muster-agent-id', schema: printableId('The agent that the caller acts for.', 'default') },
@@ -24,13 +25,13 @@ type Request = Pick<FastifyRequest, 'headers' | 'query'>
 const parameter = (request: Request, name: string): unknown => (request.query as Record<string, unknown>)[name]
 
 /**
- * The first claim of: `_meta`, the header, the address. It decides over nothing but in whose name something is done.
+ * The first claim of: `_meta`, the argument, the header, the address. It decides over nothing but in whose name something is done.
  *
  * @throws DomainError `validation_failed` for what can be no session or agent
  */
-function claimed(name: keyof typeof CLAIMS, request: Request, meta: Record<string, unknown> | undefined): string | undefined {
+function claimed(name: keyof typeof CLAIMS, request: Request, meta: Record<string, unknown> | undefined, argument?: unknown): string | undefined {
   const { meta: key, header, schema } = CLAIMS[name]
-  const value = meta?.[key] ?? request.headers[header] ?? parameter(request, name)
+  const value = meta?.[key] ?? argument ?? request.headers[header] ?? parameter(request, name)
   return value === undefined ? undefined : parse(z.object({ [key]: schema }), { [key]: value })[key]
 }
 
@@ -66,7 +67,7 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
     answering(async () => ({ completion: await completeParameter(ctx, argument.name, argument.value) })),
   )
   server.setRequestHandler('tools/list', () => ({ tools: listedTools(ctx.actor, tierOf(request)).map(({ description }) => description) }))
-  server.setRequestHandler('tools/call', async ({ params: { name, arguments: input } }, { mcpReq }) => {
+  server.setRequestHandler('tools/call', async ({ params: { name, arguments: { [SESSION_ARGUMENT]: namedSession, ...input } = {} } }, { mcpReq }) => {
     const tool = findTool(name)
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, 100)}; tools/list names those that there are.`)
@@ -76,7 +77,7 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
       const caller: McpCaller = {
         ctx,
         deps,
-        sessionId: lineage?.sessionId ?? claimed('session', request, mcpReq._meta),
+        sessionId: lineage?.sessionId ?? claimed('session', request, mcpReq._meta, namedSession),
         agentId: lineage === null ? claimed('agent', request, mcpReq._meta) : undefined,
         gone: mcpReq.signal,
         authorizeAgain: () => request.authorizeAgain(),

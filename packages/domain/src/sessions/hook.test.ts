@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentCallOf, hookSessionOf, isHookEvent, startedAgentOf, taskNamedByCall, toolUseOf } from './hook.ts'
+import { agentCallOf, hookSessionOf, inputWithSession, isHookEvent, startedAgentOf, taskNamedByCall, toolUseOf } from './hook.ts'
 
 const TASK = '0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31'
 
@@ -73,6 +73,14 @@ it('a call of an MCP tool names its task', () => {
     ['mcp__muster__check_in', null],
   ] as const)
     expect(call(toolName, toolInput)).toBeNull()
+})
+
+it('a call of a Muster tool, and of no other, gets the session that makes it', () => {
+  const named = (toolName: string | null, toolInput: unknown) => inputWithSession({ toolName, toolInput, sessionId: 'chat' })
+  expect(named('mcp__muster__spawn_task', { task: 'Count.' })).toEqual({ task: 'Count.', _session: 'chat' })
+  expect(named('mcp__muster__list_tasks', {})).toEqual({ _session: 'chat' })
+  expect(named('mcp__muster__list_tasks', undefined)).toBeNull()
+  for (const toolName of ['mcp__musters__x', 'mcp__other__spawn_task', 'Agent', null]) expect(named(toolName, {})).toBeNull()
 })
 
 describe('one use of a tool', () => {

@@ -89,6 +89,17 @@ export function taskNamedByCall({ toolName, toolInput }: Pick<HookCall, 'toolNam
   return typeof taskId === 'string' && isUuid(taskId.toLowerCase()) ? taskId.toLowerCase() : null
 }
 
+/** The argument in which a call of a Muster tool names the session of Claude Code that makes it. No tool has a parameter of this name. */
+export const SESSION_ARGUMENT = '_session'
+/** The tools of Muster, as Claude Code names them if the server has the name that the documents give it. */
+const MUSTER_TOOLS = 'mcp__muster__'
+
+/** The input of a call of a Muster tool with the session that makes it, which Claude Code does not tell an MCP server; null for every other tool. */
+export function inputWithSession({ toolName, toolInput, sessionId }: Pick<HookCall, 'toolName' | 'toolInput' | 'sessionId'>): Record<string, unknown> | null {
+  if (toolName?.startsWith(MUSTER_TOOLS) !== true || typeof toolInput !== 'object' || toolInput === null) return null
+  return { ...toolInput, [SESSION_ARGUMENT]: sessionId }
+}
+
 type ToolInput = Record<string, unknown>
 const filePath = ({ file_path }: ToolInput) => file_path
 const searchPath = ({ path = '.' }: ToolInput) => path

@@ -192,6 +192,26 @@ describe('what is new for a session', () => {
   })
 })
 
+describe('a call of a Muster tool', () => {
+  const spawn = { toolName: 'mcp__muster__spawn_task', toolInput: { task: 'Count.' } }
+
+  it('names the session of Claude Code, also from a sub-agent, and brings what is new', async () => {
+    const sessionId = newSession()
+    expect(await take('PreToolUse', { sessionId, ...spawn })).toMatchObject({ context: '', updatedInput: { task: 'Count.', _session: sessionId } })
+    const task = await assigned(`${sessionId}:a1`)
+    expect(await take('PreToolUse', { sessionId, agentId: 'a1', ...spawn })).toMatchObject({
+      context: expect.stringContaining(`[Task Assignment: ${task.title}]`),
+      updatedInput: { task: 'Count.', _session: sessionId },
+    })
+    expect(await take('PreToolUse', { sessionId, toolName: 'Read', toolInput: {} })).toBeNull()
+  })
+
+  it('names none with a sub-agent’s own credential, which stands for its session', async () => {
+    const { own } = await running()
+    expect(await take('PreToolUse', { sessionId: 'anything', toolName: 'mcp__muster__get_task', toolInput: {} }, own)).toBeNull()
+  })
+})
+
 describe('a long delivery', () => {
   const long = (title: string, length: number) =>
     makeTask(harness.ctx, { title, instructions: `Begin with ${title}. ${'x'.repeat(length)}`, acceptance_criteria: ['All is counted'] })

@@ -7,6 +7,7 @@ import {
   type HookEvent,
   hasScope,
   hookSessionOf,
+  inputWithSession,
   isHookEvent,
   isUuid,
   type NplBlock,
@@ -58,10 +59,12 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
   const undelivered = async ({
     isWhenStopping = false,
     briefed = null,
+    namedInput = null,
     complaints = [],
   }: {
     isWhenStopping?: boolean
     briefed?: BriefedInput | null
+    namedInput?: Record<string, unknown> | null
     complaints?: string[]
   } = {}) => {
     const handIn = hasScope(ctx.actor, 'tasks:write') ? 'call_or_block' : 'call'
@@ -73,11 +76,12 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
     })
     const { text, claimId } = await injectSession(ctx, sessionId, { ...delivery, lengthMax, isWhenStopping, isAwaited })
     const context = [...shown, ...(text === '' ? [] : [text])].join('\n\n')
-    if (context === '' && briefed === null) return null
+    const updatedInput = briefed?.input ?? namedInput
+    if (context === '' && updatedInput === null) return null
     const onSent = async () => {
       await Promise.all([claimId === null ? null : acknowledgeInjection(ctx, sessionId, claimId), briefed?.confirm()])
     }
-    return { event, denied: null, context, updatedInput: briefed?.input ?? null, onSent }
+    return { event, denied: null, context, updatedInput, onSent }
   }
   switch (event) {
     case 'SessionStart':
@@ -95,7 +99,9 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
       const denied = await findToolDenial(ctx, call)
       if (denied !== null) return { event, denied, context: '', updatedInput: null, onSent: null }
       await bindNamed(ctx, call, sessionId)
-      return await undelivered({ briefed: await startAgentCall(ctx, call) })
+      // A sub-agent's own credential stands for its own session.
+      const namedInput = ctx.actor.lineage === null ? inputWithSession(call) : null
+      return await undelivered({ briefed: await startAgentCall(ctx, call), namedInput })
     }
     case 'SubagentStart':
       // Claude Code resumes a sub-agent by a message as if it started it, and may drop what this event brings then. The next event brings it.
