@@ -4,6 +4,7 @@ import { crashToRerun } from './crash-to-rerun.ts'
 import { evaluation } from './evaluation.ts'
 import { fairness } from './fairness.ts'
 import { frontDoor } from './front-door.ts'
+import { hooksAndTools } from './hooks-and-tools.ts'
 import { injections } from './injections.ts'
 import { lifecycle } from './lifecycle.ts'
 import { manyStored } from './many-stored.ts'
@@ -22,6 +23,7 @@ export const figures: Figure[] = [
   postSubtasks,
   manyStored,
   injections,
+  hooksAndTools,
   cancelToSignal,
   crashToRerun,
   nextStart,

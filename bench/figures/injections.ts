@@ -6,7 +6,7 @@ import type { BenchDatabase } from '../instrument/server.ts'
 import { percentile } from '../instrument/statistics.ts'
 import { type SeededBriefs, seedBriefs } from '../seeds/briefs.ts'
 
-const PER_SECOND = 500
+export const PER_SECOND = 500
 /** Has no factor in common with any number of sessions, so that neighbours are not asked for one after the other, and all take turns. */
 const STRIDE = 7_919
 
@@ -15,7 +15,7 @@ interface Answer {
 }
 
 /** The nth session. */
-const nth = (briefs: SeededBriefs, index: number) => (index * STRIDE) % briefs.sessions
+export const nth = (briefs: SeededBriefs, index: number) => (index * STRIDE) % briefs.sessions
 
 function injection(briefs: SeededBriefs, index: number, expected: (items: Answer['items'], session: number) => boolean): HttpCall {
   const session = nth(briefs, index)
@@ -30,21 +30,26 @@ async function measureNothingNew(api: HttpTarget, briefs: SeededBriefs, seconds:
   return await sendHttpAtRate(api, PER_SECOND, seconds, (index) => injection(briefs, index, (items) => items.length === 0))
 }
 
-/** Each of the sessions has got one note since it last asked. */
-async function measureUpdate(api: HttpTarget, database: BenchDatabase, briefs: SeededBriefs, seconds: number): Promise<HttpLatencies> {
-  await sendHttpAll(api, PER_SECOND * seconds, (index) => ({
+/** Leaves so many sessions a note each. */
+export async function sendNotes(api: HttpTarget, { admin }: BenchDatabase, briefs: SeededBriefs, count: number): Promise<void> {
+  await sendHttpAll(api, count, (index) => ({
     method: 'POST',
     path: `/tasks/${briefs.taskId(nth(briefs, index))}/updates`,
     body: JSON.stringify({ content: 'From now on, leave out the files in generated/ as well.' }),
   }))
   // Until the events of the notes are in the log: moving them is no part of this.
-  while ((await database.admin`select from outbox limit 1`).length > 0) await sleep(20)
+  while ((await admin`select from outbox limit 1`).length > 0) await sleep(20)
+}
+
+/** Each of the sessions has got one note since it last asked. */
+async function measureUpdate(api: HttpTarget, database: BenchDatabase, briefs: SeededBriefs, seconds: number): Promise<HttpLatencies> {
+  await sendNotes(api, database, briefs, PER_SECOND * seconds)
   return await sendHttpAtRate(api, PER_SECOND, seconds, (index) =>
     injection(briefs, index, (items, session) => items.length === 1 && items[0]?.kind === 'update' && items[0].task_id === briefs.taskId(session)),
   )
 }
 
-async function seed(bench: Bench, { admin }: BenchDatabase): Promise<SeededBriefs> {
+export async function seedSessions(bench: Bench, { admin }: BenchDatabase): Promise<SeededBriefs> {
   const tasks = bench.size(1_000_000, 20_000)
   const startMs = performance.now()
   const briefs = await seedBriefs(admin, tasks)
@@ -60,7 +65,7 @@ export const injections: Figure = {
   async measure(bench) {
     const rows = new Rows()
     await using database = await bench.server.musterDatabase()
-    const briefs = await seed(bench, database)
+    const briefs = await seedSessions(bench, database)
     const api = await startApi(bench, database)
     await using _ = api.process
     const target = { url: api.address, headers: api.headers }

@@ -49,7 +49,8 @@ serve(
       deps.feed.subscribe({ projectId: ctx.actor.projectId }, () => {})
       await deps.feed.ready()
     },
-    createKey: async () => (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write', 'tasks:write', 'sessions:write'] })).secret,
+    createKey: async () =>
+      (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write', 'tasks:read', 'tasks:write', 'sessions:write'] })).secret,
   },
   async () => {
     stopping.abort()

@@ -15,11 +15,13 @@ export interface SeededBriefs {
   sessionId(session: number): string
   /** A task in progress that it holds. */
   taskId(session: number): string
+  /** The newest update of that task. */
+  updateId(session: number): string
 }
 
 /**
- * Puts tasks of the last month there, each with five updates that were delivered, and sessions that hold them. The server makes the rows
- * itself: five million need not pass through this process.
+ * Puts tasks of the last month there, each with five updates that were delivered, and sessions of sub-agents of Claude Code that hold them. The
+ * server makes the rows itself: five million need not pass through this process.
  */
 export async function seedBriefs(sql: postgres.Sql, count: number): Promise<SeededBriefs> {
   const startMs = Date.now() - MONTH_MS
@@ -28,7 +30,7 @@ export async function seedBriefs(sql: postgres.Sql, count: number): Promise<Seed
   // What a row is follows from its number. Ids are UUIDv7 of their moments, so that they lie in their indexes as if made then.
   const numbered = sql`
     (select n, to_timestamp(ms / 1000.0) as at, (lpad(to_hex(ms), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid as id,
-      n % ${TASKS_PER_OPEN} = ${TASKS_PER_OPEN - 1} as is_open, 'holder-' || n / ${TASKS_PER_OPEN} % ${sessions} as session_id, ms
+      n % ${TASKS_PER_OPEN} = ${TASKS_PER_OPEN - 1} as is_open, 'holder-' || n / ${TASKS_PER_OPEN} % ${sessions} || ':sub' as session_id, ms
     from (select n, ${startMs}::bigint + n * ${stepMs}::bigint as ms from generate_series(0, ${count - 1}) as n) as moments) as t`
   await sql`
     insert into tasks (project_id, id, title, instructions, status, criteria, parent_session_id, subagent_session_id, update_seq, created_at, updated_at, completed_at)
@@ -52,13 +54,15 @@ export async function seedBriefs(sql: postgres.Sql, count: number): Promise<Seed
   }
   await sql`vacuum (analyze) tasks, assignments, updates`
   await sql`checkpoint`
-  const idOf = (n: number) => {
-    const time = (startMs + n * stepMs).toString(16).padStart(12, '0')
-    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${n.toString(16).padStart(12, '0')}`
+  const idOf = (n: number, seq = 0) => {
+    const time = (startMs + n * stepMs + seq * HOUR_MS).toString(16).padStart(12, '0')
+    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8${String(seq).padStart(3, '0')}-${n.toString(16).padStart(12, '0')}`
   }
+  const openOf = (session: number) => session * TASKS_PER_OPEN + TASKS_PER_OPEN - 1
   return {
     sessions,
-    sessionId: (session) => `holder-${session}`,
-    taskId: (session) => idOf(session * TASKS_PER_OPEN + TASKS_PER_OPEN - 1),
+    sessionId: (session) => `holder-${session}:sub`,
+    taskId: (session) => idOf(openOf(session)),
+    updateId: (session) => idOf(openOf(session), UPDATES_PER_TASK),
   }
 }
