@@ -46,7 +46,11 @@ export const hooksAndTools: Figure = {
   name: 'hooks-and-tools',
   title: `hooks of Claude Code and tools/call of MCP at ${PER_SECOND}/s with key check, 1,000,000 tasks and 5,000,000 updates stored`,
   raised: 'nothing',
-  notes: ['latencies count from when a request was due', 'stored are tasks, assignments and updates; their events are not'],
+  notes: [
+    'latencies count from when a request was due',
+    'each check-in acknowledges five updates',
+    'stored are tasks, assignments and updates; their events are not',
+  ],
   async measure(bench) {
     const rows = new Rows()
     await using database = await bench.server.musterDatabase()
