@@ -322,6 +322,8 @@ describe('the door', () => {
     expect(await hint(credential, 'get_task', { task_id: UNKNOWN })).toMatchObject({ code: 'not_found', hint: expect.stringContaining('your own brief') })
     expect(await hint(credential, 'read_tsg', { tsg_id: 'none' })).toMatchObject({ code: 'not_found', hint: expect.stringContaining('scan_for_tsg') })
     expect(await hint(key, 'confirm_update', { update_id: UNKNOWN })).toMatchObject({ hint: expect.stringContaining('do not act on it') })
+    const narrow = await hint(await api.key(['subtasks:read']), 'get_task', { task_id: UNKNOWN })
+    expect(narrow).toMatchObject({ detail: expect.stringMatching(/^There is no such subtask,/) })
   })
 
   it('has a hint for every error', () => {

@@ -25,13 +25,13 @@ export const LOOKUP_SCOPES = KINDS.map((kind) => LOOKUPS[kind].scope)
  * @throws DomainError `not_found`, `forbidden` for a caller that may read none of the kinds
  */
 export async function findByAnyId<Kind extends Found['kind']>(ctx: Ctx, id: string, kinds: readonly Kind[]): Promise<Extract<Found, { kind: Kind }>> {
-  const readable = kinds.map((kind) => LOOKUPS[kind]).filter(({ scope }) => hasScope(ctx.actor, scope))
+  const readable = kinds.filter((kind) => hasScope(ctx.actor, LOOKUPS[kind].scope))
   if (readable.length === 0) requireScope(ctx.actor, LOOKUPS[kinds[0] as Kind].scope)
-  for (const { look } of readable) {
-    const found = await look(ctx, id).catch(nullIfNotFound)
+  for (const kind of readable) {
+    const found = await LOOKUPS[kind].look(ctx, id).catch(nullIfNotFound)
     if (found !== null) return found as Extract<Found, { kind: Kind }>
   }
-  throw notFound(kinds.join(' or '))
+  throw notFound(readable.join(' or '))
 }
 
 /** Null for `not_found`: the next kind is tried. */
