@@ -355,17 +355,18 @@ describe('subscriptions', () => {
     await expect.poll(() => api.deps.feed.size()).toBe(0)
   })
 
-  it('tell other projects nothing', async () => {
+  it('tell nothing to other projects, or to callers that may not read tasks', async () => {
     const { id } = await make()
     const strange = await api.key(['admin'], await api.stranger())
     const { heard, subscription } = await listen(strange, { resourcesListChanged: true, resourceSubscriptions: [`muster://tasks/${id}`] })
+    const blind = await listen(await api.key(['subtasks:read']), { resourcesListChanged: true, resourceSubscriptions: [`muster://tasks/${id}`] })
     const own = await listen(key, { resourceSubscriptions: [`muster://tasks/${id}`] })
     await reviseTask(api.ctx, id, { instructions: 'Write it again.' }, [1])
     await make()
     await drainEvents(api)
     await expect.poll(() => own.heard).toContain(`muster://tasks/${id}`)
-    expect(heard).toEqual([])
-    await Promise.all([subscription.close(), own.subscription.close()])
+    expect([...heard, ...blind.heard]).toEqual([])
+    await Promise.all([subscription, blind.subscription, own.subscription].map((each) => each.close()))
   })
 
   it('end with the credential', async () => {

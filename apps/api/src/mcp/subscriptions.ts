@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
-import { type LoggedEvent, ownSubjectId } from '@muster/domain'
+import { type Actor, hasScope, type LoggedEvent, ownSubjectId } from '@muster/domain'
 import type { ApiDeps } from '../api-deps.ts'
 import { within } from '../http/deadline.ts'
 import { onCredentialEnd } from '../plugins/auth.ts'
@@ -33,7 +33,7 @@ export function createSubscriptions(deps: ApiDeps): Subscriptions {
         const { call, ended } = store
         const unwatch = onCredentialEnd(deps, call.request, () => ended.abort())
         const unsubscribe = deps.feed.subscribe(eventsOf(call), (event) => {
-          for (const change of changesOf(event)) listener(change)
+          for (const change of changesOf(event, call.ctx.actor)) listener(change)
         })
         return () => {
           unwatch()
@@ -58,10 +58,10 @@ export function createSubscriptions(deps: ApiDeps): Subscriptions {
 /** A sub-agent hears of its own work alone. */
 const eventsOf = ({ ctx: { actor } }: McpCall) => ({ projectId: actor.projectId, subjectId: ownSubjectId(actor) })
 
-/** The resources that an event has changed. Definitions of sub-agents and guides have no events. */
-function changesOf({ type, subject }: LoggedEvent): ServerEvent[] {
-  if (subject.kind === 'subtask') return [{ kind: 'resource_updated', uri: transcriptUri(subject.id) }]
-  if (subject.kind !== 'task') return []
+/** The resources that an event has changed, of those that the caller may read. Definitions of sub-agents and guides have no events. */
+function changesOf({ type, subject }: LoggedEvent, actor: Actor): ServerEvent[] {
+  if (subject.kind === 'subtask') return hasScope(actor, 'subtasks:read') ? [{ kind: 'resource_updated', uri: transcriptUri(subject.id) }] : []
+  if (subject.kind !== 'task' || !hasScope(actor, 'tasks:read')) return []
   const updated: ServerEvent = { kind: 'resource_updated', uri: taskUri(subject.id) }
   return type === 'task.created' ? [updated, { kind: 'resources_list_changed' }] : [updated]
 }
