@@ -110,7 +110,7 @@ function plain(text: string): string {
 
 /** A hand-in that stands in a final message. */
 export interface WrittenHandIn {
-  /** As written, in lower case; null where it names none. */
+  /** As written, in lower case; without one, the only task of the session. Null where there are several. */
   taskId: string | null
   /** The revision that it names, if any. */
   revision: number | null
@@ -121,15 +121,16 @@ export interface WrittenHandIn {
 }
 
 /** The hand-ins among the blocks of a text: of each task the last. */
-export function readHandIns(blocks: readonly NplBlock[]): WrittenHandIn[] {
-  const handIns = blocks.filter(({ kind }) => kind === 'result').map(readHandIn)
+export function readHandIns(blocks: readonly NplBlock[], heldIds: readonly string[]): WrittenHandIn[] {
+  const [onlyId] = heldIds.length === 1 ? heldIds : []
+  const handIns = blocks.filter(({ kind }) => kind === 'result').map((block) => readHandIn(block, onlyId ?? null))
   return [...new Map(handIns.map((handIn) => [handIn.taskId, handIn])).values()]
 }
 
-function readHandIn({ attributes, text }: NplBlock): WrittenHandIn {
+function readHandIn({ attributes, text }: NplBlock, onlyId: string | null): WrittenHandIn {
   const { 'task-id': taskId = '', revision = '' } = attributes
   return {
-    taskId: taskId.trim().toLowerCase() || null,
+    taskId: taskId.trim().toLowerCase() || onlyId,
     revision: /^\s*\d{1,9}\s*$/.test(revision) ? Number(revision) : null,
     ...readOutputs(text),
   }

@@ -780,6 +780,19 @@ describe('a result block in what was said last', () => {
     expect((await getTask(harness.ctx, task.id)).completionOutputs).toEqual(GOOD)
   })
 
+  it('of several about the one task of its session is the last, also where one of them does not name it', async () => {
+    for (const [first, last] of [
+      [true, false],
+      [false, true],
+    ]) {
+      const sessionId = newSession()
+      const task = await begun(sessionId)
+      const named = (isNamed: boolean | undefined) => (isNamed ? task.id : null)
+      expect(await stop(sessionId, `${result(named(first), { ...GOOD, count: 1 })}\n${result(named(last), GOOD)}`)).toBeNull()
+      expect((await getTask(harness.ctx, task.id)).completionOutputs).toEqual(GOOD)
+    }
+  })
+
   it('waits for review once, however often it is said', async () => {
     const sessionId = newSession()
     const task = await begun(sessionId, { review: 'manual' })

@@ -23,7 +23,7 @@ const CORRECTABLE: readonly string[] = ['outputs_missing', 'revision_stale', 'co
 export async function takeHandIns(ctx: Ctx, message: FinalMessage): Promise<string[]> {
   if (message.heldIds.length === 0 || !hasScope(ctx.actor, 'tasks:write')) return []
   const refusals: string[] = []
-  for (const handIn of readHandIns(message.blocks)) {
+  for (const handIn of readHandIns(message.blocks, message.heldIds)) {
     const refusal = await takeHandIn(ctx, message, handIn)
     if (refusal === null) continue
     ctx.log.warn({ session_id: message.sessionId, task_id: handIn.taskId, refusal }, 'a hand-in was refused')
@@ -38,7 +38,7 @@ async function takeHandIn(
   { sessionId, heldIds, hasMoreTurns }: FinalMessage,
   { taskId, revision, outputs, problem }: WrittenHandIn,
 ): Promise<string | null> {
-  const id = taskId ?? (heldIds.length === 1 ? (heldIds[0] as string) : '')
+  const id = taskId ?? ''
   const task = isUuid(id) ? await reading(ctx, (tx) => tasks.findTask(tx, id)) : null
   if (task === null) return renderUnknownHandIn(id, heldIds)
   if (!heldIds.includes(id)) return null
