@@ -122,7 +122,8 @@ function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, repl
   }
 }
 
-function goneSignal(response: ServerResponse): AbortSignal {
+/** Aborted when the caller has hung up, or has the whole answer. */
+export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   if (response.destroyed) gone.abort()

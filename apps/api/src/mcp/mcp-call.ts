@@ -5,4 +5,6 @@ import type { FastifyRequest } from 'fastify'
 export interface McpCall {
   request: FastifyRequest
   ctx: Ctx
+  /** Aborted when the caller has hung up. */
+  gone: AbortSignal
 }

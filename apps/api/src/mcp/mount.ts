@@ -1,6 +1,7 @@
 import type { Actor } from '@muster/domain'
 import type { FastifyInstance } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
+import { goneSignal } from '../http/register-endpoint.ts'
 import type { McpHandler } from './server.ts'
 
 const PATH = '/mcp'
@@ -29,7 +30,7 @@ export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
     exposeHeadRoute: false,
     async handler(request, reply) {
       const { answer } = await handler()
-      return reply.send(await answer({ request, ctx: { ...deps, actor: request.actor as Actor } }))
+      return reply.send(await answer({ request, ctx: { ...deps, actor: request.actor as Actor }, gone: goneSignal(reply.raw) }))
     },
   })
   app.addHook('preClose', async () => (await made)?.close())

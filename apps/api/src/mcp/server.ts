@@ -122,15 +122,14 @@ export function createHandler(deps: ApiDeps): McpHandler {
   })
   return {
     async answer(call) {
-      const { request, ctx } = call
+      const { request, ctx, gone } = call
       const { method, body: parsedBody } = request
       const headers = new Headers()
       for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value)
       // The key itself goes no further.
       const authInfo: AuthInfo = { token: '', clientId: ctx.actor.id, scopes: [...ctx.actor.scopes], extra: { ...call } }
-      const send = (signal?: AbortSignal) =>
-        handler.fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers, ...(signal && { signal }) }), { parsedBody, authInfo })
-      return (parsedBody as { method?: unknown } | null)?.method === LISTEN_METHOD ? await subscriptions.open(call, send) : await send()
+      const send = (signal: AbortSignal) => handler.fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers, signal }), { parsedBody, authInfo })
+      return (parsedBody as { method?: unknown } | null)?.method === LISTEN_METHOD ? await subscriptions.open(call, send) : await send(gone)
     },
     close: () => handler.close(),
   }

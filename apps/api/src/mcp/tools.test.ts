@@ -290,4 +290,24 @@ describe('a tool', () => {
     expect(await waiting).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('unauthenticated') }] })
     await call('cancel_task', { task_id })
   })
+
+  it.each(['legacy', 'modern'] as const)('ends its wait when a caller of the %s era hangs up', async (era) => {
+    const call = await controller('legacy')
+    const { task_id } = await call('spawn_task', { task: 'Wait.', runner: 'external' })
+    const hungUp = new AbortController()
+    const client = new Client({ name: 'test', version: '1' }, era === 'legacy' ? {} : { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+    clients.push(client)
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(url), {
+        requestInit: { headers: { authorization: `Bearer ${key}` } },
+        fetch: (to, init) => fetch(to, { ...init, signal: AbortSignal.any([hungUp.signal, ...(init?.signal ? [init.signal] : [])]) }),
+      }),
+    )
+    const waiting = client.callTool({ name: 'wait_for', arguments: { ids: [task_id], seconds: 30 } }).catch(() => {})
+    await expect.poll(() => api.deps.endWaiters.size()).toBe(1)
+    hungUp.abort()
+    await waiting
+    await expect.poll(() => api.deps.endWaiters.size(), { timeout: 5_000 }).toBe(0)
+    await call('cancel_task', { task_id })
+  })
 })
