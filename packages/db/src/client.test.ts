@@ -1,8 +1,8 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
-import { type TestDatabase, testDatabase } from '@muster/testing'
+import { startDatabaseProxy, type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, type Database, type Tx, transaction } from './client.ts'
+import { connect, type Database, readOnce, type Tx, transaction } from './client.ts'
 
 describe('statements that travel with the COMMIT', () => {
   let database: TestDatabase
@@ -109,5 +109,21 @@ describe('statements that travel with the COMMIT', () => {
     })
     await expect(failed).rejects.toThrow('no')
     expect(await nameNow()).toBe(before)
+  })
+
+  it('are, with BEGIN, one round trip where there is no other statement', async () => {
+    const proxy = await startDatabaseProxy(database.appUrl)
+    const behind = connect(proxy.url, { role: 'muster_app', connectionsMax: 1, applicationName: 'round-trips' })
+    const read = () => readOnce(behind, DEFAULT_PROJECT_ID, async (tx) => await tx.sql<{ id: string }[]>`select id from projects`)
+    try {
+      // The first time, the driver asks for types.
+      expect(await read()).toEqual([{ id: DEFAULT_PROJECT_ID }])
+      const before = proxy.roundTrips()
+      expect(await read()).toEqual([{ id: DEFAULT_PROJECT_ID }])
+      expect(proxy.roundTrips() - before).toBe(1)
+    } finally {
+      await behind.close()
+      await proxy.close()
+    }
   })
 })

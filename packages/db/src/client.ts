@@ -131,7 +131,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
         lasts.push(last)
       },
     })
-    await Promise.all([begun, scoped])
+    if (lasts.length === 0) await Promise.all([begun, scoped])
     // If our own code failed to send one, PostgreSQL would commit the others. After a tick, every promise that waits for no answer has settled.
     if (lasts.length > 0) await new Promise<void>((resolve) => process.nextTick(resolve))
     if (failures.length > 0) throw failures[0]
@@ -141,7 +141,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
     })
     // The answer to the COMMIT of a transaction in which a statement failed.
     if (command === 'ROLLBACK') throw failures[0] ?? new Error('The transaction was rolled back instead of committed.')
-    await Promise.all(lasts)
+    await Promise.all([begun, scoped, ...lasts])
   } catch (error) {
     // A lost connection has no transaction any more.
     if (!isEnding) await connection.unsafe('rollback').catch(() => {})

@@ -9,6 +9,8 @@ export interface DatabaseProxy {
    * server has answered.
    */
   loseCommitOf(text: string): Promise<void>
+  /** How often a client has sent something after an answer, or first. */
+  roundTrips(): number
   /** Ends all connections. */
   cut(): void
   /** Ends the next connection over which \`text\` is sent, instead of passing it on. */
@@ -21,11 +23,13 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   let cuttingAt: string | null = null
+  let roundTrips = 0
   let wanted: { text: string; onLost: () => void } | null = null
   const server = createServer((client) => {
     const upstream = dial(Number(target.port || 5432), target.hostname)
     let isMeant = false
     let isLosing = false
+    let isAnswered = true
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => {})
@@ -37,6 +41,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     }
     client.on('data', (bytes) => {
       const sent = bytes.toString('latin1')
+      if (isAnswered) roundTrips += 1
+      isAnswered = false
       if (cuttingAt !== null && sent.includes(cuttingAt)) {
         cuttingAt = null
         client.destroy()
@@ -48,6 +54,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       upstream.write(bytes)
     })
     upstream.on('data', (bytes) => {
+      isAnswered = true
       if (!isLosing) return void client.write(bytes)
       wanted?.onLost()
       wanted = null
@@ -68,6 +75,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
         wanted = { text, onLost: resolve }
       })
     },
+    roundTrips: () => roundTrips,
     cut,
     cutAt(text) {
       cuttingAt = text
