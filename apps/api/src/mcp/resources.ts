@@ -1,6 +1,7 @@
 import { type ReadResourceResult, type Resource, ResourceNotFoundError, type ResourceTemplateType } from '@modelcontextprotocol/server'
 import { DomainError, hasScope, isUuid, notFound, renderSubagentMarkdown, renderTsgMarkdown, type Scope } from '@muster/domain'
 import { type Ctx, getSubagent, getTask, getTsg, listSteps, listSubagents, listTaskRevisions, listTasks, listTsgs } from '@muster/usecases'
+import { tsgId } from '../routes/guides/tsg-schema.ts'
 import { presentStep } from '../routes/subtasks/step-schema.ts'
 import { presentTaskRevision } from '../routes/tasks/task-changes-schema.ts'
 import { presentTask } from '../routes/tasks/task-schema.ts'
@@ -27,6 +28,13 @@ const asJson = (value: unknown) => JSON.stringify(value, null, 2)
 function uuidOf(value: string | undefined, what: string): string {
   if (value === undefined || !isUuid(value)) throw notFound(what)
   return value
+}
+
+/** @throws DomainError `not_found` for what can be no id */
+function guideIdOf(value: string | undefined): string {
+  const { success, data } = tsgId.safeParse(value)
+  if (!success) throw notFound('guide')
+  return data
 }
 
 export const taskUri = (id: string) => `muster://tasks/${id}`
@@ -59,7 +67,7 @@ const KINDS: readonly ResourceKind[] = [
   {
     template: { name: 'guide', title: 'Troubleshooting guide', uriTemplate: 'muster://guides/{tsg_id}', mimeType: MARKDOWN_TYPE },
     scope: 'tsgs:read',
-    read: async (ctx, { tsg_id = '' }) => renderTsgMarkdown(await getTsg(ctx, tsg_id, {})),
+    read: async (ctx, { tsg_id }) => renderTsgMarkdown(await getTsg(ctx, guideIdOf(tsg_id), {})),
     list: async (ctx) => (await listTsgs(ctx, { limit: LISTED_MAX })).items.map(({ tsgId, title }) => ({ id: tsgId, name: title })),
   },
   {

@@ -216,7 +216,14 @@ describe.each(['legacy', 'modern'] as const)('resources and prompts, as clients 
     ] as const) {
       expect((await client.readResource({ uri })).contents).toEqual([expect.objectContaining({ uri, text: expect.stringContaining(text) })])
     }
-    for (const uri of [`muster://tasks/${UNKNOWN}`, `muster://tasks/${task_id}/revisions/3`, 'muster://guides/%', 'muster://tasks/x', 'file:///etc/passwd']) {
+    for (const uri of [
+      `muster://tasks/${UNKNOWN}`,
+      `muster://tasks/${task_id}/revisions/3`,
+      'muster://guides/%',
+      'muster://guides/%00',
+      'muster://tasks/x',
+      'file:///etc/passwd',
+    ]) {
       await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 })
     }
     const { completion } = await client.complete({
