@@ -3,6 +3,7 @@
  * does what its name says, in the transaction that it gets.
  */
 export {
+  CommitUnknownError,
   connect,
   type Database,
   type DatabaseRole,

@@ -82,6 +82,11 @@ export function findTool(name: string): McpTool | undefined {
   return [...TOOLS, searchToolsTool, callToolTool].find(({ description }) => description.name === name)
 }
 
+/** The tool that a call is for in the end: `call_tool` names another one. */
+export function toolMeant(tool: McpTool, input: Record<string, unknown>): McpTool {
+  return (tool === callToolTool ? TOOLS.find(({ description }) => description.name === input.name) : undefined) ?? tool
+}
+
 /** @throws DomainError also what the caller may not do, before anything is said about the input */
 export async function callTool(caller: McpCaller, { scopes, call, description }: McpTool, input: unknown): Promise<Record<string, unknown>> {
   const { actor } = caller.ctx

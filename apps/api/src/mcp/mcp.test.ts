@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Tool } from '@modelcontextprotocol/server'
+import { CommitUnknownError } from '@muster/db'
 import { ERROR_CODES, SUBAGENT_MCP_TOOLS } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
 import {
@@ -19,7 +21,8 @@ import {
 import { countTokens } from 'gpt-tokenizer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drainEvents, spawnExternal, startApi, type TestApi } from '../testing/api.ts'
-import { MCP_HINTS } from './tool-error.ts'
+import { TOOLS } from './catalog.ts'
+import { MCP_HINTS, toToolError } from './tool-error.ts'
 
 const CORE = [
   ...['create_task', 'update_task', 'get_task', 'list_tasks', 'assign_task', 'mark_task_complete'],
@@ -322,8 +325,22 @@ describe('the door', () => {
     expect(await hint(credential, 'get_task', { task_id: UNKNOWN })).toMatchObject({ code: 'not_found', hint: expect.stringContaining('your own brief') })
     expect(await hint(credential, 'read_tsg', { tsg_id: 'none' })).toMatchObject({ code: 'not_found', hint: expect.stringContaining('scan_for_tsg') })
     expect(await hint(key, 'confirm_update', { update_id: UNKNOWN })).toMatchObject({ hint: expect.stringContaining('do not act on it') })
+    const found = await hint(key, 'call_tool', { name: 'confirm_update', arguments: { update_id: UNKNOWN } })
+    expect(found).toMatchObject({ hint: expect.stringContaining('do not act on it') })
     const narrow = await hint(await api.key(['subtasks:read']), 'get_task', { task_id: UNKNOWN })
     expect(narrow).toMatchObject({ detail: expect.stringMatching(/^There is no such subtask,/) })
+  })
+
+  it('says where a repetition could do a thing twice, and speaks of no keys of REST', () => {
+    const lost = new CommitUnknownError(new Error('lost'))
+    const said = (name: string) => {
+      const tool = TOOLS.find(({ description }) => description.name === name)?.description as Tool
+      const [content] = toToolError(lost, api.deps, { request_id: 'r', tool, isSubagent: false }).content
+      return JSON.parse((content as { text: string }).text)
+    }
+    expect(said('spawn_task')).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('may have taken effect') })
+    expect(said('update_task')).toMatchObject({ code: 'unavailable', hint: MCP_HINTS.unavailable })
+    expect(said('spawn_task').detail).not.toContain('Idempotency-Key')
   })
 
   it('has a hint for every error', () => {

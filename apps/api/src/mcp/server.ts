@@ -6,7 +6,7 @@ import type { ApiDeps } from '../api-deps.ts'
 import { within } from '../http/deadline.ts'
 import { pathOf } from '../http/errors.ts'
 import { printableId } from '../http/schemas.ts'
-import { callTool, findTool, listedTools } from './catalog.ts'
+import { callTool, findTool, listedTools, toolMeant } from './catalog.ts'
 import type { McpCall } from './mcp-call.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { completeParameter, listResources, listResourceTemplates, readResource } from './resources.ts'
@@ -55,7 +55,7 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
     { capabilities: { tools: {}, resources, prompts: {}, completions: {} }, instructions: INSTRUCTIONS },
   )
   const answering = <T>(work: () => T | Promise<T>) =>
-    within(ANSWER_MS, Promise.resolve().then(work)).catch((error: unknown) => {
+    within(ANSWER_MS, Promise.resolve().then(work), 'The server took too long. Ask again in a moment.').catch((error: unknown) => {
       throw toProtocolError(error, deps, { request_id: request.id })
     })
   server.setRequestHandler('resources/list', () => answering(async () => ({ resources: await listResources(ctx) })))
@@ -90,7 +90,7 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
       return server.projectCallToolResult({ content: toolText(answer), structuredContent: answer }, tool.description.outputSchema)
     } catch (error) {
       if (error instanceof ProtocolError) throw error
-      return toToolError(error, deps, { request_id: request.id, tool: name.slice(0, 100) }, ctx.actor.lineage !== null)
+      return toToolError(error, deps, { request_id: request.id, tool: toolMeant(tool, input).description, isSubagent: ctx.actor.lineage !== null })
     }
   })
   return server
@@ -128,7 +128,8 @@ export function createHandler(deps: ApiDeps): McpHandler {
       for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value)
       // The key itself goes no further.
       const authInfo: AuthInfo = { token: '', clientId: ctx.actor.id, scopes: [...ctx.actor.scopes], extra: { ...call } }
-      const send = (signal: AbortSignal) => handler.fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers, signal }), { parsedBody, authInfo })
+      const send = (signal: AbortSignal) =>
+        handler.fetch(new Request(`http://localhost${pathOf(request)}`, { method, headers, signal }), { parsedBody, authInfo })
       return (parsedBody as { method?: unknown } | null)?.method === LISTEN_METHOD ? await subscriptions.open(call, send) : await send(gone)
     },
     close: () => handler.close(),

@@ -1,4 +1,4 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server'
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import type { ApiDeps } from '../api-deps.ts'
 import { toolText } from './tool.ts'
@@ -53,6 +53,14 @@ function notFoundHint(tool: string, isSubagent: boolean): string {
   return isSubagent ? 'Use the ids of your own brief and of its updates.' : MCP_HINTS.not_found
 }
 
+function hintFor(code: ErrorCode, { name, annotations }: Tool, isSubagent: boolean): string {
+  if (code === 'not_found') return notFoundHint(name, isSubagent)
+  // A second call would do it twice.
+  if (code === 'unavailable' && annotations?.idempotentHint !== true)
+    return 'It may have taken effect: look for that first, and call the tool again if it has not.'
+  return MCP_HINTS[code]
+}
+
 /**
  * An error as the result of a tool: what REST answers as a problem, with a hint at what to do next. As text alone, since `structuredContent` has to
  * be what the tool promises.
@@ -60,9 +68,9 @@ function notFoundHint(tool: string, isSubagent: boolean): string {
 export function toToolError(
   error: unknown,
   deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>,
-  about: { request_id: string; tool: string },
-  isSubagent: boolean,
+  { request_id, tool, isSubagent }: { request_id: string; tool: Tool; isSubagent: boolean },
 ): CallToolResult {
+  const about = { request_id, tool: tool.name }
   const { code, message, details } = toDomainError(error, deps, about)
   const { title, retryable } = ERROR_CODES[code]
   const { errors, retryAfterSeconds, ...extensions } = details
@@ -71,11 +79,11 @@ export function toToolError(
     code,
     title,
     detail: message,
-    hint: code === 'not_found' ? notFoundHint(about.tool, isSubagent) : MCP_HINTS[code],
+    hint: hintFor(code, tool, isSubagent),
     retryable,
     ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
     ...(errors === undefined ? {} : { errors }),
-    request_id: about.request_id,
+    request_id,
   }
   return { isError: true, content: toolText(problem) }
 }
@@ -94,7 +102,8 @@ function toDomainError(
   about: { request_id: string; tool?: string },
 ): DomainError {
   if (error instanceof DomainError) return error
-  if (deps.isUnavailable(error)) return deps.unavailable(error)
+  // Without what it says of keys of repetition, which MCP has not: the hint says what may be repeated.
+  if (deps.isUnavailable(error)) return deps.unavailable(error, true)
   deps.log.error({ err: error, ...about }, 'a request to /mcp failed')
   return new DomainError('internal', 'Something went wrong in the server. Its log has the cause under this request_id.')
 }
