@@ -32,7 +32,15 @@ export { evaluateOutput, evaluationEvent } from './evaluations/evaluate-output.t
 export { getEvaluationStats } from './evaluations/evaluation-stats.ts'
 export { exportTraining } from './evaluations/export-training.ts'
 export { flagQuality } from './evaluations/flag-quality.ts'
-export { getEvaluation, getEvaluationPayload, getSubtaskPayload, getTaskPayload, listEvaluations, type Payload } from './evaluations/read-evaluations.ts'
+export {
+  getEvaluation,
+  getEvaluationPayload,
+  getSubtaskPayload,
+  getTaskPayload,
+  kindOfEvaluated,
+  listEvaluations,
+  type Payload,
+} from './evaluations/read-evaluations.ts'
 export {
   createRelayPace,
   latestEventSeq,

@@ -8,6 +8,7 @@ import {
   assignTask,
   claimSubtask,
   createApiKey,
+  createEvaluation,
   createSchedule,
   createTask,
   createTsg,
@@ -181,6 +182,23 @@ describe('a tool', () => {
     ] as const) {
       expect(await call(client, name, input)).toMatchObject({ error: { code: 'forbidden', required_scope: expect.any(String), hint: MCP_HINTS.forbidden } })
     }
+  })
+
+  it('needs no scope that REST does not need', async () => {
+    const as = async (...scopes: Parameters<typeof api.key>[0]) => await connect(await api.key(scopes), { query: '?tools=all' })
+    const how = { runner: 'external', wait_seconds: 0.2 }
+    const spawned = (await call(await as('subtasks:write'), 'spawn_task', { task: 'x', ...how })) as { task_id: string }
+    expect(spawned).toMatchObject({ status: 'pending' })
+    const run = await call(await as('subagents:spawn'), 'spawn_subagent', { subagent_type: 'Explore', prompt: 'x', description: 'x', ...how })
+    expect(run).toMatchObject({ success: true, subtask_id: expect.any(String) })
+    const flag = { task_id: spawned.task_id, quality: 'good' }
+    expect(await call(await as('evaluations:write'), 'flag_sequence_quality', flag)).toMatchObject({ kind: 'subtask', training_candidate: true })
+    const { id } = (await createEvaluation(api.ctx, { output: 'Three birches.' })).evaluation
+    expect(await call(await as('evaluations:read'), 'request_full_payload', { task_id: id })).toMatchObject({
+      kind: 'evaluation',
+      full_output: 'Three birches.',
+    })
+    for (const subtaskId of [spawned.task_id, (run as { subtask_id: string }).subtask_id]) await api.call('DELETE', `/subtasks/${subtaskId}`, { key })
   })
 
   it('sees nothing of other projects', async () => {

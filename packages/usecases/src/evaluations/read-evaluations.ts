@@ -28,6 +28,15 @@ export async function listEvaluations(ctx: Ctx, query: EvaluationQuery): Promise
 /** An output that has been evaluated, whole. */
 export type Payload = Omit<EvaluatedOutput, 'output'> & { output: string }
 
+/** What the id of an evaluated output is of; `evaluation` where it is neither of a task nor of a subtask. */
+export async function kindOfEvaluated(ctx: Ctx, id: string): Promise<'task' | 'subtask' | 'evaluation'> {
+  requireScope(ctx.actor, 'evaluations:read')
+  return await reading(ctx, async (tx) => {
+    if ((await tasks.findTask(tx, id)) !== null) return 'task'
+    return (await subtasks.subtaskExists(tx, id)) ? 'subtask' : 'evaluation'
+  })
+}
+
 /** The output that an evaluation is of. @throws DomainError `not_found`, also where the output is not kept any more */
 export async function getEvaluationPayload(ctx: Ctx, id: string): Promise<Payload> {
   requireScope(ctx.actor, 'evaluations:read')

@@ -1,4 +1,4 @@
-import { hasScope, isTerminalTask, SUBTASK_STATUSES, TASK_STATUSES } from '@muster/domain'
+import { hasScope, isTerminalTask, notFound, SUBTASK_STATUSES, TASK_STATUSES } from '@muster/domain'
 import {
   type Ctx,
   cancelSubtask,
@@ -8,6 +8,7 @@ import {
   getEvaluationPayload,
   getSubtaskPayload,
   getTaskPayload,
+  kindOfEvaluated,
   listSchedules,
   listSubtasks,
   listTasks,
@@ -174,7 +175,7 @@ export const waitForTool = mcpTool({
 type Work = Extract<Found, { kind: 'task' | 'subtask' }>
 
 /** Waits for the ends of tasks and subtasks, and tells the caller of each. */
-export async function waitForWork({ ctx, deps, gone, authorizeAgain, report }: McpCaller, ids: readonly string[], seconds: number): Promise<Work[]> {
+async function waitForWork({ ctx, deps, gone, authorizeAgain, report }: McpCaller, ids: readonly string[], seconds: number): Promise<Work[]> {
   const known = new Map<string, Work>()
   // What has ended is not read again, and of the rest it is known what it is.
   const lookAt = async (id: string) => {
@@ -230,8 +231,7 @@ export const requestFullPayloadTool = mcpTool({
     next_offset: z.number().nullable(),
   }),
   async handle({ ctx }, { task_id: id, offset }) {
-    const work = await findByAnyId(ctx, id, ['task', 'subtask']).catch(nullIfNotFound)
-    const kind: (typeof PAYLOAD_KINDS)[number] = work?.kind ?? 'evaluation'
+    const kind = await kindOfEvaluated(ctx, id)
     const read = { task: getTaskPayload, subtask: getSubtaskPayload, evaluation: getEvaluationPayload }[kind]
     const { output, evaluationId, subtaskId } = await read(ctx, id)
     const { part, next } = pageOfText(output, offset)
@@ -249,8 +249,9 @@ export const flagSequenceQualityTool = mcpTool({
   input: z.strictObject({ task_id: uuid('Of a task or a subtask.'), ...newQualityFlagSchema.shape }),
   output: z.object({ success: z.boolean(), kind: z.enum(['task', 'subtask']), training_candidate: z.boolean() }),
   async handle({ ctx }, { task_id: id, ...flag }) {
-    const { kind } = await findByAnyId(ctx, id, ['task', 'subtask'])
-    const { trainingCandidate } = await flagQuality(ctx, { kind, id }, flag)
-    return { success: true, kind, training_candidate: trainingCandidate }
+    const flagAs = (kind: 'task' | 'subtask') => flagQuality(ctx, { kind, id }, flag).catch(nullIfNotFound)
+    const flagged = (await flagAs('task')) ?? (await flagAs('subtask'))
+    if (flagged === null) throw notFound('task or subtask')
+    return { success: true, kind: flagged.subject.kind, training_candidate: flagged.trainingCandidate }
   },
 })

@@ -1,20 +1,26 @@
 import { DomainError, hasScope, isTerminal, type Subtask, subtaskSessionId } from '@muster/domain'
-import { type Ctx, createSubtask, dispatchTask, listSteps, listSubagents, spawnSubagent } from '@muster/usecases'
+import { type Ctx, createSubtask, dispatchTask, getSpawned, getSubtask, listSteps, listSubagents, spawnSubagent } from '@muster/usecases'
 import { z } from 'zod'
 import { text, toTime, uuid } from '../../http/schemas.ts'
 import { fieldProblem, validationFailed } from '../../http/validation.ts'
 import { presentSpawn, subagentSpawnSchema } from '../../routes/subagents/subagent-schema.ts'
 import { newSubtaskSchema, pickRunner, toSpawnOptions } from '../../routes/subtasks/new-subtask-schema.ts'
+import { waitForEnd } from '../../routes/subtasks/wait-for-end.ts'
 import { type McpCaller, mcpTool, parse, WAIT_DEADLINE_MS } from '../tool.ts'
-import { presentResult, waitForWork } from './any-work.ts'
+import { presentResult } from './any-work.ts'
 
 const waitSeconds = z.number().min(0).max(60).default(0).describe('Wait this long for the result.')
 
 /** The subtask as it is after a wait; at once without one. */
-async function waitForSubtask(caller: McpCaller, subtask: Subtask, seconds: number): Promise<Subtask> {
+async function waitForSubtask(caller: McpCaller, subtask: Subtask, seconds: number, read: (ctx: Ctx, id: string) => Promise<Subtask>): Promise<Subtask> {
   if (seconds === 0 || isTerminal(subtask.status)) return subtask
-  const [seen] = await waitForWork(caller, [subtask.id], seconds)
-  return seen?.kind === 'subtask' ? seen.subtask : subtask
+  const { ctx, deps, gone, authorizeAgain, report } = caller
+  const look = async () => {
+    const seen = await read(ctx, subtask.id)
+    report(isTerminal(seen.status) ? 1 : 0, 1)
+    return seen
+  }
+  return await waitForEnd(deps, subtask.id, look, { ms: seconds * 1_000, gone, authorizeAgain })
 }
 
 const runner = text(64).optional()
@@ -52,7 +58,8 @@ export const spawnTaskTool = mcpTool({
       task_id === undefined
         ? await createSubtask(ctx, { ...options, task: body.task, priority, requiredOutputs: [] })
         : await dispatchTask(ctx, task_id, () => ({ ...options, priority }))
-    const subtask = await waitForSubtask(caller, spawned, wait_seconds)
+    // A caller that may not read subtasks cannot wait for one, and needs the id all the same.
+    const subtask = await waitForSubtask(caller, spawned, hasScope(ctx.actor, 'subtasks:read') ? wait_seconds : 0, getSubtask)
     return { task_id: subtask.id, session_id: subtaskSessionId(subtask.id), status: subtask.status, ...presentResult(subtask.result) }
   },
 })
@@ -103,7 +110,7 @@ export const spawnSubagentTool = mcpTool({
       throw await withNamesThatExist(ctx, error)
     })
     const { runnerReason, warnings } = spawned
-    const ended = await waitForSubtask(caller, spawned, wait_seconds ?? (spawned.background ? 0 : 60))
+    const ended = await waitForSubtask(caller, spawned, wait_seconds ?? (spawned.background ? 0 : 60), getSpawned)
     return presentSpawn({ ...ended, ...(runnerReason === undefined ? {} : { runnerReason }), ...(warnings === undefined ? {} : { warnings }) })
   },
 })
