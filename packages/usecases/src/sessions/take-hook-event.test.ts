@@ -314,6 +314,19 @@ describe('a long delivery', () => {
     expect(context?.length).toBeLessThan(10_000)
     expect(context?.split('[Hand-in Refused:').length).toBeGreaterThan(2)
   })
+
+  it('brings what is new in the room that a refused hand-in does not fit into', async () => {
+    const sessionId = newSession()
+    const required_outputs = Array.from({ length: 6 }, (_, index) => `${index}${'n'.repeat(115)}`)
+    const ids = (await Promise.all([1, 2, 3, 4, 5].map((nth) => makeTask(harness.ctx, { title: `Nth ${nth}`, required_outputs })))).map(({ id }) => id)
+    for (const id of ids) await hold(sessionId, { id })
+    while ((await take('PostToolUse', { sessionId })) !== null);
+    const waiting = await makeTask(harness.ctx, { title: 'Short' })
+    await hold(sessionId, waiting)
+    const lastAssistantMessage = ids.map((id) => `<npl-block type="result" task-id="${id}">\n{}\n</npl-block>`).join('\n')
+    const context = (await take('Stop', { sessionId, lastAssistantMessage }))?.context
+    expect(titlesIn(context)).toEqual(['Short'])
+  })
 })
 
 describe('a tool that fails', () => {

@@ -71,8 +71,10 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
     const delivery = { ack: 'manual', leaseSeconds: ANSWER_LEASE_SECONDS, messages: [], handIn, leavesTasks: isSubtask(ctx) } as const
     let lengthMax = ANSWER_LENGTH_MAX
     const shown = complaints.filter((complaint) => {
-      lengthMax -= complaint.length + 2
-      return lengthMax >= 0
+      const left = lengthMax - complaint.length - 2
+      if (left < 0) return false
+      lengthMax = left
+      return true
     })
     const { text, claimId } = await injectSession(ctx, sessionId, { ...delivery, lengthMax, isWhenStopping, isAwaited })
     const context = [...shown, ...(text === '' ? [] : [text])].join('\n\n')
