@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -86,6 +88,30 @@ it('says what to do about a wrong key, a wrong address and an option that it doe
   expect(await fails(['--url', 'http://127.0.0.1:9'])).toMatch(/^1 muster-mcp: No Muster answers at \S+ \(.+\): start it/)
   expect(await fails(['--url', 'ftp://muster'])).toMatch(/^2 muster-mcp: --url must be an address/)
   expect(await fails(['--key', 'secret'])).toMatch(/^2 muster-mcp: Unknown option '--key'/)
+})
+
+it('asks below the path of the address, whatever that ends with', async () => {
+  const asked: (string | undefined)[] = []
+  const server = createServer(({ url }, response) => {
+    asked.push(url)
+    response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  try {
+    for (const [path, expected] of [
+      ['', '/mcp'],
+      ['/mcp/', '/mcp'],
+      ['/team', '/team/mcp'],
+      ['/muster-mcp', '/muster-mcp/mcp'],
+    ] as const) {
+      asked.length = 0
+      await run(process.execPath, [program, '--url', `${origin}${path}`], { env: { PATH } }).catch(() => {})
+      expect([path, asked[0]]).toEqual([path, expected])
+    }
+  } finally {
+    await new Promise((resolve) => server.close(resolve))
+  }
 })
 
 it('survives a Muster that stops and comes back', async () => {

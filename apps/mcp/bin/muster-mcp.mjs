@@ -70,7 +70,7 @@ function readOptions() {
     const base = values.url ?? process.env.MUSTER_URL ?? DEFAULT_URL
     if (!URL.canParse(base) || !/^https?:/.test(base)) throw new Error(`--url must be an address such as ${DEFAULT_URL}, and ${base} is none.`)
     const url = new URL(base)
-    url.pathname = url.pathname.replace(/\/*(mcp\/*)?$/, '/mcp')
+    url.pathname = url.pathname.replace(/(\/+mcp)?\/*$/, '/mcp')
     for (const name of ['tools', 'session', 'agent']) if (values[name] !== undefined) url.searchParams.set(name, values[name])
     return { url, values }
   } catch (error) {
