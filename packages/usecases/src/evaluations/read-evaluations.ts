@@ -28,7 +28,7 @@ export async function listEvaluations(ctx: Ctx, query: EvaluationQuery): Promise
 /** An output that has been evaluated, whole. */
 export type Payload = Omit<EvaluatedOutput, 'output'> & { output: string }
 
-/** What the id of an evaluated output is of; `evaluation` where it is neither of a task nor of a subtask. */
+/** What the id of an evaluated output is of; `evaluation` where it is of no task and of no subtask. */
 export async function kindOfEvaluated(ctx: Ctx, id: string): Promise<'task' | 'subtask' | 'evaluation'> {
   requireScope(ctx.actor, 'evaluations:read')
   return await reading(ctx, async (tx) => {
