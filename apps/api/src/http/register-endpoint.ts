@@ -122,11 +122,14 @@ function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, repl
   }
 }
 
+/** Made once: a signal that is aborted without a reason makes an error with a stack, and every response closes. */
+const GONE = new DOMException('The caller has hung up, or has the whole answer.', 'AbortError')
+
 /** Aborted when the caller has hung up, or has the whole answer. */
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  if (response.destroyed) gone.abort()
+  response.once('close', () => gone.abort(GONE))
+  if (response.destroyed) gone.abort(GONE)
   return gone.signal
 }
 

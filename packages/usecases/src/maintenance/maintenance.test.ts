@@ -28,6 +28,19 @@ describe('keeping house', () => {
     await harness.admin`delete from attempts`
   })
 
+  it('leaves the statistics of a queue alone that is nearly empty, because all plans that use it would be made again', async () => {
+    await harness.admin`
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
+      select ${harness.ctx.actor.projectId}, 'subtask.created', 'subtask', gen_random_uuid(), '{}', 'system', 'test' from generate_series(1, 300)`
+    await harness.admin`delete from outbox`
+    await harness.admin`select pg_stat_force_next_flush()`
+    const [queue] = await harness.admin`select n_mod_since_analyze > 200 as churned from pg_stat_user_tables where relname = 'outbox'`
+    expect(queue).toEqual({ churned: true })
+    await refreshStatistics(harness.deps)
+    const [after] = await harness.admin`select reltuples::int as rows from pg_class where relname = 'outbox'`
+    expect(after).toEqual({ rows: -1 })
+  })
+
   it('changes nothing that is in use', async () => {
     const subtask = await spawn(harness.ctx)
     await deleteExpired(harness.deps)
