@@ -46,6 +46,32 @@ describe('what is gathered', () => {
     expect(batches.map(({ items }) => items)).toEqual([['a'], ['b'], ['c', 'd'], ['e']])
   })
 
+  it('waits for the lot under way while it is little, and not when a lot of its own is worth it', async () => {
+    const { executor, batches, batch } = gated(2)
+    const asked = [executor.add('first')]
+    await batch(0)
+    const few = Array.from({ length: 11 }, (_, place) => `few ${place}`)
+    asked.push(...few.map((item) => executor.add(item)))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(batches).toHaveLength(1)
+    asked.push(executor.add('one more'))
+    expect((await batch(1)).items).toEqual([...few, 'one more'])
+    for (const place of [0, 1]) (await batch(place)).go()
+    expect(await Promise.all(asked)).toHaveLength(13)
+  })
+
+  it('waits no longer than 20 ms for a lot that hangs', async () => {
+    const { executor, batch } = gated(2)
+    const asked = [executor.add('hangs')]
+    await batch(0)
+    asked.push(executor.add('goes'))
+    const second = await batch(1)
+    second.go()
+    expect(await asked[1]).toBe('GOES')
+    ;(await batch(0)).go()
+    expect(await asked[0]).toBe('HANGS')
+  })
+
   it('that is too much for one lot goes in several at once', async () => {
     const { executor, batches, batch } = gated(2, 2)
     const asked = ['a', 'b', 'c', 'd', 'e'].map((item) => executor.add(item))

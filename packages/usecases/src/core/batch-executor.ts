@@ -23,6 +23,11 @@ export async function isolating<Item, Answer>(items: readonly Item[], work: (ite
   return parts
 }
 
+/** With so many items waiting, another batch starts at once. A batch costs as much as a dozen of its items, so fewer wait for the running one. */
+const WORTH_A_BATCH = 12
+/** But no longer than this, because the running batch may be waiting for a lock. */
+const PATIENCE_MS = 20
+
 export interface BatchExecutorOptions {
   /** Batches that run at the same time. Items that come in the meantime wait for the next batch. */
   batchesAtOnce: number
@@ -52,13 +57,14 @@ export class BatchExecutor<Item, Answer> {
 
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject })
-      if (this.#waiting.length === 1) this.#begin()
+      const count = this.#waiting.push({ item, resolve, reject })
+      if (this.#running === 0 || count === WORTH_A_BATCH) this.#begin()
+      else if (count === 1) setTimeout(() => this.#begin(), PATIENCE_MS)
     })
   }
 
   #begin(): void {
-    if (this.#running === this.#options.batchesAtOnce) return
+    if (this.#running === this.#options.batchesAtOnce || this.#waiting.length === 0) return
     this.#running += 1
     // After all input that has arrived has been read.
     setImmediate(() => void this.#drain())
@@ -67,7 +73,8 @@ export class BatchExecutor<Item, Answer> {
   async #drain(): Promise<void> {
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
       // The rest need not wait for this batch.
-      if (this.#waiting.length > 0) this.#begin()
+      if (this.#waiting.length >= WORTH_A_BATCH) this.#begin()
+      else if (this.#waiting.length > 0) setTimeout(() => this.#begin(), PATIENCE_MS)
       await this.#run(batch)
     }
     this.#running -= 1

@@ -17,6 +17,8 @@ import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
 import { grantProjectPermitsSoon } from './grant-permits.ts'
 
 export interface NewSubtask {
+  /** Its id, of which the caller wants to know before it exists. Default: a new one. */
+  id?: string | undefined
   task: string
   agentId?: string | undefined
   priority?: Priority | undefined
@@ -95,7 +97,7 @@ export function prepareRun(ctx: Ctx, input: Omit<NewSubtask, 'runner'>, scope: S
   const { settings, actor } = ctx
   if (!settings.SUBTASK_ENABLED) throw new DomainError('subtasks_disabled', 'Subtasks are switched off on this server (SUBTASK_ENABLED=false).')
   return {
-    id: ctx.newId(),
+    id: input.id ?? ctx.newId(),
     projectId: actor.projectId,
     agentId: actor.agentId ?? input.agentId ?? DEFAULT_AGENT,
     parentSessionId: input.parentSessionId ?? null,

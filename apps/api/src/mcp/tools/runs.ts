@@ -5,7 +5,7 @@ import { text, toTime, uuid } from '../../http/schemas.ts'
 import { fieldProblem, validationFailed } from '../../http/validation.ts'
 import { presentSpawn, subagentSpawnSchema } from '../../routes/subagents/subagent-schema.ts'
 import { newSubtaskSchema, pickRunner, toSpawnOptions } from '../../routes/subtasks/new-subtask-schema.ts'
-import { waitForEnd } from '../../routes/subtasks/wait-for-end.ts'
+import { spawnAndWait } from '../../routes/subtasks/wait-for-end.ts'
 import { type McpCaller, mcpTool, parse, WAIT_DEADLINE_MS } from '../tool.ts'
 import { presentResult } from './any-work.ts'
 
@@ -15,12 +15,12 @@ const waitSeconds = z.number().min(0).max(60).default(0).describe('Wait this lon
 async function waitForSubtask(caller: McpCaller, subtask: Subtask, seconds: number, read: (ctx: Ctx, id: string) => Promise<Subtask>): Promise<Subtask> {
   if (seconds === 0 || isTerminal(subtask.status)) return subtask
   const { ctx, deps, gone, authorizeAgain, report } = caller
-  const look = async () => {
+  const readAndReport = async () => {
     const seen = await read(ctx, subtask.id)
     report(isTerminal(seen.status) ? 1 : 0, 1)
     return seen
   }
-  return await waitForEnd(deps, subtask.id, look, { ms: seconds * 1_000, gone, authorizeAgain })
+  return await spawnAndWait(deps, subtask.id, () => Promise.resolve(subtask), readAndReport, { ms: seconds * 1_000, gone, authorizeAgain })
 }
 
 const runner = text(64).optional()
@@ -109,9 +109,7 @@ export const spawnSubagentTool = mcpTool({
     const spawned = await spawning.catch(async (error: unknown) => {
       throw await withNamesThatExist(ctx, error)
     })
-    const { runnerReason, warnings } = spawned
-    const ended = await waitForSubtask(caller, spawned, wait_seconds ?? (spawned.background ? 0 : 60), getSpawned)
-    return presentSpawn({ ...ended, ...(runnerReason === undefined ? {} : { runnerReason }), ...(warnings === undefined ? {} : { warnings }) })
+    return presentSpawn(await waitForSubtask(caller, spawned, wait_seconds ?? (spawned.background ? 0 : 60), getSpawned))
   },
 })
 

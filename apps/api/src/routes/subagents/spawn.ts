@@ -2,7 +2,7 @@ import { isTerminal, type Subtask } from '@muster/domain'
 import { getSpawned, Replay, spawnSubagent } from '@muster/usecases'
 import { type Answer, endpoint } from '../../http/endpoint.ts'
 import { pickRunner, requireTimeout, SPAWN_ERRORS } from '../subtasks/new-subtask-schema.ts'
-import { inTimeForLook, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from '../subtasks/wait-for-end.ts'
+import { inTimeForLook, onlyAccepted, spawnAndWait, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX } from '../subtasks/wait-for-end.ts'
 import { presentSpawn, spawnResultSchema, subagentParams, subagentSpawnSchema } from './subagent-schema.ts'
 
 const toAnswer = (subtask: Subtask): Answer => ({
@@ -10,17 +10,6 @@ const toAnswer = (subtask: Subtask): Answer => ({
   headers: { location: `/subtasks/${subtask.id}` },
   body: presentSpawn(subtask),
 })
-
-/** What is known of a subtask only while it is accepted. */
-function onlyAccepted({
-  runnerReason,
-  warnings,
-}: {
-  runnerReason?: string | undefined
-  warnings?: string[] | undefined
-}): Pick<Subtask, 'runnerReason' | 'warnings'> {
-  return { ...(runnerReason === undefined ? {} : { runnerReason }), ...(warnings === undefined ? {} : { warnings }) }
-}
 
 const LOCATION = { Location: 'Where its subtask can be read.' }
 
@@ -47,9 +36,8 @@ export const spawnSubagentEndpoint = endpoint({
     const wait = async (subtask: Subtask): Promise<Subtask> => {
       const waitMs = (wait_seconds ?? (subtask.background ? 0 : WAIT_SECONDS_MAX)) * 1_000
       if (waitMs === 0 || isTerminal(subtask.status)) return subtask
-      const look = () => inTimeForLook(getSpawned(ctx, subtask.id))
-      const ended = await waitForEnd(deps, subtask.id, look, { ms: waitMs, gone: gone(), authorizeAgain })
-      return { ...ended, ...onlyAccepted(subtask) }
+      const read = () => getSpawned(ctx, subtask.id)
+      return await spawnAndWait(deps, subtask.id, () => Promise.resolve(subtask), read, { ms: waitMs, gone: gone(), authorizeAgain })
     }
     requireTimeout(deps, body.timeout_seconds)
     try {

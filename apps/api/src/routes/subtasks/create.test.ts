@@ -14,6 +14,34 @@ describe('POST /subtasks', () => {
 
   const create = (body: unknown, headers: Record<string, string> = {}) => api.call('POST', '/subtasks', { key, body, headers })
 
+  describe('200, for a caller that waits', () => {
+    const complete = async (agentId: string) => {
+      const claimed = await api.call('POST', '/subtasks/claim', { key, body: { worker_id: 'w', wait_seconds: 5 } })
+      expect(claimed).toMatchObject({ status: 200, body: { subtask: { agent_id: agentId } } })
+      const { subtask, lease } = claimed.body
+      const ended = { lease_token: lease.token, result: 'Counted: 7.' }
+      expect((await api.call('POST', `/subtasks/${subtask.id}/complete`, { key, body: ended })).status).toBe(200)
+      return subtask.id
+    }
+
+    it('has the result as soon as there is one', async () => {
+      const [answer, id] = await Promise.all([create({ task: 'Count.', agent_id: 'waits', wait_seconds: 30 }), complete('waits')])
+      expect(answer).toMatchObject({ status: 200, body: { id, status: 'completed', result: 'Counted: 7.', runner_reason: expect.any(String) } })
+      expect(answer.headers.location).toBe(`/subtasks/${id}`)
+    })
+
+    it('waits for the same subtask when it is repeated with its key', async () => {
+      const body = { task: 'Count.', agent_id: 'again', wait_seconds: 0.1 }
+      const headers = { 'idempotency-key': 'count-again' }
+      const first = await create(body, headers)
+      expect(first.status).toBe(202)
+      await complete('again')
+      const second = await create(body, headers)
+      expect(second).toMatchObject({ status: 200, body: { id: first.body.id, result: 'Counted: 7.' } })
+      expect(second.headers['idempotent-replayed']).toBe('true')
+    })
+  })
+
   describe('202', () => {
     it('stores the subtask with the defaults and says where it is', async () => {
       const answer = await create({ task: '  Count the files.  ' })
@@ -35,6 +63,15 @@ describe('POST /subtasks', () => {
       const { runner_reason, ...stored } = answer.body
       expect(runner_reason).toBe('No other runner is available: an outside worker has to claim the subtask.')
       expect(read.body).toEqual(stored)
+    })
+
+    it('is also the answer to a caller that waits and whose time is over, or that may not read subtasks', async () => {
+      const startMs = performance.now()
+      const late = await create({ task: 'Never claimed.', wait_seconds: 0.2 })
+      expect(performance.now() - startMs).toBeGreaterThan(190)
+      expect(late).toMatchObject({ status: 202, body: { status: 'pending', runner_reason: expect.any(String) } })
+      const body = { task: 'Never claimed.', wait_seconds: 60 }
+      expect(await api.call('POST', '/subtasks', { key: await api.key(['subtasks:write']), body })).toMatchObject({ status: 202 })
     })
 
     it('takes required outputs as names and as objects', async () => {

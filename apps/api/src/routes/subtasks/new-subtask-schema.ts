@@ -5,6 +5,7 @@ import type { ApiDeps } from '../../api-deps.ts'
 import { metadata, printableId, requestComponent, storable, subagentNameField, text, toMicros } from '../../http/schemas.ts'
 import { fieldProblem, validationFailed } from '../../http/validation.ts'
 import { prioritySchema } from './subtask-schema.ts'
+import { WAIT_SECONDS_MAX } from './wait-for-end.ts'
 
 /** What a run can be refused for, whether it starts now or by a schedule. */
 export const SPAWN_ERRORS: readonly ErrorCode[] = ['spawn_blocked', 'subagent_not_found', 'subagent_invalid', 'background_mcp_blocked', 'runner_unavailable']
@@ -98,6 +99,12 @@ export const newSubtaskSchema = requestComponent(
     max_attempts: z.int().min(1).max(10).default(2).describe('The number of failed attempts after which the subtask fails.'),
     budget: newBudget.optional(),
     metadata: metadata.default({}),
+    wait_seconds: z
+      .number()
+      .min(0)
+      .max(WAIT_SECONDS_MAX)
+      .default(0)
+      .describe('Seconds to wait for the end. Waiting needs the scope `subtasks:read`; without it the answer comes at once.'),
   }),
   {
     task: 'List the public functions of src/ with one sentence each.',

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ApiDeps } from '../../api-deps.ts'
 import { createDemand } from '../../http/demand.ts'
 import { createEndWaiters } from '../../http/end-waiters.ts'
-import { waitForEnd } from './wait-for-end.ts'
+import { spawnAndWait, waitForEnd } from './wait-for-end.ts'
 
 const PENDING = { id: 's', projectId: 'p', status: 'pending' } as Subtask
 const ENDED: Subtask = { ...PENDING, status: 'completed' }
@@ -99,5 +99,40 @@ describe('a wait for the end of a subtask', () => {
     await settle()
     looks[1]?.resolve(PENDING)
     expect(await end).toBe(PENDING)
+  })
+})
+
+describe('a wait of the caller that spawns', () => {
+  const spawning = (read: () => Promise<Subtask>, seconds = 2) => {
+    const endWaiters = createEndWaiters(createDemand(1_000))
+    const isUnavailable = (error: unknown) => (error as Error).message === 'gone'
+    const { signal } = new AbortController()
+    const deps = { endWaiters, stopping: signal, isUnavailable } as unknown as ApiDeps
+    const spawn = () => Promise.resolve({ ...PENDING, runnerReason: 'Only one.' })
+    const answer = spawnAndWait(deps, 's', spawn, read, { ms: seconds * 1_000, gone: signal, authorizeAgain: async () => {} })
+    return { endWaiters, answer }
+  }
+
+  it('keeps what only the acceptance says', async () => {
+    const { endWaiters, answer } = spawning(() => Promise.resolve(ENDED))
+    await settle()
+    endWaiters.wake(['s'])
+    expect(await answer).toEqual({ ...ENDED, runnerReason: 'Only one.' })
+  })
+
+  it.each([new Error('gone'), new DomainError('unavailable', 'The database did not answer in time.')])(
+    'answers with what was accepted during an outage',
+    async (error) => {
+      const { answer } = spawning(() => Promise.reject(error))
+      await vi.advanceTimersByTimeAsync(1_000)
+      expect(await answer).toEqual({ ...PENDING, runnerReason: 'Only one.' })
+    },
+  )
+
+  it('fails with every other error', async () => {
+    const { answer } = spawning(() => Promise.reject(new Error('a defect')))
+    const refused = expect(answer).rejects.toThrow('a defect')
+    await vi.advanceTimersByTimeAsync(1_000)
+    await refused
   })
 })

@@ -1,4 +1,4 @@
-import { isTerminal, type Subtask } from '@muster/domain'
+import { DomainError, isTerminal, type Subtask } from '@muster/domain'
 import type { ApiDeps } from '../../api-deps.ts'
 import { LOOK_MS, within } from '../../http/deadline.ts'
 import { createWaiters } from '../../http/waiters.ts'
@@ -27,6 +27,39 @@ export interface Wait {
 /** Waits until a subtask has ended, the time is up, its caller has hung up or the process stops, and answers with what it is then. Holds no transaction. */
 export async function waitForEnd(deps: ApiDeps, id: string, look: () => Promise<Subtask>, wait: Wait): Promise<Subtask> {
   return await waitUntil(deps, [id], look, ({ status }) => isTerminal(status), wait)
+}
+
+/** What is known of a subtask only while it is accepted. */
+export function onlyAccepted({
+  runnerReason,
+  warnings,
+}: {
+  runnerReason?: string | undefined
+  warnings?: string[] | undefined
+}): Pick<Subtask, 'runnerReason' | 'warnings'> {
+  return { ...(runnerReason === undefined ? {} : { runnerReason }), ...(warnings === undefined ? {} : { warnings }) }
+}
+
+/**
+ * Spawns a subtask and waits for its end. During an outage it answers with what was accepted: without the id the caller would not find its subtask.
+ *
+ * @param id of the subtask that `spawn` makes, or has made
+ * @param read reads it later
+ */
+export async function spawnAndWait(deps: ApiDeps, id: string, spawn: () => Promise<Subtask>, read: () => Promise<Subtask>, wait: Wait): Promise<Subtask> {
+  let accepted: Subtask | undefined
+  const look = async () => {
+    if (accepted !== undefined) return { ...(await inTimeForLook(read())), ...onlyAccepted(accepted) }
+    accepted = await spawn()
+    return accepted
+  }
+  try {
+    return await waitForEnd(deps, id, look, wait)
+  } catch (error) {
+    const isOutage = deps.isUnavailable(error) || (error instanceof DomainError && error.code === 'unavailable')
+    if (accepted === undefined || !isOutage) throw error
+    return accepted
+  }
 }
 
 /** Looks at once, and again whenever one of these may have ended, until `isOver`, or until one of the other reasons to stop waiting. */
