@@ -4,6 +4,7 @@ import type { LocalCaller, RunnerDescription } from '@muster/runners'
 import type { Deps } from '@muster/usecases'
 import type { CredentialWatch } from './credential-watch.ts'
 import type { EventFeed } from './events/feed.ts'
+import type { DocumentCache } from './http/document-cache.ts'
 import type { EndWaiters } from './http/end-waiters.ts'
 import type { Waiters } from './http/waiters.ts'
 
@@ -19,6 +20,8 @@ export interface ApiDeps extends Deps {
   feed: EventFeed
   /** Requests that wait for an end. */
   endWaiters: EndWaiters
+  /** Subtasks that ended, as they are sent. */
+  subtaskDocuments: DocumentCache
   /** Ends streams whose credential has ended. */
   credentialWatch: CredentialWatch
   /** Requests of outside workers that wait; woken whenever jobs may be waiting. */

@@ -7,6 +7,7 @@ import type { ApiDeps } from './api-deps.ts'
 import { createCredentialWatch } from './credential-watch.ts'
 import { createEventFeed } from './events/feed.ts'
 import { createDemand, type Demand } from './http/demand.ts'
+import { DocumentCache } from './http/document-cache.ts'
 import { createEndWaiters } from './http/end-waiters.ts'
 import { createWaiters } from './http/waiters.ts'
 import { createReadiness } from './readiness.ts'
@@ -66,6 +67,7 @@ export function createDeps({ settings, environment, log, stopping }: Omit<Proces
     waiters,
     endWaiters: createEndWaiters(waiters),
     feed: createEventFeed(followers),
+    subtaskDocuments: new DocumentCache(),
     runWaiters: createWaiters(claimers),
     credentialWatch: createCredentialWatch((tokens) => findEndedTokens(deps, tokens), log),
     runners: remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS),

@@ -26,6 +26,7 @@ import {
   exportTraining,
   fireSchedules,
   flagQuality,
+  getChangedSubtask,
   getEvaluation,
   getEvaluationPayload,
   getEvaluationStats,
@@ -412,6 +413,7 @@ async function everything(): Promise<void> {
   await settleRuns(ctx, projectId, [{ subtaskId: run.id, attempt: run.attempt, end: completed() }])
   for (const each of await claimAll(ctx, { runners: ['external'] })) await settleOne(ctx, each, { kind: 'lost', ranMs: 0, lostMs: 0 })
   await getSubtask(ctx, run.id)
+  await getChangedSubtask(ctx, run.id, 'the version that was read')
   await getSubtask(ctx, second?.id ?? '')
   const cursor = ctx.newId()
   for (const filter of [

@@ -74,6 +74,8 @@ interface Description {
   validatesBody?: boolean
   /** True where the change has to say in `If-Match` which revision it was made from. */
   takesIfMatch?: boolean
+  /** True where the `ETag` changes with everything in the answer, so that `If-None-Match` spares the caller a body that it has. */
+  takesIfNoneMatch?: boolean
   /** True where the body is a collection of files: an archive or a form, and `body` is `filesBodySchema`. */
   takesFiles?: boolean
   /** True where work is started, which a subtask's own credential never may, whatever its scopes. */

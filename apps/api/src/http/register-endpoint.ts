@@ -9,6 +9,7 @@ import type { ApiDeps } from '../api-deps.ts'
 import { createEventSink } from '../events/sink.ts'
 import { onCredentialEnd } from '../plugins/auth.ts'
 import type { Answer, Endpoint, RawCall } from './endpoint.ts'
+import { namesTag } from './entity-tag.ts'
 import { tooLate } from './errors.ts'
 import { FILES_TYPES } from './files-body.ts'
 import { readIdempotency } from './idempotency.ts'
@@ -70,7 +71,8 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest,
   try {
     const { answer } = await inTime(endpoint.serve(call), (endpoint.deadlineMs ?? DEADLINE_MS) - reply.elapsedTime)
     if (answer.onSent !== undefined) callWhenSent(deps, request, reply.raw, answer.onSent)
-    return send(reply, answer)
+    const isKnown = endpoint.takesIfNoneMatch === true && namesTag(request.headers['if-none-match'], answer.headers?.etag)
+    return send(reply, isKnown ? { status: 304, headers: { etag: answer.headers?.etag ?? '' } } : answer)
   } catch (error) {
     if (!(error instanceof Replay)) throw error
     const { status, headers, body } = error.answer

@@ -59,7 +59,7 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
           description: 'An API key, `mst_…`. A server that was started open on loopback needs none.',
         },
       },
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, IfMatch: IF_MATCH, LastEventId: LAST_EVENT_ID },
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, IfMatch: IF_MATCH, IfNoneMatch: IF_NONE_MATCH, LastEventId: LAST_EVENT_ID },
       responses: sorted(errorResponses),
       examples: componentExamples(endpoints),
       schemas: componentSchemas(),
@@ -86,6 +86,15 @@ const IF_MATCH = {
   example: '"3"',
 }
 
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of what the caller has, several of them, or `*`. 304 without a body while it is the same.',
+  schema: { type: 'string' },
+  example: '"mB3wdLv6PfFVLNYMKc8rDg"',
+}
+
 const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   in: 'header',
@@ -100,6 +109,7 @@ function describeOperation(endpoint: Endpoint, errorResponses: Record<string, un
     ...parametersOf('query', endpoint),
     ...(endpoint.method === 'POST' && endpoint.yieldsAfterMs === undefined ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ...(endpoint.takesIfMatch === true ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
+    ...(endpoint.takesIfNoneMatch === true ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
     ...(endpoint.open === undefined ? [] : [{ $ref: '#/components/parameters/LastEventId' }]),
   ]
   return {

@@ -6,18 +6,41 @@ import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getSubtask(ctx: Ctx, id: string): Promise<Subtask> {
+  return (await getChangedSubtask(ctx, id, null)).subtask
+}
+
+/** A subtask with its version, which changes with everything that a reader sees. */
+export interface VersionedSubtask {
+  subtask: Subtask
+  version: string
+}
+
+/**
+ * @param knownVersion the version that the caller has already, or null
+ * @returns null if that is still the version
+ * @throws DomainError `not_found`
+ */
+export async function getChangedSubtask(ctx: Ctx, id: string, knownVersion: null): Promise<VersionedSubtask>
+export async function getChangedSubtask(ctx: Ctx, id: string, knownVersion: string | null): Promise<VersionedSubtask | null>
+export async function getChangedSubtask(ctx: Ctx, id: string, knownVersion: string | null): Promise<VersionedSubtask | null> {
   requireScope(ctx.actor, 'subtasks:read')
   requireOwnSubtask(ctx.actor, id)
-  const { subtask, resultBodyId } = requireFound(await readsOf(ctx.db).add({ projectId: ctx.actor.projectId, id }), 'subtask')
-  return resultBodyId === null ? subtask : { ...subtask, result: await reading(ctx, (tx) => bodies.readBody(tx, resultBodyId)) }
+  const read = requireFound(await readsOf(ctx.db).add({ projectId: ctx.actor.projectId, id, knownVersion }), 'subtask')
+  if (read === UNCHANGED) return null
+  const { subtask, version, resultBodyId } = read
+  if (resultBodyId === null) return { subtask, version }
+  return { subtask: { ...subtask, result: await reading(ctx, (tx) => bodies.readBody(tx, resultBodyId)) }, version }
 }
 
 interface SubtaskRead {
   projectId: string
   id: string
+  knownVersion: string | null
 }
 
-type SubtaskReads = BatchExecutor<SubtaskRead, subtasks.SubtaskHead | null>
+const UNCHANGED = 'unchanged'
+
+type SubtaskReads = BatchExecutor<SubtaskRead, subtasks.SubtaskHead | typeof UNCHANGED | null>
 const readsByDatabase = new WeakMap<Database, SubtaskReads>()
 
 /** Reads that come at once share a statement for each project. None sees a state from before its call. */
@@ -29,15 +52,21 @@ function readsOf(db: Database): SubtaskReads {
   return reads
 }
 
-async function readHeads(db: Database, items: readonly SubtaskRead[]): Promise<{ answer: subtasks.SubtaskHead | null }[]> {
-  const found = await Promise.all(
-    [...Map.groupBy(items, ({ projectId }) => projectId)].map(async ([projectId, reads]) => {
-      const ids = reads.map(({ id }) => id)
-      return [projectId, await readOnce(db, projectId, (tx) => subtasks.listSubtaskHeads(tx, ids))] as const
-    }),
-  )
-  const byProject = new Map(found)
-  return items.map(({ projectId, id }) => ({ answer: byProject.get(projectId)?.get(id) ?? null }))
+async function readHeads(db: Database, items: readonly SubtaskRead[]): Promise<{ answer: subtasks.SubtaskHead | typeof UNCHANGED | null }[]> {
+  const byProject = Map.groupBy(items, ({ projectId }) => projectId)
+  const found = await Promise.all([...byProject].map(async ([projectId, reads]) => [projectId, await readHeadsOf(db, projectId, reads)] as const))
+  const answers = new Map(found)
+  return items.map((item) => ({ answer: answers.get(item.projectId)?.(item) ?? null }))
+}
+
+/** Most reads are of subtasks that ended and have not changed: asking for their versions is much cheaper than reading them. */
+async function readHeadsOf(db: Database, projectId: string, reads: readonly SubtaskRead[]) {
+  const known = reads.filter(({ knownVersion }) => knownVersion !== null).map(({ id }) => id)
+  const versions = known.length === 0 ? null : await readOnce(db, projectId, (tx) => subtasks.listSubtaskVersions(tx, known))
+  const isChanged = ({ id, knownVersion }: SubtaskRead) => knownVersion === null || versions?.get(id) !== knownVersion
+  const changed = reads.filter(isChanged).map(({ id }) => id)
+  const heads = changed.length === 0 ? null : await readOnce(db, projectId, (tx) => subtasks.listSubtaskHeads(tx, changed))
+  return (read: SubtaskRead) => (isChanged(read) ? (heads?.get(read.id) ?? null) : UNCHANGED)
 }
 
 export interface SubtaskQuery {

@@ -1,17 +1,36 @@
 import { testDatabase } from '@muster/testing'
 import { cancelSubtask } from '@muster/usecases'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
 
 describe('GET /subtasks/{id}', () => {
   let api: TestApi
   let key: string
+  /** Changes what another process may change. */
+  let admin: postgres.Sql
 
   beforeAll(async () => {
-    api = await startApi(await testDatabase(), { SUBTASK_MAX_PENDING: '1000' })
+    const database = await testDatabase()
+    admin = postgres(database.adminUrl, { max: 1 })
+    api = await startApi(database, { SUBTASK_MAX_PENDING: '1000' })
     key = await api.key(['subtasks:read'])
   })
-  afterAll(() => api.close())
+  afterAll(async () => {
+    await admin.end()
+    await api.close()
+  })
+
+  const read = (id: string, tag?: unknown, query = '') =>
+    api.call('GET', `/subtasks/${id}${query}`, { key, ...(tag === undefined ? {} : { headers: { 'if-none-match': String(tag) } }) })
+
+  /** A subtask that ended, read before: the process may keep its document. */
+  async function readEnded(): Promise<{ id: string; tag: string }> {
+    const { id } = await spawnExternal(api.ctx)
+    await cancelSubtask(api.ctx, id)
+    const { headers } = await read(id)
+    return { id, tag: String(headers.etag) }
+  }
 
   describe('200', () => {
     it('shows the subtask', async () => {
@@ -42,6 +61,78 @@ describe('GET /subtasks/{id}', () => {
     })
   })
 
+  describe('200, with an ETag', () => {
+    it('is the same while the subtask is, and another one after every change of its status', async () => {
+      const { id } = await spawnExternal(api.ctx)
+      const pending = await read(id)
+      expect(pending.headers.etag).toMatch(/^"[\w-]{22}"$/)
+      expect((await read(id)).headers.etag).toBe(pending.headers.etag)
+      await cancelSubtask(api.ctx, id)
+      const ended = await read(id, pending.headers.etag)
+      expect(ended).toMatchObject({ status: 200, body: { status: 'cancelled' } })
+      expect(ended.headers.etag).not.toBe(pending.headers.etag)
+    })
+
+    it('is sent with the document of a subtask that ended, which is equal at every read', async () => {
+      const { id, tag } = await readEnded()
+      const [first, second] = [await read(id), await read(id)]
+      expect(first.body).toMatchObject({ id, status: 'cancelled' })
+      expect(second.text).toBe(first.text)
+      expect([first.headers.etag, second.headers.etag]).toEqual([tag, tag])
+      expect(second.headers['content-type']).toBe('application/json; charset=utf-8')
+    })
+
+    it('shows what another process changes after the end', async () => {
+      const { id, tag } = await readEnded()
+      await admin`update subtasks set summary = 'Changed.' where id = ${id}`
+      const answer = await read(id, tag)
+      expect(answer).toMatchObject({ status: 200, body: { summary: 'Changed.' } })
+      expect(answer.headers.etag).not.toBe(tag)
+    })
+
+    it('shows a result that was evaluated after the end, and again by a judge', async () => {
+      const { id } = await readEnded()
+      await admin`update subtasks set status = 'completed', final_outcome = 'completed' where id = ${id}`
+      const tags = [(await read(id)).headers.etag]
+      for (const score of [0.5, 0.25]) {
+        const isJudged = score === 0.25
+        const [{ id: evaluationId } = {}] = await admin<{ id: string }[]>`
+          insert into evaluations (project_id, id, origin, subtask_id, score, recommendation, detail, is_judged, judge_of)
+          select project_id, gen_random_uuid(), 'subtask', id, ${score}, 'review', '{}', ${isJudged}, ${isJudged ? admin`gen_random_uuid()` : null} from subtasks where id = ${id}
+          returning id`
+        const answer = await read(id, tags.at(-1))
+        expect(answer).toMatchObject({ status: 200, body: { evaluation: { id: evaluationId, score } } })
+        tags.push(answer.headers.etag)
+      }
+      expect(new Set(tags).size).toBe(3)
+    })
+  })
+
+  describe('304', () => {
+    it.each([
+      ['the tag', (tag: string) => tag],
+      ['a weak tag, as a proxy that compresses makes it', (tag: string) => `W/${tag}`],
+      ['a list with the tag', (tag: string) => `"other", W/"another",${tag}`],
+      ['*', () => '*'],
+    ])('answers %s without a body', async (_, header) => {
+      const { id, tag } = await readEnded()
+      const answer = await read(id, header(tag))
+      expect(answer).toMatchObject({ status: 304, text: '', headers: { etag: tag } })
+      expect(answer.headers['content-type']).toBeUndefined()
+    })
+
+    it('is not the answer to another tag, or to one without quotes', async () => {
+      const { id, tag } = await readEnded()
+      for (const header of ['"other"', tag.slice(1, -1), '']) expect((await read(id, header)).status).toBe(200)
+    })
+
+    it('is the answer when a wait ends without a change', async () => {
+      const { id } = await spawnExternal(api.ctx)
+      const { headers } = await read(id)
+      expect((await read(id, headers.etag, '?wait_seconds=1')).status).toBe(304)
+    })
+  })
+
   describe('400', () => {
     it.each([['wait_seconds=61'], ['wait_seconds=soon'], ['wait_seconds=1&wait_seconds=2'], ['wait=1']])('refuses ?%s', async (query) => {
       const { id } = await spawnExternal(api.ctx)
@@ -52,6 +143,18 @@ describe('GET /subtasks/{id}', () => {
   })
 
   describe('404', () => {
+    it('is the answer as soon as a subtask that was read before is deleted', async () => {
+      const { id, tag } = await readEnded()
+      await admin`delete from subtasks where id = ${id}`
+      expect((await read(id, tag)).status).toBe(404)
+    })
+
+    it('hides a document that was read before from another project', async () => {
+      const { id, tag } = await readEnded()
+      const strange = await api.key(['admin'], await api.stranger())
+      expect((await api.call('GET', `/subtasks/${id}`, { key: strange, headers: { 'if-none-match': tag } })).status).toBe(404)
+    })
+
     it('tells what is another project’s and what does not exist apart by nothing', async () => {
       const { id } = await spawnExternal(api.ctx)
       const strange = await api.key(['admin'], await api.stranger())

@@ -1,4 +1,4 @@
-import { DomainError, isTerminal, type Subtask } from '@muster/domain'
+import { DomainError, isTerminal, type Subtask, type SubtaskStatus } from '@muster/domain'
 import type { ApiDeps } from '../../api-deps.ts'
 import { LOOK_MS, within } from '../../http/deadline.ts'
 import { createWaiters } from '../../http/waiters.ts'
@@ -25,7 +25,7 @@ export interface Wait {
 }
 
 /** Waits until a subtask has ended, the time is up, its caller has hung up or the process stops, and answers with what it is then. Holds no transaction. */
-export async function waitForEnd(deps: ApiDeps, id: string, look: () => Promise<Subtask>, wait: Wait): Promise<Subtask> {
+export async function waitForEnd<T extends { status: SubtaskStatus }>(deps: ApiDeps, id: string, look: () => Promise<T>, wait: Wait): Promise<T> {
   return await waitUntil(deps, [id], look, ({ status }) => isTerminal(status), wait)
 }
 

@@ -200,11 +200,12 @@ export function fromText<Row>(row: AsText<Row>): Row {
   return row as Row
 }
 
-/** The columns of a subtask that is shown, with the latest evaluation of its result. */
-export type ShownRow = Pick<SubtaskRow, (typeof SHOWN)[number]> & { evaluation: EvaluationRef | null }
+/** The columns of a subtask that is shown, with the latest evaluation of its result, and `xmin` where it was asked for. */
+export type ShownRow = Pick<SubtaskRow, (typeof SHOWN)[number]> & { evaluation: EvaluationRef | null; rowVersion?: string }
 
 /** The columns that `Subtask` has as parts of others, or not at all. */
 const NESTED = {
+  rowVersion: undefined,
   resultBodyId: undefined,
   budgetMaxSteps: undefined,
   budgetMaxTokens: undefined,
