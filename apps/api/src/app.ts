@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { DomainError } from '@muster/domain'
 import Fastify, { type FastifyInstance } from 'fastify'
@@ -29,7 +30,8 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   const app = Fastify({
     // The hook below logs requests: at level debug, and nothing of a request but its ids.
     logger: false,
-    genReqId: () => deps.newId(),
+    // They need no order: a UUIDv7 would ask the system for random bytes at each request.
+    genReqId: () => randomUUID(),
     // The hook below answers with a problem.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -73,24 +75,28 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   return app
 }
 
+/** Hooks of every request that wait for nothing call back: a promise of each would cost a turn of the queue of microtasks. */
 function addRequestHooks(app: FastifyInstance, deps: ApiDeps): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('cache-control', 'no-store')
     if (deps.stopping.aborted && request.routeOptions.config.access !== 'public') {
       throw new DomainError('unavailable', 'The server is shutting down. Send the request again, to another server or to this one in a moment.')
     }
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     deps.log.debug(
       { request_id: request.id, method: request.method, path: pathOf(request), status: reply.statusCode, took_ms: Math.round(reply.elapsedTime) },
       'request answered',
     )
+    done()
   })
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     // An empty parameter, as in /subtasks/: a value to the router, another path to its caller.
     if (Object.entries(request.params as Record<string, string>).some(([name, value]) => name !== '*' && value === '')) {
       throw noSuchPath(request.method, pathOf(request))
     }
+    done()
   })
 }
 
@@ -108,6 +114,7 @@ function answerUnknownPaths(app: FastifyInstance, methodsOf: (path: string) => s
 /** A request may be answered before it has arrived completely, such as one whose body stalls. Its client may then leave the connection open. */
 function closeUnfinished(app: FastifyInstance): void {
   app.server.on('request', (request, response) => {
+    if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return
     response.once('finish', () => {
       if (request.complete) return
       const timer = setTimeout(() => {
@@ -127,8 +134,9 @@ function noSchemas(): never {
  * that was opened and never used, as load balancers and browsers keep in reserve: Node does not count it as idle.
  */
 function closeConnections(app: FastifyInstance, stopping: AbortSignal): void {
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (stopping.aborted) reply.header('connection', 'close')
+    done()
   })
   const unused = new Set<Socket>()
   app.server.on('connection', (socket: Socket) => {

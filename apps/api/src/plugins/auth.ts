@@ -55,9 +55,10 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
     if (spawns === true) requireSpawnAllowed(request.actor)
     if (access !== 'key' && access !== 'loopback') requireScope(request.actor, access)
   })
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', (request, _reply, done) => {
     // Not the time since the request began: a slow database would be asked twice by each request.
-    if (request.actor !== null && performance.now() - request.identifiedAtMs > SLOW_BODY_MS) await request.authorizeAgain()
+    if (request.actor === null || performance.now() - request.identifiedAtMs <= SLOW_BODY_MS) return done()
+    request.authorizeAgain().then(() => done(), done)
   })
 
   /** Each connection has one process at its other end: it is looked for once, however many requests follow. */

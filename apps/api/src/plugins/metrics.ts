@@ -29,8 +29,9 @@ export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters'>): {
 
 /** Measures every request under its route, never under its path, which would make a series of each id. */
 export function addRequestMetrics(app: FastifyInstance, observe: ReturnType<typeof createMetrics>['observe']): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
     observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
+    done()
   })
 }

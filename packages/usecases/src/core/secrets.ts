@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const KEY_PREFIX = 'mst_key_'
 export const SUBTASK_PREFIX = 'mst_sub_'
@@ -14,7 +14,7 @@ export interface Secret {
 }
 
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }
 
 export function newApiKeySecret(): Secret & { prefix: string } {
