@@ -9,6 +9,7 @@ import {
   readEventsAcrossProjects,
   relayOutbox,
   SAY_FOLLOWED_EVERY_MS,
+  startMaintenance,
 } from '@muster/usecases'
 import type { RunningDeps } from './deps.ts'
 import { within } from './http/deadline.ts'
@@ -73,7 +74,7 @@ function startLoops(deps: RunningDeps): Loop[] {
   followers.watch(onFollowersChange, onFollowersChange)
   claimers.watch(runListener.wake, runListener.wake)
   waiters.watch(endListener.wake, endListener.wake)
-  const maintenance = MAINTENANCE.map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: report.failed(what) }))
+  const maintenance = MAINTENANCE.map((task) => startMaintenance(deps, task, report.failed(task.what)))
   return [relay, crier, tailer, eventListener, runListener, endListener, ...maintenance]
 }
 

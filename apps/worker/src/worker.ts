@@ -1,6 +1,6 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
-import { createFailureReport, createRelayPace, MAINTENANCE, type MaintenanceTask, type RelayPace, relayOutbox } from '@muster/usecases'
+import { createFailureReport, createRelayPace, MAINTENANCE, type MaintenanceTask, type RelayPace, relayOutbox, startMaintenance } from '@muster/usecases'
 import { ActiveRuns } from './active-runs.ts'
 import { startClaiming } from './claiming.ts'
 import type { WorkerDeps } from './deps.ts'
@@ -70,14 +70,14 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace): Loops 
     claiming: startClaiming(deps, runs, { onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
     watching: startWatching(deps, runs, report.failed),
     relay: startLoop(() => report.watch(relayOutbox(deps)), { ...pace, onError: report.failed('relay events') }),
-    maintenance: startMaintenance(deps, report.failed),
+    maintenance: startAllMaintenance(deps, report.failed),
   }
 }
 
 /** What every process maintains, and the workspaces of this machine. */
-function startMaintenance(deps: WorkerDeps, onError: (what: string) => (error: unknown) => void): Loop[] {
+function startAllMaintenance(deps: WorkerDeps, onError: (what: string) => (error: unknown) => void): Loop[] {
   const workspaces: MaintenanceTask = { what: 'remove old workspaces', everyMs: 600_000, run: () => removeOldWorkspaces(deps) }
-  return [...MAINTENANCE, workspaces].map(({ what, everyMs, run }) => startLoop(async () => void (await run(deps)), { everyMs, onError: onError(what) }))
+  return [...MAINTENANCE, workspaces].map((task) => startMaintenance(deps, task, onError(task.what)))
 }
 
 /** Runs are released first: other workers wait for them. */

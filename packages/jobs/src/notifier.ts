@@ -16,8 +16,16 @@ export const CHANNELS = {
   judge: 'muster_judge',
 } as const
 
-/** `outbox`: events are waiting for the relay. Every process has a relay, so this channel stays within the process. */
-export type Channel = keyof typeof CHANNELS | 'outbox'
+/**
+ * Channels that stay within the process. `outbox`: events are waiting for the relay, and every process has one. `logged`: this process has moved events
+ * into the log.
+ */
+const LOCAL_CHANNELS = ['outbox', 'logged'] as const
+export type Channel = keyof typeof CHANNELS | (typeof LOCAL_CHANNELS)[number]
+
+function isLocal(channel: Channel): channel is (typeof LOCAL_CHANNELS)[number] {
+  return (LOCAL_CHANNELS as readonly Channel[]).includes(channel)
+}
 
 const QUIET_MS = 2
 /** A notification carries at most 8000 bytes; ids take 37 each. */
@@ -60,7 +68,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
   return {
     notify(channel, payload) {
       for (const onNotification of local.get(channel) ?? []) onNotification(payload === undefined ? [] : [payload])
-      if (channel === 'outbox') return
+      if (isLocal(channel)) return
       const payloads = waiting.get(channel) ?? new Set()
       if (payload !== undefined) payloads.add(payload)
       waiting.set(channel, payloads)
@@ -69,7 +77,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
     async listen(channel, onNotification) {
       const listeners = local.get(channel) ?? new Set()
       local.set(channel, listeners.add(onNotification))
-      if (channel === 'outbox') {
+      if (isLocal(channel)) {
         onNotification([])
         return async () => void listeners.delete(onNotification)
       }

@@ -7,11 +7,11 @@ export async function checkWrites(sql: Database['sql']): Promise<void> {
 }
 
 /** Creates missing partitions for the coming days and events. */
-export async function ensurePartitions(tx: Tx): Promise<void> {
+export async function ensurePartitions(tx: Pick<Tx, 'sql'>): Promise<void> {
   await tx.sql`select muster_ensure_partitions()`
 }
 
 /** Refreshes the planner's statistics of tables that have grown much since the last time. */
-export async function analyzeGrownTables(tx: Tx): Promise<void> {
+export async function analyzeGrownTables(tx: Pick<Tx, 'sql'>): Promise<void> {
   await tx.sql`select muster_analyze()`
 }

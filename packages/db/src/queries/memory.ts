@@ -61,7 +61,7 @@ export async function listEpisodes(tx: Tx, projectId: string, ids: readonly stri
 }
 
 /** Takes the next ended subtasks into memory. Returns how many events it read: fewer than `most` means that there are no more. */
-export async function rememberEpisodes(tx: Tx, most: number): Promise<number> {
+export async function rememberEpisodes(tx: Pick<Tx, 'sql'>, most: number): Promise<number> {
   const [row] = await tx.sql<{ read: number }[]>`select muster_remember_episodes(${most}) as read`
   return row?.read ?? 0
 }

@@ -30,8 +30,14 @@ export async function removeWorker(sql: Database['sql'], id: string): Promise<vo
 }
 
 /** Deletes workers that have been gone for a day. */
-export async function removeOldWorkers(tx: Tx): Promise<void> {
+export async function removeOldWorkers(tx: Pick<Tx, 'sql'>): Promise<void> {
   await tx.sql`delete from muster_system.workers where seen_at < (select muster_now()) - interval '1 day'`
+}
+
+/** Whether any subtask runs, of any project. */
+export async function isAnyRunning({ sql }: Pick<Tx, 'sql'>): Promise<boolean> {
+  const [row] = await sql<{ any: boolean }[]>`select exists (select from subtasks where status = 'running') as any`
+  return row?.any === true
 }
 
 export interface LostAttempt extends AttemptRef {
@@ -57,7 +63,7 @@ export interface LostAttempt extends AttemptRef {
  * count only once the server has been up for a whole lease; `leasesCount` says whether it has accepted writes for as long.
  */
 export async function findLostAttempts(
-  tx: Tx,
+  tx: Pick<Tx, 'sql'>,
   limits: { silentMs: number; leaseSeconds: number; leasesCount: boolean; limit: number },
 ): Promise<LostAttempt[]> {
   const rows = await tx.sql<

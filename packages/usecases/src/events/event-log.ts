@@ -52,7 +52,7 @@ export async function readEventsAcrossProjects(deps: Deps, afterSeq: number, lim
 const BATCH = 1_000
 
 /** The relay runs this often in any case, in milliseconds, and finds the events of a process that died before it moved them. */
-const RELAY_EVERY_MS = 500
+const RELAY_EVERY_MS = 1_000
 /** Each move waits for the disk and wakes the followers of the log, so the events of these milliseconds travel together. */
 const REST_MS = { followed: 25, otherwise: 250 }
 /** A process with followers says so every second: after this many milliseconds without a word, there are none. */
@@ -84,5 +84,6 @@ export function createRelayPace(): RelayPace {
  */
 export async function relayOutbox(deps: Deps): Promise<boolean> {
   const moved = await outbox.moveOutbox(deps.dispatchDb.sql, BATCH)
+  if (moved !== null && moved > 0) deps.notifier.notify('logged')
   return moved === null || moved === BATCH
 }

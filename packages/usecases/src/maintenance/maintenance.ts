@@ -1,4 +1,5 @@
-import { idempotency, maintenance, transaction, workers } from '@muster/db'
+import { idempotency, maintenance, workers } from '@muster/db'
+import { type Loop, startLoop } from '@muster/jobs'
 import type { Deps } from '../core/ctx.ts'
 import { checkWrites } from '../core/write-watch.ts'
 import { renewJudgementJobs, takeLostJudgements } from '../judgements/judge-evaluation.ts'
@@ -10,20 +11,20 @@ const BATCH = 5_000
 
 /** Makes the partitions of the coming days and of the next millions of events. */
 async function makePartitions(deps: Deps): Promise<void> {
-  await transaction(deps.dispatchDb, null, (tx) => maintenance.ensurePartitions(tx))
+  await maintenance.ensurePartitions(deps.dispatchDb)
 }
 
 /** Removes what is outlived: answers to repeated requests after a day, workers that are long gone. */
 export async function deleteExpired(deps: Deps): Promise<void> {
   for (let deleted = BATCH; deleted === BATCH; ) {
-    deleted = await transaction(deps.dispatchDb, null, (tx) => idempotency.deleteOldIdempotencyKeys(tx, BATCH))
+    deleted = await idempotency.deleteOldIdempotencyKeys(deps.dispatchDb, BATCH)
   }
-  await transaction(deps.dispatchDb, null, (tx) => workers.removeOldWorkers(tx))
+  await workers.removeOldWorkers(deps.dispatchDb)
 }
 
 /** Lets the planner know of tables that have grown: every few seconds, since a new database fills quickly. */
 export async function refreshStatistics(deps: Deps): Promise<void> {
-  await transaction(deps.dispatchDb, null, (tx) => maintenance.analyzeGrownTables(tx))
+  await maintenance.analyzeGrownTables(deps.dispatchDb)
 }
 
 export interface MaintenanceTask {
@@ -31,17 +32,36 @@ export interface MaintenanceTask {
   what: string
   everyMs: number
   run(deps: Deps): Promise<unknown>
+  /** While this holds, there is nothing to do: it is asked at its own, slower pace. */
+  idle?: { when(deps: Deps): Promise<boolean>; everyMs: number }
+  /** Events that this process has moved into the log make work: it runs soon after them, and otherwise at its own pace for those of a process that died. */
+  afterEvents?: { restMs: number }
 }
+
+/** Runs one at its pace. */
+export function startMaintenance(deps: Deps, { everyMs, run, idle, afterEvents }: MaintenanceTask, onError: (error: unknown) => void): Loop {
+  const work = async () => {
+    if (await idle?.when(deps)) return undefined
+    await run(deps)
+    return everyMs
+  }
+  const loop = startLoop(work, { everyMs: idle?.everyMs ?? everyMs, onError, ...afterEvents })
+  if (afterEvents !== undefined) void deps.notifier.listen('logged', () => loop.wake())
+  return loop
+}
+
+/** What does not run is not lost. A subtask that starts later has a worker that was alive then, and whose silence takes longer to be noticed. */
+const NOTHING_RUNS = { when: async (deps: Deps) => !(await workers.isAnyRunning(deps.dispatchDb)), everyMs: 1_000 }
 
 /**
  * Periodic work. Every process does it, APIs too, because with only outside workers there are no other processes. Several at once do not
  * disturb each other.
  */
 export const MAINTENANCE: readonly MaintenanceTask[] = [
-  { what: 'reap subtasks of lost workers', everyMs: 250, run: reapRuns },
+  { what: 'reap subtasks of lost workers', everyMs: 250, run: reapRuns, idle: NOTHING_RUNS },
   { what: 'write to the database', everyMs: 1_000, run: checkWrites },
-  { what: 'pass idle permits on', everyMs: 1_000, run: passIdlePermits },
-  { what: 'index ended subtasks', everyMs: 1_000, run: rememberEpisodes },
+  { what: 'pass idle permits on', everyMs: 2_000, run: passIdlePermits },
+  { what: 'index ended subtasks', everyMs: 10_000, run: rememberEpisodes, afterEvents: { restMs: 1_000 } },
   { what: 'grant missed permits', everyMs: 2_000, run: grantMissedPermits },
   { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },

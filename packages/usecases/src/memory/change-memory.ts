@@ -1,4 +1,4 @@
-import { facts, memory, transaction } from '@muster/db'
+import { facts, memory } from '@muster/db'
 import { DomainError, type Fact, notFound, requireController, requireScope } from '@muster/domain'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 
@@ -67,6 +67,6 @@ export async function rememberEpisodes(deps: Deps): Promise<void> {
   const startedAt = performance.now()
   let read = BATCH
   while (read === BATCH && performance.now() - startedAt < PASS_MS) {
-    read = await transaction(deps.dispatchDb, null, (tx) => memory.rememberEpisodes(tx, BATCH))
+    read = await memory.rememberEpisodes(deps.dispatchDb, BATCH)
   }
 }

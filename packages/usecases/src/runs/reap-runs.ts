@@ -20,9 +20,12 @@ export async function reapRuns(deps: Deps): Promise<number> {
   const { steadyMs } = deps.writes
   if (steadyMs < SEEN_AGAIN_MS) return 0
   const leaseSeconds = deps.settings.SUBTASK_LEASE_SECONDS
-  const lost = await transaction(deps.dispatchDb, null, (tx) =>
-    workers.findLostAttempts(tx, { silentMs: SILENT_MS, leaseSeconds, leasesCount: steadyMs >= leaseSeconds * 1_000, limit: REAP_LIMIT }),
-  )
+  const lost = await workers.findLostAttempts(deps.dispatchDb, {
+    silentMs: SILENT_MS,
+    leaseSeconds,
+    leasesCount: steadyMs >= leaseSeconds * 1_000,
+    limit: REAP_LIMIT,
+  })
   let reaped = 0
   for (const [projectId, attempts] of Map.groupBy(lost, (attempt) => attempt.projectId)) {
     const ends = attempts.map((attempt) => ({
@@ -56,7 +59,7 @@ async function takeLost(deps: Deps, projectId: string, ends: readonly RunEnd[]):
 
 /** Passes unclaimed permits on to rows of other runners in the same lane. */
 export async function passIdlePermits(deps: Deps): Promise<number> {
-  const idle = await transaction(deps.dispatchDb, null, (tx) => lanes.findIdlePermits(tx, IDLE_PERMIT_MS))
+  const idle = await lanes.findIdlePermits(deps.dispatchDb, IDLE_PERMIT_MS)
   let passed = 0
   for (const { projectId, subtaskId } of idle) {
     passed += await transaction(deps.db, projectId, async (tx) => {

@@ -34,17 +34,13 @@ export async function removeWorker(deps: Deps, workerId: string): Promise<void> 
 
 /** What a worker holds by what the database says: after a claim whose answer was lost, more than it knows of. */
 export async function listHeldRuns(deps: Deps, workerId: string): Promise<(AttemptRef & { projectId: string })[]> {
-  return await transaction(deps.dispatchDb, null, (tx) => checkpoints.listHeldRuns(tx, workerId))
+  return await checkpoints.listHeldRuns(deps.dispatchDb, workerId)
 }
 
 /** Of these attempts, those that are over: their subtask is there, and not running as that attempt. */
 export async function findOverAttempts(deps: Deps, attempts: readonly AttemptRef[]): Promise<AttemptRef[]> {
-  const rows = await transaction(deps.dispatchDb, null, (tx) =>
-    checkpoints.lookAtRuns(
-      tx,
-      attempts.map((attempt) => attempt.subtaskId),
-    ),
-  )
+  const ids = attempts.map((attempt) => attempt.subtaskId)
+  const rows = await checkpoints.lookAtRuns(deps.dispatchDb, ids)
   const known = new Map(rows.map((row) => [row.subtaskId, row]))
   return attempts.filter((attempt) => {
     const row = known.get(attempt.subtaskId)
@@ -55,20 +51,15 @@ export async function findOverAttempts(deps: Deps, attempts: readonly AttemptRef
 /** Renews all leases of a worker at once. What is missing from the answer is no longer its own. */
 export async function renewLeases(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunSignal[]> {
   if (attempts.length === 0) return []
-  return await transaction(deps.dispatchDb, null, (tx) =>
-    checkpoints.renewLeases(tx, attempts, { seconds: deps.settings.SUBTASK_LEASE_SECONDS, timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS }),
-  )
+  const lease = { seconds: deps.settings.SUBTASK_LEASE_SECONDS, timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS }
+  return await checkpoints.renewLeases(deps.dispatchDb, attempts, lease)
 }
 
 /** Looks at the runs that a notification names, without renewing their leases. A missing run no longer runs under that attempt. */
 export async function lookAtRuns(deps: Deps, attempts: readonly AttemptRef[]): Promise<RunSignal[]> {
   if (attempts.length === 0) return []
-  const rows = await transaction(deps.dispatchDb, null, (tx) =>
-    checkpoints.lookAtRuns(
-      tx,
-      attempts.map((attempt) => attempt.subtaskId),
-    ),
-  )
+  const ids = attempts.map((attempt) => attempt.subtaskId)
+  const rows = await checkpoints.lookAtRuns(deps.dispatchDb, ids)
   const own = new Map(attempts.map((attempt) => [attempt.subtaskId, attempt.attempt]))
   return rows.filter((row) => row.isRunning && own.get(row.subtaskId) === row.attempt)
 }

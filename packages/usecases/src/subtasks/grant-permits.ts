@@ -14,7 +14,7 @@ export async function grantFreePermits(deps: Deps, tx: Tx, projectId: string, ag
  * a note or a cancellation, is passed over, and would wait for ever if nothing else happened in its lane. Returns the number of permits.
  */
 export async function grantMissedPermits(deps: Deps): Promise<number> {
-  const projectIds = await transaction(deps.dispatchDb, null, (tx) => lanes.findWaitingProjects(tx))
+  const projectIds = await lanes.findWaitingProjects(deps.dispatchDb)
   let count = 0
   for (const projectId of projectIds) count += await grantProjectPermits(deps, projectId)
   return count

@@ -30,7 +30,7 @@ export async function insertIdempotencyKey(tx: Tx, projectId: string, actorId: s
 }
 
 /** Deletes answers that are older than a day. Returns how many. */
-export async function deleteOldIdempotencyKeys(tx: Tx, limit: number): Promise<number> {
+export async function deleteOldIdempotencyKeys(tx: Pick<Tx, 'sql'>, limit: number): Promise<number> {
   const rows = await tx.sql`
     delete from idempotency_keys where ctid in (
       select ctid from idempotency_keys where created_at < (select muster_now()) - interval '25 hours' order by created_at limit ${limit}

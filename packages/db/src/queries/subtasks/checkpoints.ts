@@ -74,7 +74,7 @@ export async function writeCheckpoint(tx: Tx, projectId: string, input: Checkpoi
  * `cancelRequested` in case the notification was lost. Across projects.
  */
 export async function renewLeases(
-  tx: Tx,
+  tx: Pick<Tx, 'sql'>,
   attempts: readonly AttemptRef[],
   lease: { seconds: number; timeoutGraceSeconds: number },
 ): Promise<{ subtaskId: string; attempt: number; cancelRequested: boolean; updateSeq: number }[]> {
@@ -96,7 +96,7 @@ export async function renewLeases(
 
 /** Reads the same without renewing anything. Across projects. */
 export async function lookAtRuns(
-  tx: Tx,
+  tx: Pick<Tx, 'sql'>,
   subtaskIds: readonly string[],
 ): Promise<{ subtaskId: string; attempt: number; isRunning: boolean; cancelRequested: boolean; updateSeq: number; taskHasUpdates: boolean }[]> {
   const rows = await tx.sql<{ id: string; attempt: number; is_running: boolean; cancel_requested: boolean; update_seq: number; task_has_updates: boolean }[]>`
@@ -116,7 +116,7 @@ export async function lookAtRuns(
 }
 
 /** The attempts that a worker runs according to the database. Across projects. */
-export async function listHeldRuns(tx: Tx, workerId: string): Promise<(AttemptRef & { projectId: string })[]> {
+export async function listHeldRuns(tx: Pick<Tx, 'sql'>, workerId: string): Promise<(AttemptRef & { projectId: string })[]> {
   const rows = await tx.sql<{ project_id: string; id: string; attempt: number }[]>`
     select project_id, id, attempt from subtasks where status = 'running' and worker_id = ${workerId}`
   return rows.map((row) => ({ projectId: row.project_id, subtaskId: row.id, attempt: row.attempt }))

@@ -89,7 +89,7 @@ export async function findWaitingLanes(tx: Tx, projectId: string): Promise<strin
 }
 
 /** Projects with a subtask that waits for a permit. One look into the index for each of them. Across projects. */
-export async function findWaitingProjects(tx: Tx): Promise<string[]> {
+export async function findWaitingProjects(tx: Pick<Tx, 'sql'>): Promise<string[]> {
   const rows = await tx.sql<{ project_id: string }[]>`
     with recursive waiting as (
       (select project_id from subtasks where status = 'pending' and not slot order by project_id limit 1)
@@ -209,7 +209,7 @@ export interface IdlePermit {
 }
 
 /** Finds permits whose subtasks have been unclaimed for `idleMs` while a subtask of another runner waits in the lane. Across projects. */
-export async function findIdlePermits(tx: Tx, idleMs: number): Promise<IdlePermit[]> {
+export async function findIdlePermits(tx: Pick<Tx, 'sql'>, idleMs: number): Promise<IdlePermit[]> {
   const rows = await tx.sql<{ project_id: string; id: string }[]>`
     select s.project_id, s.id from subtasks s
     where s.status = 'pending' and s.slot and s.slot_at < (select muster_now()) - ${idleMs} * interval '1 millisecond'

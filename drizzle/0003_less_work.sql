@@ -26,3 +26,13 @@ $$;
 ALTER FUNCTION muster_words(text) SET plan_cache_mode = force_generic_plan;
 --> statement-breakpoint
 ALTER FUNCTION muster_episode_words(uuid, text, text, text, uuid) SET plan_cache_mode = force_generic_plan;
+--> statement-breakpoint
+-- The update fails on a read-only server, and where the write-ahead log cannot be written. It fits into an existing page and so does not notice a full disk.
+-- The numbers do: they do not fit into 64 kB of memory, and need about a hundred kilobytes of a temporary file.
+CREATE OR REPLACE FUNCTION muster_system.check_writes() RETURNS void LANGUAGE plpgsql SET work_mem = '64kB' AS
+$$
+BEGIN
+  UPDATE muster_system.write_check SET at = clock_timestamp();
+  PERFORM count(*) FROM generate_series(1, 4000);
+END
+$$;
