@@ -59,6 +59,8 @@ interface Description {
   errors?: ErrorCode[]
   /** Longest time the handler may take, in milliseconds, where it is not the usual. */
   deadlineMs?: number
+  /** Longest time until the required body has arrived, in milliseconds, where the handler may wait much longer than that. */
+  bodyDeadlineMs?: number
   /**
    * For callers that must never be delayed or see an error: after this many milliseconds, and instead of every error except 401 and 403, they get an
    * empty 200.

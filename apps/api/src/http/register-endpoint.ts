@@ -46,7 +46,7 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
       bodyTypes: bodyTypesOf(endpoint),
       params: endpoint.params,
     },
-    handlerTimeout: endpoint.yieldsAfterMs ?? endpoint.deadlineMs ?? DEADLINE_MS,
+    handlerTimeout: endpoint.yieldsAfterMs ?? endpoint.bodyDeadlineMs ?? endpoint.deadlineMs ?? DEADLINE_MS,
     ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),
     // A stream cannot be asked for its headers alone without being opened.
     exposeHeadRoute: endpoint.method === 'GET' && endpoint.open === undefined && endpoint.lines === undefined,

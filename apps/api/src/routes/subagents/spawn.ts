@@ -2,7 +2,7 @@ import { isTerminal, type Subtask } from '@muster/domain'
 import { getSpawned, Replay, spawnSubagent } from '@muster/usecases'
 import { type Answer, endpoint } from '../../http/endpoint.ts'
 import { pickRunner, requireTimeout, SPAWN_ERRORS } from '../subtasks/new-subtask-schema.ts'
-import { inTimeForLook, onlyAccepted, spawnAndWait, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX } from '../subtasks/wait-for-end.ts'
+import { inTimeForLook, onlyAccepted, spawnAndWait, WAIT_BODY_DEADLINE_MS, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX } from '../subtasks/wait-for-end.ts'
 import { presentSpawn, spawnResultSchema, subagentParams, subagentSpawnSchema } from './subagent-schema.ts'
 
 const toAnswer = (subtask: Subtask): Answer => ({
@@ -31,6 +31,7 @@ export const spawnSubagentEndpoint = endpoint({
   },
   errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'not_found', 'invalid_transition', 'subtasks_disabled'],
   deadlineMs: WAIT_DEADLINE_MS,
+  bodyDeadlineMs: WAIT_BODY_DEADLINE_MS,
   async handle({ ctx, deps, params, body, gone, elapsedMs, authorizeAgain }) {
     const { wait_seconds } = body
     const wait = async (subtask: Subtask): Promise<Subtask> => {

@@ -3,7 +3,7 @@ import { createSubtask, getSubtask, Replay } from '@muster/usecases'
 import { type Answer, endpoint } from '../../http/endpoint.ts'
 import { newSubtaskSchema, SPAWN_ERRORS, toRequiredOutputs, toSpawnOptions } from './new-subtask-schema.ts'
 import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
-import { inTimeForLook, spawnAndWait, WAIT_DEADLINE_MS } from './wait-for-end.ts'
+import { inTimeForLook, spawnAndWait, WAIT_BODY_DEADLINE_MS, WAIT_DEADLINE_MS } from './wait-for-end.ts'
 
 const toAnswer = (subtask: Subtask): Answer => ({
   status: isTerminal(subtask.status) ? 200 : 202,
@@ -30,6 +30,7 @@ export const createSubtaskEndpoint = endpoint({
   },
   errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'subtasks_disabled'],
   deadlineMs: WAIT_DEADLINE_MS,
+  bodyDeadlineMs: WAIT_BODY_DEADLINE_MS,
   async handle({ ctx, deps, body, gone, elapsedMs, authorizeAgain }) {
     const id = ctx.newId()
     const create = () => {

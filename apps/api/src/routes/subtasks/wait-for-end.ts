@@ -3,6 +3,8 @@ import type { ApiDeps } from '../../api-deps.ts'
 import { LOOK_MS, within } from '../../http/deadline.ts'
 import { createWaiters } from '../../http/waiters.ts'
 
+/** A request that waits has to arrive as fast as any other. */
+export const WAIT_BODY_DEADLINE_MS = 5_000
 /** How long a caller may wait for the end of a subtask. */
 export const WAIT_SECONDS_MAX = 60
 /** Longest time a handler may take that waits so long. */
