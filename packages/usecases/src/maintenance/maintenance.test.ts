@@ -1,7 +1,8 @@
-import { type Harness, spawn, startHarness } from '@muster/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { claimOne, type Harness, spawn, startHarness } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { deleteExpired } from '../index.ts'
-import { refreshStatistics } from './maintenance.ts'
+import { MAINTENANCE, refreshStatistics, startMaintenance } from './maintenance.ts'
 
 let harness: Harness
 
@@ -47,5 +48,22 @@ describe('keeping house', () => {
     await deleteExpired(harness.deps)
     expect((await harness.admin`select from subtasks where id = ${subtask.id}`).length).toBe(1)
     expect((await harness.admin`select from idempotency_keys`).length).toBe(1)
+  })
+
+  it('writes nothing while no subtask runs, and checks writes within a second of the start of the first', async () => {
+    const failures: unknown[] = []
+    const loops = MAINTENANCE.map((task) => startMaintenance(harness.deps, task, (error) => failures.push(error)))
+    const writtenAt = async () => (await harness.admin<{ at: string }[]>`select at::text as at from muster_system.write_check`)[0]?.at
+    try {
+      const idle = await writtenAt()
+      await sleep(2_500)
+      expect(await writtenAt()).toBe(idle)
+      await spawn(harness.ctx)
+      await claimOne(harness.ctx, { workerId: 'outside' })
+      await vi.waitFor(async () => expect(await writtenAt()).not.toBe(idle), 1_500)
+    } finally {
+      await Promise.all(loops.map((loop) => loop.stop()))
+    }
+    expect(failures).toEqual([])
   })
 })

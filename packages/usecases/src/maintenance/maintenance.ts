@@ -53,13 +53,19 @@ export function startMaintenance(deps: Deps, { everyMs, run, idle, afterEvents }
 /** What does not run is not lost. A subtask that starts later has a worker that was alive then, and whose silence takes longer to be noticed. */
 const NOTHING_RUNS = { when: async (deps: Deps) => !(await workers.isAnyRunning(deps.dispatchDb)), everyMs: 1_000 }
 
+/** Only the reaper needs to know since when writes succeed, so they need not be checked again before something runs. A failure here is one of writes too. */
+const WRITES_ARE_KNOWN = {
+  when: async (deps: Deps) => deps.writes.steadyMs > 0 && (await NOTHING_RUNS.when(deps).catch(() => false)),
+  everyMs: 1_000,
+}
+
 /**
  * Periodic work. Every process does it, APIs too, because with only outside workers there are no other processes. Several at once do not
  * disturb each other.
  */
 export const MAINTENANCE: readonly MaintenanceTask[] = [
   { what: 'reap subtasks of lost workers', everyMs: 250, run: reapRuns, idle: NOTHING_RUNS },
-  { what: 'write to the database', everyMs: 1_000, run: checkWrites },
+  { what: 'write to the database', everyMs: 1_000, run: checkWrites, idle: WRITES_ARE_KNOWN },
   { what: 'pass idle permits on', everyMs: 2_000, run: passIdlePermits },
   { what: 'index ended subtasks', everyMs: 10_000, run: rememberEpisodes, afterEvents: { restMs: 1_000 } },
   { what: 'grant missed permits', everyMs: 2_000, run: grantMissedPermits },
