@@ -43,7 +43,9 @@ describe('the app', () => {
   it('shows health, readiness, metrics and its reference without a key', async () => {
     expect((await api.call('GET', '/healthz')).body).toEqual({ status: 'ok' })
     expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'ready', reason: null })
-    expect((await api.call('GET', '/metrics')).text).toContain('muster_http_request_duration_seconds')
+    const { text } = await api.call('GET', '/metrics')
+    expect(text).toContain('muster_http_request_duration_seconds')
+    expect(text).toContain('muster_api_process_cpu_seconds_total')
     const reference = await api.app.inject('/openapi.json')
     expect(reference.json().openapi).toBe('3.1.0')
     expect((await api.app.inject('/openapi.yaml')).body).toMatch(/^openapi: 3\.1\.0/)

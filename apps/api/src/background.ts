@@ -19,6 +19,8 @@ const TAIL_EVERY_MS = 500
 const TAIL_PAGE = 1_000
 /** A change of the demand wakes a listener; this is the pause after a failure. */
 const LISTENER_EVERY_MS = 500
+/** Without demand there is nothing to do, and a change of the demand wakes the loop. Each timer that fires costs an idle machine a quarter of a millisecond. */
+const RESTING_MS = 60_000
 /** Longest time to wait for work in the background when the process ends. All of it may be cut short. */
 const STOP_MS = 1_000
 
@@ -60,7 +62,10 @@ function startLoops(deps: RunningDeps): Loop[] {
     notifier.notify('followed')
     return undefined
   }
-  const crier = startLoop(sayFollowed, { everyMs: SAY_FOLLOWED_EVERY_MS, onError: report.failed('say that the log is followed') })
+  const crier = startLoop(sayFollowed, {
+    everyMs: () => (followers.isWanted() ? SAY_FOLLOWED_EVERY_MS : RESTING_MS),
+    onError: report.failed('say that the log is followed'),
+  })
   void notifier.listen('outbox', () => relay.wake())
   const tailer = startTailer(deps, report)
   const eventListener = startListener(deps, 'events', followers, () => tailer.wake(), report)
@@ -97,7 +102,7 @@ function startTailer(deps: RunningDeps, report: FailureReport): Loop {
     position = events.at(-1)?.id ?? position
     return events.length === TAIL_PAGE
   }
-  return startLoop(tail, { everyMs: TAIL_EVERY_MS, onError: report.failed('follow the log') })
+  return startLoop(tail, { everyMs: () => (followers.isWanted() ? TAIL_EVERY_MS : RESTING_MS), onError: report.failed('follow the log') })
 }
 
 /**
@@ -116,7 +121,8 @@ function startListener({ notifier }: RunningDeps, channel: Channel, demand: Dema
     }
     return undefined
   }
-  return startLoop(adjust, { everyMs: LISTENER_EVERY_MS, onError: report.failed(`listen to ${channel}`) })
+  const isAdjusted = () => demand.isWanted() === (stopListening !== undefined)
+  return startLoop(adjust, { everyMs: () => (isAdjusted() ? RESTING_MS : LISTENER_EVERY_MS), onError: report.failed(`listen to ${channel}`) })
 }
 
 /** The first phrases that a process reads load calendars, zones and names of months: better now than in a request. */

@@ -8,8 +8,8 @@ export interface Loop {
 }
 
 export interface LoopOptions {
-  /** Longest sleep between two runs, in milliseconds. */
-  everyMs: number
+  /** Longest sleep between two runs, in milliseconds. A function is asked after each run. */
+  everyMs: number | (() => number)
   /** Shortest time between two runs, in milliseconds. What arrives in between is handled together. */
   restMs?: number | (() => number)
   /** Receives the error of a run that throws. The loop continues after `everyMs`. */
@@ -36,7 +36,7 @@ export function startLoop(work: () => Promise<boolean | number | undefined>, { e
     })
 
   const running = (async () => {
-    let sleepMs = everyMs
+    let sleepMs = 0
     while (!stopped) {
       if (!woken) await sleep(sleepMs)
       if (stopped) return
@@ -44,17 +44,18 @@ export function startLoop(work: () => Promise<boolean | number | undefined>, { e
       const neededMs = typeof restMs === 'number' ? restMs : restMs()
       if (restedMs < neededMs) await delay(neededMs - restedMs)
       woken = false
-      sleepMs = everyMs
+      let more: boolean | number | undefined
       try {
-        const more = await work()
+        more = await work()
         if (more === true) woken = true
-        // Timers drop fractions of a millisecond: work that is due in 0.7 ms is not due after 0.
-        else if (typeof more === 'number') sleepMs = Math.min(Math.ceil(more), everyMs)
       } catch (error) {
         onError(error)
         // Also if it was woken: trying again at once would fail again.
         woken = false
       }
+      sleepMs = typeof everyMs === 'number' ? everyMs : everyMs()
+      // Timers drop fractions of a millisecond: work that is due in 0.7 ms is not due after 0.
+      if (typeof more === 'number') sleepMs = Math.min(Math.ceil(more), sleepMs)
       endedMs = performance.now()
     }
   })()
