@@ -22,7 +22,8 @@ async function kill(producer: ServingChild, startWorker: () => Promise<ServingCh
   return Math.max(...entries.map((entry) => entry.enteredMs)) - killedMs
 }
 
-async function measureOurs(bench: Bench): Promise<number> {
+/** Milliseconds from the kill of a worker until the last of its runs runs in another one. */
+export async function measureOurs(bench: Bench): Promise<number> {
   await using database = await bench.server.musterDatabase()
   await using spawner = await startSpawner(bench, database)
   return await kill(spawner, () => startMusterWorker(bench, database, HELD))

@@ -1,37 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApi } from '../contenders/api.ts'
-import { startMusterWorker } from '../contenders/muster.ts'
+import { type Door, installPeers, killDbos, killRestate, type OpenDoor, openDbos, openMuster, openRestate } from '../contenders/doors.ts'
 import { machineMs } from '../instrument/clock.ts'
 import { atLeast, atMost, type Bench, type Figure, type Goal, Rows } from '../instrument/figure.ts'
 import { sendHttpLoad } from '../instrument/http-load.ts'
-import { connections, type HttpTarget, sendJson } from '../instrument/http-rate.ts'
+import { connections } from '../instrument/http-rate.ts'
 import { produceAtRate } from '../instrument/open-loop.ts'
-import type { BenchDatabase } from '../instrument/server.ts'
 import { percentile } from '../instrument/statistics.ts'
 import { memoryOf, type Usage, usageOf } from '../instrument/usage.ts'
+import { measureOurs } from './crash-to-rerun.ts'
 
 const SLOTS = 100
 const BURST = 2_000
-const RATES = [20, 100] as const
+const RATES = [1, 20, 100] as const
 const READERS = 32
-/** The text of a task of 500 bytes. */
-const TASK = `Do nothing, and say so. ${'Say it again. '.repeat(34)}`.slice(0, 500)
-
-/** Submits a job and waits for its result, as a client does. Returns the milliseconds from the submission to the result. */
-async function runJob(target: HttpTarget, agent: ReturnType<typeof connections>, index: number): Promise<{ id: string; tookMs: number }> {
-  const body = JSON.stringify({ task: TASK, agent_id: `agent-${index % 5_000}`, runner: 'noop', wait_seconds: 30 })
-  const startMs = machineMs()
-  const { id, status } = await sendJson<{ id: string; status: string }>(agent.http, target, { method: 'POST', path: '/subtasks', body })
-  if (status !== 'completed') throw new Error(`subtask ${id} is ${status}`)
-  return { id, tookMs: machineMs() - startMs }
-}
-
 /** What a system used while something was done. */
-async function using<T>(pids: readonly number[], database: BenchDatabase, work: () => Promise<T>) {
+async function using<T>(bench: Bench, { pids, database }: Pick<Door, 'pids' | 'database'>, work: () => Promise<T>) {
   const transactions = async () => {
+    if (database === null) return 0
     // A session hands its counts in some time after the transaction.
     await sleep(1_500)
-    const [row] = await database.admin<{ count: string }[]>`select xact_commit + xact_rollback as count from pg_stat_database where datname = ${database.name}`
+    const [row] = await bench.server.admin<
+      { count: string }[]
+    >`select xact_commit + xact_rollback as count from pg_stat_database where datname = ${database.name}`
     return Number(row?.count)
   }
   const [before, count] = [await usageOf(pids), await transactions()]
@@ -49,58 +39,56 @@ async function using<T>(pids: readonly number[], database: BenchDatabase, work: 
   }
 }
 
-async function measureOnce(bench: Bench, rows: Rows): Promise<void> {
-  await using database = await bench.server.musterDatabase()
-  const api = await startApi(bench, database)
-  await using _api = api.process
-  await using worker = await startMusterWorker(bench, database, { capacity: SLOTS, runMs: 0 })
-  const target: HttpTarget = { url: api.address, headers: api.headers }
-  const pids = [api.process.pid, worker.pid, ...(await bench.server.pids())]
+async function measureOnce(bench: Bench, rows: Rows, name: string | null, open: OpenDoor): Promise<void> {
+  await using door = await open(bench)
+  const { pids } = door
   using agent = connections(BURST)
   let sent = 0
   const load = async (perSecond: number, seconds: number) => {
     const tookMs: number[] = []
     await produceAtRate(perSecond, seconds, async () => {
       sent += 1
-      const job = await runJob(target, agent, sent)
-      tookMs.push(job.tookMs)
-      return job.id
+      const startMs = machineMs()
+      const id = await door.runJob(agent, sent)
+      tookMs.push(machineMs() - startMs)
+      return id
     })
     return tookMs
   }
   const add = (label: string, unit: string, value: number, goal: Goal | null, better: 'lower' | 'higher' = 'lower') =>
-    rows.add({ label: `front door: ${label}`, unit, better, goal }, null, value)
+    rows.add({ label: `front door: ${label}`, unit, better, goal }, name, value)
   // As long as it takes for the code to be compiled.
   await load(100, bench.size(10, 2))
   await sleep(bench.size(3_000, 1_000))
 
   const restMs = bench.size(10_000, 2_000)
-  const idle = await using(pids, database, () => sleep(restMs))
+  const idle = await using(bench, door, () => sleep(restMs))
   add('idle, of a core', '%', (100 * idle.processorMs) / idle.tookMs, atMost(0.7, '%'))
-  add('idle, transactions a second', '/s', (1_000 * idle.transactions) / idle.tookMs, null)
+  if (door.database !== null) add('idle, transactions a second', '/s', (1_000 * idle.transactions) / idle.tookMs, null)
   add('memory, idle', 'MB', await memoryOf(pids), atMost(220, 'MB'))
   for (const perSecond of RATES) {
     const seconds = bench.size(15, 2)
-    const { result, ...used } = await using(pids, database, () => load(perSecond, seconds))
+    const { result, ...used } = await using(bench, door, () => load(perSecond, seconds))
     const goals = {
+      1: { p50: null, p99: null, processor: null },
       20: { p50: atMost(6, 'ms'), p99: atMost(15, 'ms'), processor: atMost(5, 'ms') },
       100: { p50: null, p99: atMost(20, 'ms'), processor: atMost(3.5, 'ms') },
     }[perSecond]
     add(`result known at ${perSecond}/s, p50`, 'ms', percentile(result, 0.5), goals.p50)
     add(`result known at ${perSecond}/s, p99`, 'ms', percentile(result, 0.99), goals.p99)
     add(`processor a job at ${perSecond}/s`, 'ms', used.processorMs / result.length, goals.processor)
-    add(`transactions a job at ${perSecond}/s`, '', used.transactions / result.length, null)
+    if (door.database !== null) add(`transactions a job at ${perSecond}/s`, '', used.transactions / result.length, null)
     add(`context switches a job at ${perSecond}/s`, '', used.contextSwitches / result.length, null)
     bench.log(
-      `${perSecond}/s: p50 ${percentile(result, 0.5).toFixed(1)} ms, p99 ${percentile(result, 0.99).toFixed(1)} ms, processor ${(used.processorMs / result.length).toFixed(2)} ms, ${(used.transactions / result.length).toFixed(1)} transactions a job`,
+      `${name ?? 'Muster'} at ${perSecond}/s: p50 ${percentile(result, 0.5).toFixed(1)} ms, p99 ${percentile(result, 0.99).toFixed(1)} ms, processor ${(used.processorMs / result.length).toFixed(2)} ms, ${(used.transactions / result.length).toFixed(1)} transactions a job`,
     )
   }
   const count = bench.size(BURST, 200)
   const ids: string[] = []
-  const burst = await using(pids, database, async () => {
+  const burst = await using(bench, door, async () => {
     const jobs = Array.from({ length: count }, async () => {
       sent += 1
-      ids.push((await runJob(target, agent, sent)).id)
+      ids.push(await door.runJob(agent, sent))
     })
     await Promise.all(jobs)
   })
@@ -108,25 +96,57 @@ async function measureOnce(bench: Bench, rows: Rows): Promise<void> {
   add('processor a job in the burst', 'ms', burst.processorMs / count, null)
   add('memory, after the burst', 'MB', await memoryOf(pids), atMost(350, 'MB'))
   const reads = await sendHttpLoad({
-    ...target,
+    ...door.result.target,
     connections: READERS,
     seconds: bench.size(5, 1),
-    request: (index) => ({ method: 'GET', path: `/subtasks/${ids[index % ids.length]}` }),
+    request: (index) => ({ method: 'GET', path: door.result.path(ids[index % ids.length] as string) }),
   })
   add('GET of a finished subtask', '/s', reads.perSecond, atLeast(6_000, '/s'), 'higher')
   bench.log(
-    `burst ${((1_000 * count) / burst.tookMs).toFixed(0)}/s, ${(burst.processorMs / count).toFixed(2)} ms of processor a job; GET ${reads.perSecond.toFixed(0)}/s; idle ${((100 * idle.processorMs) / idle.tookMs).toFixed(2)} %`,
+    `${name ?? 'Muster'}: burst ${((1_000 * count) / burst.tookMs).toFixed(0)}/s, ${(burst.processorMs / count).toFixed(2)} ms of processor a job; GET ${reads.perSecond.toFixed(0)}/s; idle ${((100 * idle.processorMs) / idle.tookMs).toFixed(2)} %`,
   )
 }
+
+/** What each keeps: all of them the submission and the result before the client has it, on disk. */
+const PEERS: { name: string; open: OpenDoor; isOnce?: boolean; kill?: (bench: Bench) => Promise<number> }[] = [
+  { name: 'Restate 1.7.12', open: openRestate, kill: killRestate },
+  { name: 'DBOS 5.3.0, polls of 10 ms', open: openDbos(10) },
+  // Its polls of a second take long to measure, and vary little.
+  { name: 'DBOS 5.3.0', open: openDbos(undefined), isOnce: true, kill: killDbos },
+]
+const KILLED = { label: 'front door: kill -9 of the worker → its work runs again', unit: 'ms', better: 'lower', goal: null } as const
 
 export const frontDoor: Figure = {
   name: 'front-door',
   title: `POST /subtasks of 500 bytes with wait_seconds → a worker process runs a no-op → the client has the result; ${SLOTS} slots`,
   raised: `SUBTASK_WORKERS=${SLOTS}`,
-  notes: ['processor, context switches and memory are those of API, worker and PostgreSQL together, without the client; Linux only'],
+  notes: [
+    'processor, context switches and memory are those of API, worker and PostgreSQL together, without the client; Linux only',
+    'peers: Restate keeps log and results in RocksDB of its own and its worker is started again after kill -9; DBOS is a queue in the same PostgreSQL, with polls of 10 ms and with its default of a second (one run); LangGraph is not measured',
+  ],
   async measure(bench) {
     const rows = new Rows()
-    for (let run = 1; run <= bench.runs; run += 1) await measureOnce(bench, rows)
+    let installing: Promise<void> | undefined
+    const missing = new Set<string>()
+    for (let run = 1; run <= bench.runs; run += 1) {
+      await measureOnce(bench, rows, null, openMuster)
+      rows.add(KILLED, null, await measureOurs(bench))
+      for (const { name, open, isOnce } of PEERS) {
+        if (missing.has(name) || (isOnce && run > 1)) continue
+        const measured = await bench.peer(name, async () => {
+          installing ??= installPeers()
+          await installing
+          await measureOnce(bench, rows, name, open)
+          return true
+        })
+        if (measured === null) missing.add(name)
+      }
+    }
+    for (const { name, kill } of PEERS) {
+      if (kill === undefined || missing.has(name)) continue
+      const killed = await bench.peer(`${name} after kill -9`, () => kill(bench))
+      if (killed !== null) rows.add(KILLED, name, killed)
+    }
     return rows.list()
   },
 }
