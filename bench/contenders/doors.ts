@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +15,7 @@ import { startMusterWorker } from './muster.ts'
 /** The text of a task of 500 bytes. */
 const TASK = `Do nothing, and say so. ${'Say it again. '.repeat(34)}`.slice(0, 500)
 const PEERS = fileURLToPath(new URL('../peers/', import.meta.url))
+const LANGGRAPH = join(PEERS, 'langgraph')
 const CAPACITY = 100
 const START_MS = 60_000
 /** How long the job of a killed worker is waited for. */
@@ -30,8 +31,8 @@ export interface Door extends AsyncDisposable {
   database: { name: string } | null
   /** Submits a job that does nothing. Resolves with its id when the client has the result. */
   runJob(agent: Agent, index: number): Promise<string>
-  /** Where a result is read later, and how. */
-  result: { target: HttpTarget; path(id: string): string }
+  /** Where a result is read later, and how; null where it is not kept. */
+  result: { target: HttpTarget; path(id: string): string } | null
 }
 
 /** Starts a system with one worker process that runs up to 100 jobs at once. */
@@ -42,11 +43,18 @@ export async function installPeers(): Promise<void> {
   await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: PEERS, timeout: 180_000 })
 }
 
+/** The same for LangGraph's server, where Python is there. @throws the error of Python or pip */
+export async function installLangGraph(): Promise<void> {
+  const run = promisify(execFile)
+  await run('python3', ['-m', 'venv', join(LANGGRAPH, 'venv')], { timeout: 60_000 })
+  await run(join(LANGGRAPH, 'venv/bin/pip'), ['install', '--quiet', '--requirement', join(LANGGRAPH, 'requirements.txt')], { timeout: 300_000 })
+}
+
 /** A program of a peer. Ends with the measurement, at once: nothing of it is kept. */
-async function startPeer(bench: Bench, name: string, command: string, args: string[], env: Record<string, string>, ready: RegExp) {
+async function startPeer(bench: Bench, name: string, command: string, args: string[], env: Record<string, string>, ready: RegExp, cwd = PEERS) {
   const logFile = join(bench.folder, `${name}-${process.hrtime.bigint()}.log`)
   const output = openSync(logFile, 'a', 0o600)
-  const child = spawn(command, args, { cwd: PEERS, env: { PATH: process.env.PATH ?? '', HOME: bench.folder, ...env }, stdio: ['ignore', output, output] })
+  const child = spawn(command, args, { cwd, env: { PATH: process.env.PATH ?? '', HOME: bench.folder, ...env }, stdio: ['ignore', output, output] })
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()))
   const log = () => readFileSync(logFile, 'utf8')
   const kill = async () => {
@@ -211,4 +219,29 @@ export async function killDbos(bench: Bench): Promise<number> {
   await runs.kill()
   const again = await Promise.race(others.map((worker) => entered(worker.log)))
   return again - killedMs
+}
+
+/** LangGraph's development server, which keeps its runs in memory: API and 100 workers in one Python process. */
+export async function openLangGraph(bench: Bench): Promise<Door> {
+  const folder = await mkdtemp(join(bench.folder, 'langgraph-'))
+  // It leaves files beside its graph.
+  for (const file of ['graph.py', 'langgraph.json']) await cp(join(LANGGRAPH, file), join(folder, file))
+  const port = await freePort()
+  const args = ['dev', '--no-browser', '--no-reload', '--port', String(port), '--n-jobs-per-worker', String(CAPACITY)]
+  const env = { LANGGRAPH_CLI_NO_ANALYTICS: '1', LANGSMITH_TRACING: 'false', PATH: `${join(LANGGRAPH, 'venv/bin')}:${process.env.PATH}` }
+  const server = await startPeer(bench, 'langgraph', join(LANGGRAPH, 'venv/bin/langgraph'), args, env, /Starting \d+ background workers/, folder)
+  const target: HttpTarget = { url: `http://127.0.0.1:${port}`, headers: {} }
+  return keep(
+    {
+      pids: [server.pid],
+      database: null,
+      async runJob(agent: Agent, index: number) {
+        const body = JSON.stringify({ assistant_id: 'noop', input: { task: TASK } })
+        await sendJson<object>(agent.http, target, { method: 'POST', path: '/runs/wait', body })
+        return String(index)
+      },
+      result: null,
+    },
+    async () => await server[Symbol.asyncDispose](),
+  )
 }
