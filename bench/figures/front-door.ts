@@ -70,7 +70,8 @@ async function measureOnce(bench: Bench, rows: Rows, name: string | null, open: 
     rows.add({ label: `front door: ${label}`, unit, better, goal }, name, value)
   // As long as it takes for the code to be compiled.
   await load(100, bench.size(10, 2))
-  await sleep(bench.size(3_000, 1_000))
+  // What follows a load, such as indexing and the collection of garbage, is not idling.
+  await sleep(bench.size(15_000, 1_000))
 
   const restMs = bench.size(10_000, 2_000)
   const idle = await using(bench, door, () => sleep(restMs))
