@@ -16,6 +16,8 @@ import { startMusterWorker } from './muster.ts'
 const TASK = `Do nothing, and say so. ${'Say it again. '.repeat(34)}`.slice(0, 500)
 const PEERS = fileURLToPath(new URL('../peers/', import.meta.url))
 const LANGGRAPH = join(PEERS, 'langgraph')
+/** Where checks, compilers and git do not look. */
+const VENV = fileURLToPath(new URL('../../node_modules/.cache/bench-langgraph/', import.meta.url))
 const CAPACITY = 100
 const START_MS = 60_000
 /** How long the job of a killed worker is waited for. */
@@ -46,8 +48,8 @@ export async function installPeers(): Promise<void> {
 /** The same for LangGraph's server, where Python is there. @throws the error of Python or pip */
 export async function installLangGraph(): Promise<void> {
   const run = promisify(execFile)
-  await run('python3', ['-m', 'venv', join(LANGGRAPH, 'venv')], { timeout: 60_000 })
-  await run(join(LANGGRAPH, 'venv/bin/pip'), ['install', '--quiet', '--requirement', join(LANGGRAPH, 'requirements.txt')], { timeout: 300_000 })
+  await run('python3', ['-m', 'venv', VENV], { timeout: 60_000 })
+  await run(join(VENV, 'bin/pip'), ['install', '--quiet', '--requirement', join(LANGGRAPH, 'requirements.txt')], { timeout: 300_000 })
 }
 
 /** A program of a peer. Ends with the measurement, at once: nothing of it is kept. */
@@ -228,8 +230,8 @@ export async function openLangGraph(bench: Bench): Promise<Door> {
   for (const file of ['graph.py', 'langgraph.json']) await cp(join(LANGGRAPH, file), join(folder, file))
   const port = await freePort()
   const args = ['dev', '--no-browser', '--no-reload', '--port', String(port), '--n-jobs-per-worker', String(CAPACITY)]
-  const env = { LANGGRAPH_CLI_NO_ANALYTICS: '1', LANGSMITH_TRACING: 'false', PATH: `${join(LANGGRAPH, 'venv/bin')}:${process.env.PATH}` }
-  const server = await startPeer(bench, 'langgraph', join(LANGGRAPH, 'venv/bin/langgraph'), args, env, /Starting \d+ background workers/, folder)
+  const env = { LANGGRAPH_CLI_NO_ANALYTICS: '1', LANGSMITH_TRACING: 'false', PATH: `${join(VENV, 'bin')}:${process.env.PATH}` }
+  const server = await startPeer(bench, 'langgraph', join(VENV, 'bin/langgraph'), args, env, /Starting \d+ background workers/, folder)
   const target: HttpTarget = { url: `http://127.0.0.1:${port}`, headers: {} }
   return keep(
     {
