@@ -10,7 +10,10 @@ export interface Loop {
 export interface LoopOptions {
   /** Longest sleep between two runs, in milliseconds. A function is asked after each run. */
   everyMs: number | (() => number)
-  /** Shortest time between two runs, in milliseconds. What arrives in between is handled together. */
+  /**
+   * Shortest time between two runs, in milliseconds. What arrives in between is handled together. A function is asked once before each run, and says how
+   * long that one has to wait.
+   */
   restMs?: number | (() => number)
   /** Receives the error of a run that throws. The loop continues after `everyMs`. */
   onError: (error: unknown) => void
@@ -40,9 +43,8 @@ export function startLoop(work: () => Promise<boolean | number | undefined>, { e
     while (!stopped) {
       if (!woken) await sleep(sleepMs)
       if (stopped) return
-      const restedMs = performance.now() - endedMs
-      const neededMs = typeof restMs === 'number' ? restMs : restMs()
-      if (restedMs < neededMs) await delay(neededMs - restedMs)
+      const waitMs = typeof restMs === 'number' ? endedMs + restMs - performance.now() : restMs()
+      if (waitMs > 0) await delay(waitMs)
       woken = false
       let more: boolean | number | undefined
       try {
