@@ -30,7 +30,7 @@ export interface SchemaVerdict {
 export interface JudgeVerdict {
   criterionId: string
   verdict: 'met' | 'unmet' | 'unclear'
-  /** A span of the output that shows it, to the letter. */
+  /** A span of the output that shows it, to the letter; may be empty, except for `met`. */
   quote: string
 }
 
@@ -80,8 +80,9 @@ const QUOTE_LENGTH_MAX = 4_000
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u
 
 /**
- * Divides what a judge says into what may count and what may not: a verdict counts only on a criterion that was asked about, with words
- * that stand in the output, apart from white space. A judge that makes up its evidence is not listened to.
+ * Divides what a judge says into what may count and what may not: a verdict counts only on a criterion that was asked about, and `met`
+ * only with words of the text that the judge was shown, apart from white space. An objection counts without words: what is missing
+ * cannot be quoted. Words that the output does not say are no evidence and are removed.
  */
 export function sortJudgeVerdicts(
   output: string,
@@ -90,16 +91,28 @@ export function sortJudgeVerdicts(
 ): { kept: JudgeVerdict[]; dropped: JudgeVerdict[] } {
   if (verdicts.length === 0) return { kept: [], dropped: [] }
   const known = new Set(criteria.map(({ id }) => id))
-  const said = spaced(output)
+  const said = shownParts(output).parts.map(spaced)
   const kept: JudgeVerdict[] = []
   const dropped: JudgeVerdict[] = []
   for (const verdict of verdicts) {
     const quote = verdict.quote.length > QUOTE_LENGTH_MAX ? '' : spaced(verdict.quote)
-    const counts = known.has(verdict.criterionId) && SAYS_SOMETHING.test(quote) && said.includes(quote)
-    if (counts) kept.push(verdict)
-    else dropped.push(verdict)
+    const isQuoted = SAYS_SOMETHING.test(quote) && said.some((part) => part.includes(quote))
+    if (!known.has(verdict.criterionId) || (verdict.verdict === 'met' && !isQuoted)) dropped.push(verdict)
+    else kept.push(isQuoted ? verdict : { ...verdict, quote: '' })
   }
   return { kept, dropped }
+}
+
+/** In characters. Of a longer output a judge is shown the first and the last half of so much. */
+export const JUDGED_LENGTH_MAX = 60_000
+
+/** What a judge is shown of an output: all of it, or its first and its last part. What looks like our marker is changed. */
+export function shownParts(output: string): { parts: string[]; leftOut: number } {
+  const text = output.replace(/<(?=\s*\/?\s*judged-output)/gi, '‹')
+  if (text.length <= JUDGED_LENGTH_MAX) return { parts: [text], leftOut: 0 }
+  const half = JUDGED_LENGTH_MAX / 2
+  // A character may be cut in two, and half of one cannot be sent.
+  return { parts: [text.slice(0, half).toWellFormed(), text.slice(-half).toWellFormed()], leftOut: text.length - JUDGED_LENGTH_MAX }
 }
 
 /** A text in one form of its letters, with one space for any run of white space. */

@@ -173,7 +173,7 @@ describe('a verdict', () => {
       ['not_addressed', 'check_in', null],
     ])
     expect(evaluation.warnings).toEqual([
-      { code: 'gate', message: 'A required criterion is unmet: review at best, whatever the score.' },
+      { code: 'gate', message: 'A required criterion is unmet, or unclear to the judge: review at best, whatever the score.' },
       { code: 'unmet_criterion', message: 'Criterion "Includes unit tests" is not addressed.', criterionId: tests.id },
       { code: 'unmet_criterion', message: 'Criterion "Rate limiting" is unmet (check_in).', criterionId: rate.id },
       { code: 'unmet_criterion', message: 'Criterion "OAuth scope" is not addressed.', criterionId: KNOWN[3]?.id },

@@ -180,13 +180,13 @@ export function recommend(score: number | null, rules: Pick<EvaluationRules, 'ap
 
 const GATE_MESSAGES: Record<Gate, string> = {
   security: 'A security item (🔒) was reported: review at best, whatever the score.',
-  required_criteria: 'A required criterion is unmet: review at best, whatever the score.',
-  strict_constraints: 'A strict constraint is violated: review at best, whatever the score.',
+  required_criteria: 'A required criterion is unmet, or unclear to the judge: review at best, whatever the score.',
+  strict_constraints: 'A strict constraint is violated, or unclear to the judge: review at best, whatever the score.',
 }
 
 /** Which gates the verdicts close, and a security item. */
 export function closedGates({ gates }: Pick<EvaluationRules, 'gates'>, verdicts: readonly CriterionVerdict[], hasLock: boolean): Gate[] {
-  const unmet = verdicts.filter(({ verdict, required }) => verdict === 'unmet' && required)
+  const unmet = verdicts.filter(({ verdict, required, method }) => required && (verdict === 'unmet' || (verdict === 'unclear' && method === 'judge')))
   const closed: Record<Gate, boolean> = {
     security: hasLock,
     required_criteria: unmet.some(({ source }) => source !== 'constraint'),
@@ -207,6 +207,7 @@ export function criterionWarnings(verdicts: readonly CriterionVerdict[]): Evalua
     const about = `${kind.charAt(0).toUpperCase()}${kind.slice(1)} "${quoted(text)}"`
     const warning = (message: string): EvaluationWarning => ({ code: 'unmet_criterion', message, criterionId: id })
     if (verdict === 'unmet') return [warning(`${about} is ${source === 'constraint' ? 'violated' : 'unmet'} (${method}).`)]
+    if (verdict === 'unclear' && method === 'judge') return [warning(`${about} is unclear to the judge.`)]
     return verdict === 'not_addressed' && required ? [warning(`${about} is not addressed.`)] : []
   })
 }

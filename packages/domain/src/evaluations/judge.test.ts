@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type EvaluatedCriterion, readJudgeAnswer, renderJudgeQuestion } from '../index.ts'
-import { JUDGED_LENGTH_MAX } from './judge.ts'
+import { JUDGED_LENGTH_MAX } from './criteria.ts'
 
 const CRITERIA: EvaluatedCriterion[] = [
   { id: 'a', text: 'Implements JWT authentication', source: 'acceptance', required: true },
@@ -71,8 +71,9 @@ describe('the answer of a judge', () => {
     expect(read({ criterion, verdict: 'met', quote: 'x' })).toEqual([{ criterionId: `no. ${criterion}`, verdict: 'met', quote: 'x' }])
   })
 
-  it('that something is unclear counts with words that show it alone', () => {
+  it('that something is unclear counts without words', () => {
     expect(read({ criterion: 1, verdict: 'unclear', quote: ' ' }, { criterion: 2, verdict: 'unclear', quote: 'perhaps' })).toEqual([
+      { criterionId: 'a', verdict: 'unclear', quote: ' ' },
       { criterionId: 'b', verdict: 'unclear', quote: 'perhaps' },
     ])
   })

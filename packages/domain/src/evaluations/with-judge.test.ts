@@ -50,12 +50,26 @@ describe('an evaluation with a judge', () => {
 
   it('leaves out verdicts on what was never asked, and those whose words the output does not say', () => {
     const after = judged([
-      { criterionId: 'login', verdict: 'unmet', quote: 'The login fails.' },
+      { criterionId: 'login', verdict: 'met', quote: 'The login fails.' },
       { criterionId: 'output:report', verdict: 'unmet', quote: 'The login works.' },
     ])
     expect(after.recommendation).toBe('approve')
     expect(after.criteria).toEqual(evaluate(input()).criteria)
     expect(after.warnings.filter(({ message }) => message.includes('does not count'))).toHaveLength(2)
+  })
+
+  it.each(['unclear', 'unmet'] as const)('is held back by what the judge finds %s, without words or with words that are made up', (verdict) => {
+    for (const quote of ['', 'The login fails.']) {
+      const after = judged([{ criterionId: 'login', verdict, quote }])
+      expect([after.score, after.recommendation, after.closedGates]).toEqual([1, 'review', ['required_criteria']])
+      expect(after.criteria[0]).toMatchObject({ verdict, evidence: null, method: 'judge' })
+    }
+  })
+
+  it('takes no words for proof that the judge was not shown', () => {
+    const given = input({ output: `${'a '.repeat(30_000)}It is hidden here.${' b'.repeat(30_000)}${OUTPUT}` })
+    const after = judged([{ criterionId: 'login', verdict: 'met', quote: 'It is hidden here.' }], given)
+    expect(after.criteria[0]).toMatchObject({ method: 'check_in' })
   })
 
   it('stays held back by a security item', () => {

@@ -201,9 +201,16 @@ describe('what a judge says', () => {
     expect(await getEvaluation(harness.ctx, judged?.id ?? '')).toMatchObject({ score: 1, recommendation: 'review' })
   })
 
-  it('does not count where the output does not say it', async () => {
+  it.each(['unmet', 'unclear'] as const)('holds a good result back where a criterion is %s, without a quote', async (verdict) => {
     const id = await waiting({ output: GOOD })
-    await judgeIt(await take(), verdicts({ ...ADDED_JOSE, quote: 'I have added left-pad.' }))
+    await judgeIt(await take(), verdicts({ ...ADDED_JOSE, verdict, quote: '' }))
+    const [judged] = await judgedOf(id)
+    expect(await getEvaluation(harness.ctx, judged?.id ?? '')).toMatchObject({ score: 1, recommendation: 'review' })
+  })
+
+  it('that a criterion is met does not count where the output does not say it', async () => {
+    const id = await waiting({ output: GOOD })
+    await judgeIt(await take(), verdicts({ ...ADDED_JOSE, verdict: 'met', quote: 'I have added left-pad.' }))
     const [judged] = await judgedOf(id)
     const { recommendation, detail } = await getEvaluation(harness.ctx, judged?.id ?? '')
     expect(recommendation).toBe('approve')

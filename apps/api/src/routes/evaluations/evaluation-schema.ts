@@ -77,7 +77,7 @@ const criterionVerdictSchema = component(
     evidence: z.string().nullable().describe('The evidence: a quote of the agent, of the output, or of the schema validator.'),
     method: z
       .enum(VERDICT_METHODS)
-      .describe('check_in: the agent’s own report. schema: an output was validated. judge: a model read the output and quotes it.'),
+      .describe('check_in: the agent’s own report. schema: an output was validated. judge: a model read the output; a met quotes it.'),
   }),
 )
 
