@@ -1,4 +1,4 @@
-import { bodies, type Database, readOnce, type Step, steps, subtasks, type Update, updates } from '@muster/db'
+import { bodies, type Database, readOnce, type Step, steps, subtasks, type Update, updates, versions } from '@muster/db'
 import { notFound, ownSubjectId, requireFound, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import { type Ctx, reading } from '../core/ctx.ts'
@@ -62,8 +62,8 @@ async function readHeads(db: Database, items: readonly SubtaskRead[]): Promise<{
 /** Most reads are of subtasks that ended and have not changed: asking for their versions is much cheaper than reading them. */
 async function readHeadsOf(db: Database, projectId: string, reads: readonly SubtaskRead[]) {
   const known = reads.filter(({ knownVersion }) => knownVersion !== null).map(({ id }) => id)
-  const versions = known.length === 0 ? null : await readOnce(db, projectId, (tx) => subtasks.listSubtaskVersions(tx, known))
-  const isChanged = ({ id, knownVersion }: SubtaskRead) => knownVersion === null || versions?.get(id) !== knownVersion
+  const found = known.length === 0 ? null : await readOnce(db, projectId, (tx) => versions.listSubtaskVersions(tx, known))
+  const isChanged = ({ id, knownVersion }: SubtaskRead) => knownVersion === null || found?.get(id) !== knownVersion
   const changed = reads.filter(isChanged).map(({ id }) => id)
   const heads = changed.length === 0 ? null : await readOnce(db, projectId, (tx) => subtasks.listSubtaskHeads(tx, changed))
   return (read: SubtaskRead) => (isChanged(read) ? (heads?.get(read.id) ?? null) : UNCHANGED)
