@@ -76,5 +76,5 @@ export interface QualityFlag {
   updatedAt: Date
 }
 
-/** Whether work of a quality is to be learnt from. Null leaves that as it was: what needs work may be an example of something all the same. */
-export const TRAINING_CANDIDACY = { excellent: true, good: true, needs_work: null, bad: false } as const satisfies Record<Quality, boolean | null>
+/** Whether work of a quality is a training example. */
+export const TRAINING_CANDIDACY = { excellent: true, good: true, needs_work: false, bad: false } as const satisfies Record<Quality, boolean>

@@ -4,7 +4,7 @@ import { type Ctx, inProject } from '../core/ctx.ts'
 
 /**
  * Flags the quality of a task or a subtask and replaces the previous flag; for a task, also the assistant's messages about it. excellent and
- * good make it a training example, bad removes it. A sub-agent's credential may not flag, because it would flag its own work.
+ * good make it a training example, needs_work and bad remove it. A sub-agent's credential may not flag, because it would flag its own work.
  *
  * @throws DomainError `not_found`
  */

@@ -242,7 +242,7 @@ export const requestFullPayloadTool = mcpTool({
 export const flagSequenceQualityTool = mcpTool({
   name: 'flag_sequence_quality',
   title: 'Flag the quality of work',
-  description: 'Flags a task or a subtask for training: excellent and good make it an example, bad removes it.',
+  description: 'Flags a task or a subtask for training: excellent and good make it an example, needs_work and bad remove it.',
   effect: 'sets',
   tier: 'all',
   scopes: ['evaluations:write'],

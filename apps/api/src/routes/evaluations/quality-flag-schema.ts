@@ -24,9 +24,7 @@ export const qualityFlagSchema = component(
     evaluation_id: z.uuid().nullable().describe('The latest evaluation at the time of the flag.'),
     quality: qualitySchema,
     tags: z.array(z.string()),
-    training_candidate: z
-      .boolean()
-      .describe('Whether it is a training example: excellent and good make it one, bad removes it, needs_work does not change it.'),
+    training_candidate: z.boolean().describe('Whether it is a training example: excellent and good make it one, needs_work and bad remove it.'),
     author: authorSchema,
     created_at: time('When it was flagged first.'),
     updated_at: time('When it was flagged last.'),

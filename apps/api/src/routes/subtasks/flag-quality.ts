@@ -10,7 +10,7 @@ export const flagSubtaskQualityEndpoint = endpoint({
   tag: 'Subtasks',
   summary: 'Flag the quality of a subtask',
   description:
-    'Replaces the previous flag. `excellent` and `good` make the subtask an example for `GET /training/export`; `bad` removes it. A sub-agent’s own credential may not call this.',
+    'Replaces the previous flag. `excellent` and `good` make the subtask an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this.',
   access: 'evaluations:write',
   params: idParams('subtask'),
   body: newQualityFlagSchema,

@@ -43,7 +43,8 @@ describe('POST /subtasks/{id}/quality-flag', () => {
       updated_at: expect.any(String),
     })
     expect(await flag(path, 'good')).toMatchObject({ quality: 'good', tags: [], training_candidate: true, created_at: first.created_at })
-    expect(await flag(path, 'needs_work')).toMatchObject({ training_candidate: true })
+    expect(await flag(path, 'needs_work')).toMatchObject({ training_candidate: false })
+    expect(await flag(path, 'good')).toMatchObject({ training_candidate: true })
     expect(await flag(path, 'bad')).toMatchObject({ training_candidate: false })
     expect(await flag(path, 'excellent', ['auth', 'short'])).toMatchObject({ training_candidate: true })
   })
@@ -128,7 +129,9 @@ describe('GET /training/export', () => {
     const roles = ['assistant', 'user', 'assistant', 'tool', 'assistant']
     expect(await flags()).toEqual(roles.map((role) => [role, role === 'assistant' ? 'excellent' : null, role === 'assistant']))
     await flag(`/tasks/${taskId}`, 'needs_work', ['auth'])
-    expect((await flags())[0]).toEqual(['assistant', 'needs_work', true])
+    expect((await flags())[0]).toEqual(['assistant', 'needs_work', false])
+    await flag(`/tasks/${taskId}`, 'good', ['auth'])
+    expect((await flags())[0]).toEqual(['assistant', 'good', true])
     await flag(`/tasks/${taskId}`, 'bad', ['auth'])
     expect((await flags())[0]).toEqual(['assistant', 'bad', false])
   })

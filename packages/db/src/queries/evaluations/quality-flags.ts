@@ -4,8 +4,8 @@ import type { Tx } from '../../client.ts'
 import { qualityFlags } from '../../schema/quality-flags.ts'
 import { sessionMessages } from '../../schema/session-messages.ts'
 
-/** A flag before it is stored. `trainingCandidate: null` keeps the stored value, which is false before the first flag. */
-export type NewQualityFlag = Omit<QualityFlag, 'trainingCandidate' | 'createdAt' | 'updatedAt'> & { trainingCandidate: boolean | null }
+/** A flag before it is stored. */
+export type NewQualityFlag = Omit<QualityFlag, 'createdAt' | 'updatedAt'>
 
 /** Writes the flag of a task or a subtask, in place of an earlier one. */
 export async function putFlag(tx: Tx, projectId: string, flag: NewQualityFlag): Promise<QualityFlag> {
@@ -13,9 +13,9 @@ export async function putFlag(tx: Tx, projectId: string, flag: NewQualityFlag): 
     evaluationId: flag.evaluationId,
     quality: flag.quality,
     tags: flag.tags,
+    trainingCandidate: flag.trainingCandidate,
     authorKind: flag.author.kind,
     authorId: flag.author.id,
-    ...(flag.trainingCandidate === null ? {} : { trainingCandidate: flag.trainingCandidate }),
   }
   const [row] = await tx.orm
     .insert(qualityFlags)
@@ -32,7 +32,7 @@ export async function putFlag(tx: Tx, projectId: string, flag: NewQualityFlag): 
 export async function flagMessages(tx: Tx, projectId: string, { subject, quality, trainingCandidate }: NewQualityFlag): Promise<void> {
   await tx.orm
     .update(sessionMessages)
-    .set({ qualityFlag: quality, ...(trainingCandidate === null ? {} : { trainingCandidate }) })
+    .set({ qualityFlag: quality, trainingCandidate })
     .where(and(eq(sessionMessages.projectId, projectId), eq(sessionMessages.taskId, subject.id), eq(sessionMessages.role, 'assistant')))
 }
 
