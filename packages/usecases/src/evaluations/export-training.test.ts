@@ -1,7 +1,7 @@
-import type { TrainingMessage } from '@muster/domain'
+import { type Quality, subtaskSessionId, type TrainingMessage } from '@muster/domain'
 import { claimOne, completed, type Harness, makeTask, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Ctx, exportTraining, flagQuality, postMessage } from '../index.ts'
+import { type Ctx, exportTraining, flagQuality, listMessages, postMessage } from '../index.ts'
 import type { TrainingQuery } from './export-training.ts'
 
 let harness: Harness
@@ -52,6 +52,33 @@ describe('the export of examples', () => {
       ['assistant', '3'],
       ['assistant', '4'],
     ])
+  })
+
+  it('has what the runs of a task said in their own sessions, and the flag of the task reaches it', async () => {
+    const own = await harness.projectCtx()
+    const { id } = await makeTask(own)
+    const other = await makeTask(own)
+    const [run, stranger] = [await spawn(own, { taskId: id }), await spawn(own)]
+    const ofRun = subtaskSessionId(run.id)
+    await postMessage(own, ofRun, { role: 'user', content: 'Count them.' })
+    await postMessage(own, ofRun, { role: 'assistant', content: 'There are 3.' })
+    await postMessage(own, ofRun, { role: 'assistant', content: 'About another task.', taskId: other.id })
+    await postMessage(own, subtaskSessionId(stranger.id), { role: 'assistant', content: 'About none.' })
+    const flags = async (session: string) =>
+      (await listMessages(own, session, { limit: 10 })).items.map(({ content, qualityFlag, trainingCandidate }) => [content, qualityFlag, trainingCandidate])
+    const flag = (quality: Quality) => flagQuality(own, { kind: 'task', id }, { quality, tags: [] })
+    for (const quality of ['good', 'good', 'needs_work', 'bad'] as const) {
+      await flag(quality)
+      expect(await flags(ofRun)).toEqual([
+        ['About another task.', null, false],
+        ['There are 3.', quality, quality === 'good'],
+        ['Count them.', null, false],
+      ])
+      expect((await read(own)).map(({ messages }) => messages.map(({ content }) => content))).toEqual(
+        quality === 'good' ? [['Count them.', 'There are 3.']] : [],
+      )
+    }
+    expect(await flags(subtaskSessionId(stranger.id))).toEqual([['About none.', null, false]])
   })
 
   it('needs the scope', async () => {

@@ -3,8 +3,9 @@ import { notFound, type Quality, type QualityFlag, requireController, requireSco
 import { type Ctx, inProject } from '../core/ctx.ts'
 
 /**
- * Flags the quality of a task or a subtask and replaces the previous flag; for a task, also the assistant's messages about it. excellent and
- * good make it a training example, needs_work and bad remove it. A sub-agent's credential may not flag, because it would flag its own work.
+ * Flags the quality of a task or a subtask and replaces the previous flag; for a task, also the assistant's messages about it and
+ * those in the sessions of its subtasks. excellent and good make it a training example, needs_work and bad remove it. A sub-agent's
+ * credential may not flag, because it would flag its own work.
  *
  * @throws DomainError `not_found`
  */

@@ -1,8 +1,10 @@
-import type { QualityFlag } from '@muster/domain'
-import { and, eq, sql } from 'drizzle-orm'
+import { type QualityFlag, subtaskSessionId } from '@muster/domain'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { qualityFlags } from '../../schema/quality-flags.ts'
 import { sessionMessages } from '../../schema/session-messages.ts'
+import { subtasks } from '../../schema/subtasks.ts'
+import { anyOf } from '../core/lists.ts'
 
 /** A flag before it is stored. */
 export type NewQualityFlag = Omit<QualityFlag, 'createdAt' | 'updatedAt'>
@@ -28,8 +30,18 @@ export async function putFlag(tx: Tx, projectId: string, flag: NewQualityFlag): 
   return toFlag(row as typeof qualityFlags.$inferSelect)
 }
 
-/** Flags all messages of the assistant about a task alike. */
+/** Flags all messages of the assistant about a task alike. Messages that name no task, in the sessions of its subtasks, become messages about it. */
 export async function flagMessages(tx: Tx, projectId: string, { subject, quality, trainingCandidate }: NewQualityFlag): Promise<void> {
+  const runs = await tx.orm
+    .select({ id: subtasks.id })
+    .from(subtasks)
+    .where(and(eq(subtasks.projectId, projectId), eq(subtasks.taskId, subject.id)))
+  const sessionIds = runs.map(({ id }) => subtaskSessionId(id))
+  if (sessionIds.length > 0)
+    await tx.orm
+      .update(sessionMessages)
+      .set({ taskId: subject.id })
+      .where(and(eq(sessionMessages.projectId, projectId), anyOf(sessionMessages.sessionId, sessionIds), isNull(sessionMessages.taskId)))
   await tx.orm
     .update(sessionMessages)
     .set({ qualityFlag: quality, trainingCandidate })
