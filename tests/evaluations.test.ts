@@ -15,7 +15,7 @@ afterAll(() => system.close())
 
 const reflection = (...lines: string[]) => `Here it is.\n<npl-block type="reflection">\n${lines.join('\n')}\n</npl-block>`
 const POOR = reflection('🐛 It does not compile.')
-const GOOD = reflection('✅ It compiles.')
+const GOOD = 'Here it is.\n<npl-block type="check-in">\n- ✅ It compiles.\n</npl-block>'
 
 interface Started {
   task: Task

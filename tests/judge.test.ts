@@ -110,7 +110,7 @@ describe('a judge, in processes of its own', () => {
     for (const id of ids) await expectOneJudged(id)
     expect(calls).toBe(ids.length)
     const judgedId = (await read(ids[0] ?? '')).judge?.evaluation_id ?? ''
-    expect(await read(judgedId)).toMatchObject({ score: null, recommendation: 'review', judge: { status: 'done', cost_usd: 0.0045 } })
+    expect(await read(judgedId)).toMatchObject({ score: 0.35, recommendation: 'request_revision', judge: { status: 'done', cost_usd: 0.0045 } })
   })
 
   it('asks again where a provider limits the calls, and takes malformed answers for none', async () => {

@@ -52,6 +52,7 @@ export {
   evaluate,
   RECOMMENDATIONS,
   type Recommendation,
+  RULE_VERSION,
 } from './evaluations/evaluation.ts'
 export {
   type Judge,

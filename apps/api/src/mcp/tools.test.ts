@@ -117,9 +117,10 @@ describe.each(['legacy', 'modern'] as const)('tools, as clients of the %s era ca
     const call = await controller(era, `spawner-${era}`)
     const first = await call('spawn_task', { task: 'Count the oaks.', runner: 'external' })
     expect(first).toMatchObject({ status: 'pending', result: null })
+    const BIRCHES = 'Three birches.\n<npl-block type="check-in">\n- ✅ Counted\n</npl-block>'
     const { task_id: brief } = await call('create_task', { title: 'Count', instructions: 'Count the birches.', acceptance: ['Counted'] })
     const second = await call('spawn_task', { task_id: brief, runner: 'external', priority: 'urgent' })
-    const urgent = await runNext('Three birches.')
+    const urgent = await runNext(BIRCHES)
     expect(urgent.id).toBe(second.task_id)
     await urgent.step({ text: 'x'.repeat(3_000) })
     expect(await call('steer_task', { id: second.task_id, content: 'Leave out the young ones.' })).toMatchObject({ kind: 'subtask' })
@@ -131,13 +132,13 @@ describe.each(['legacy', 'modern'] as const)('tools, as clients of the %s era ca
     await urgent.end()
     await expect.poll(() => reports).toContainEqual(expect.objectContaining({ message: '1 of 2 ended' }))
     await (await runNext('Nine oaks.')).end()
-    expect(await waiting).toMatchObject({ all_ended: true, items: [{ result: 'Nine oaks.' }, { result: 'Three birches.' }] })
+    expect(await waiting).toMatchObject({ all_ended: true, items: [{ result: 'Nine oaks.' }, { result: BIRCHES }] })
     expect(await call('get_task', { task_id: first.task_id })).toMatchObject({
       kind: 'subtask',
       subtask: { agent_id: `agent-of-spawner-${era}`, result: 'Nine oaks.' },
     })
     const { items } = await call('claim_inbox', { limit: 50 })
-    expect(items.map(({ result }: { result: string }) => result).sort()).toEqual(['Nine oaks.', 'Three birches.'])
+    expect(items.map(({ result }: { result: string }) => result).sort()).toEqual(['Nine oaks.', BIRCHES])
     expect((await call('claim_inbox')).items).toEqual([])
   })
 

@@ -21,6 +21,8 @@ export const evaluations = pgTable(
     recommendation: text().$type<Recommendation>().notNull(),
     /** The revision with the criteria that it was evaluated against. */
     criteriaRevision: integer(),
+    /** The rule that it was made by. 1: before versions were kept. */
+    ruleVersion: integer().notNull().default(1),
     detail: jsonb().$type<EvaluationDetail>().notNull(),
     /** Shown in place of a poor output. */
     summary: text(),

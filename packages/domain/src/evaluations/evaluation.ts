@@ -10,7 +10,16 @@ import {
   sortJudgeVerdicts,
   verdictOn,
 } from './criteria.ts'
-import { type CategoryCounts, type Reflection, readReflection, scoreOf, weightOf } from './reflection.ts'
+import {
+  type CategoryCounts,
+  type Reflection,
+  readReflection,
+  scoreOf,
+  WEIGHTED_CATEGORIES,
+  type WeightedCategory,
+  type Weights,
+  weightOf,
+} from './reflection.ts'
 import { DEFAULT_EVALUATION_RULES, type EvaluationRules, type Gate } from './settings.ts'
 
 export const RECOMMENDATIONS = ['approve', 'review', 'request_revision'] as const
@@ -25,6 +34,12 @@ export interface EvaluationWarning {
   /** Of the criterion that it is about, if it is about one. */
   criterionId?: string
 }
+
+/**
+ * Which rule evaluations are made by now; each is stored with its own. 1: the score was the mean of all items and lines, and a required criterion
+ * without a line held nothing back. 2: each required criterion counts, and an approval needs all of them met.
+ */
+export const RULE_VERSION = 2
 
 /** What each dimension is made of. 📚 docs weighs nothing, and is named for what it would be. */
 export const DIMENSIONS = {
@@ -69,9 +84,10 @@ export interface EvaluationInput {
 }
 
 /**
- * Judges an output by what its blocks say, by the criteria it was given, and by what schemas and a judge say of these. The score is made of
- * the reflections and the newest line about each criterion; a judge never changes it, and so cannot be talked into an approval. Takes time
- * in proportion to the output, never throws, and answers the same to the same. [D2]
+ * Judges an output by what its blocks say, by the criteria it was given, and by what schemas and a judge say of these. With criteria, the
+ * score is made of one mark for each required criterion, of the optional ones that are addressed, and of what a reflection says against the
+ * work. Without criteria it is made of all items. A judge never changes it, and so cannot be talked into an approval. Takes time in
+ * proportion to the output, never throws, and answers the same to the same. [D2]
  */
 export function evaluate(input: EvaluationInput): Evaluation {
   const { criteria, settings: rules = DEFAULT_EVALUATION_RULES } = input
@@ -81,9 +97,12 @@ export function evaluate(input: EvaluationInput): Evaluation {
   const { reports, unmatched, counted } = compare(newestLines(blocks, input), asked)
   const judge = sortJudgeVerdicts(input.output, asked, input.judgeVerdicts ?? [])
   const verdicts = giveVerdicts(criteria, reports, input.schemaVerdicts ?? [], judge.kept)
-  const counts = countAll(reflection.categories, counted)
+  const counts =
+    asked.length === 0
+      ? countAll(reflection.categories, counted)
+      : countAll(negativeOf(reflection.categories, rules.weights), marksOf(asked, reports, rules.weights))
   const score = scoreOf(counts, rules.weights)
-  const hasLock = (counts.security ?? 0) > 0 || unmatched.some(({ category }) => category === 'security')
+  const hasLock = (reflection.categories.security ?? 0) > 0 || [...counted, ...unmatched].some(({ category }) => category === 'security')
   const gates = closedGates(rules, verdicts, hasLock)
   return {
     score,
@@ -133,7 +152,7 @@ function isAbout({ attributes }: NplBlock, taskId: string | null): boolean {
 interface Compared {
   reports: CriterionReport[]
   unmatched: BlockItem[]
-  /** The lines that count for the score. */
+  /** The newest line of each criterion, or of each text where there are no criteria. */
   counted: Pick<BlockItem, 'emoji' | 'category' | 'text'>[]
 }
 
@@ -165,6 +184,34 @@ function giveVerdicts(
   })
 }
 
+/**
+ * One mark for each required criterion, and for each optional one that is addressed. Silence is the mark of an open question, so that it never
+ * pays more than saying so; whatever else is not met weighs more against the work than that.
+ */
+function marksOf(criteria: readonly EvaluatedCriterion[], reports: readonly CriterionReport[], weights: Weights): { category: WeightedCategory }[] {
+  const reported = new Map(reports.map((report) => [report.criterionId, report]))
+  return criteria.flatMap(({ id, required }) => {
+    const report = reported.get(id)
+    if (report === undefined) return required ? [{ category: 'question' as const }] : []
+    if (report.state === 'met') return [{ category: 'verified' as const }]
+    return [{ category: report.state === 'unmet' ? unmetMark(report.category, weights) : ('question' as const) }]
+  })
+}
+
+/** The mark of an unmet criterion: its own, or the lightest one below an open question (📝 and 🔄 weigh no more than silence). */
+function unmetMark(category: CriterionReport['category'], weights: Weights): WeightedCategory {
+  const below = WEIGHTED_CATEGORIES.filter((other) => weights[other] < weights.question)
+  const own = below.find((other) => other === category)
+  return (
+    own ?? below.reduce<WeightedCategory>((lightest, other) => (lightest === 'question' || weights[other] > weights[lightest] ? other : lightest), 'question')
+  )
+}
+
+/** Praise of the own work says nothing about criteria; what speaks against it still counts. */
+function negativeOf(categories: CategoryCounts, weights: Weights): CategoryCounts {
+  return Object.fromEntries(WEIGHTED_CATEGORIES.filter((category) => weights[category] < 0).map((category) => [category, categories[category] ?? 0]))
+}
+
 function countAll(categories: CategoryCounts, lines: readonly Pick<BlockItem, 'category'>[]): CategoryCounts {
   const counts = { ...categories }
   for (const { category } of lines) if (category !== null) counts[category] = (counts[category] ?? 0) + 1
@@ -180,13 +227,13 @@ export function recommend(score: number | null, rules: Pick<EvaluationRules, 'ap
 
 const GATE_MESSAGES: Record<Gate, string> = {
   security: 'A security item (🔒) was reported: review at best, whatever the score.',
-  required_criteria: 'A required criterion is unmet, or unclear to the judge: review at best, whatever the score.',
-  strict_constraints: 'A strict constraint is violated, or unclear to the judge: review at best, whatever the score.',
+  required_criteria: 'Not every required criterion is met: review at best, whatever the score.',
+  strict_constraints: 'A strict constraint is violated, or not shown to be kept: review at best, whatever the score.',
 }
 
 /** Which gates the verdicts close, and a security item. */
 export function closedGates({ gates }: Pick<EvaluationRules, 'gates'>, verdicts: readonly CriterionVerdict[], hasLock: boolean): Gate[] {
-  const unmet = verdicts.filter(({ verdict, required, method }) => required && (verdict === 'unmet' || (verdict === 'unclear' && method === 'judge')))
+  const unmet = verdicts.filter(({ verdict, required }) => required && verdict !== 'met')
   const closed: Record<Gate, boolean> = {
     security: hasLock,
     required_criteria: unmet.some(({ source }) => source !== 'constraint'),
@@ -208,6 +255,7 @@ export function criterionWarnings(verdicts: readonly CriterionVerdict[]): Evalua
     const warning = (message: string): EvaluationWarning => ({ code: 'unmet_criterion', message, criterionId: id })
     if (verdict === 'unmet') return [warning(`${about} is ${source === 'constraint' ? 'violated' : 'unmet'} (${method}).`)]
     if (verdict === 'unclear' && method === 'judge') return [warning(`${about} is unclear to the judge.`)]
+    if (verdict === 'unclear' && required) return [warning(`${about} is ${source === 'constraint' ? 'not shown to be kept' : 'unclear'}.`)]
     return verdict === 'not_addressed' && required ? [warning(`${about} is not addressed.`)] : []
   })
 }

@@ -47,6 +47,8 @@ export interface EvaluationRef {
 /** An evaluation as it is stored. */
 export interface EvaluationRecord extends EvaluationRef, Pick<Evaluation, 'criteriaRevision'> {
   projectId: string
+  /** The rule that it was made by: `RULE_VERSION` of its time. */
+  ruleVersion: number
   origin: EvaluationOrigin
   taskId: string | null
   subtaskId: string | null

@@ -39,7 +39,9 @@ export const evaluationSettingsSchema = z
     gates: z
       .strictObject({ security: z.boolean().optional(), required_criteria: z.boolean().optional(), strict_constraints: z.boolean().optional() })
       .optional()
-      .describe('What caps a recommendation at review: a security item, a required criterion that is unmet, a strict constraint that is violated.'),
+      .describe(
+        'What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is violated or not shown to be kept.',
+      ),
     judge: z
       .union([z.boolean(), z.strictObject({ model: z.string().min(1).max(MODEL_LENGTH_MAX).optional() })])
       .optional()

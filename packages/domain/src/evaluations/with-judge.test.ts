@@ -32,14 +32,17 @@ function judged(verdicts: JudgeVerdict[], given = input()) {
   return withJudge(evaluate(given), given.settings ?? evaluationRules(), given.output, verdicts)
 }
 
+/** Of the strict constraint, which the word of the agent alone does not show to be kept. */
+const KEPT: JudgeVerdict = { criterionId: 'rule', verdict: 'met', quote: 'The login works.' }
+
 describe('an evaluation with a judge', () => {
   it('is held back by what the judge finds unmet, with the words that show it, and keeps its score', () => {
-    const before = evaluate(input())
-    const after = judged([{ criterionId: 'login', verdict: 'unmet', quote: 'The login works.' }])
+    const before = judged([KEPT])
+    const after = judged([KEPT, { criterionId: 'login', verdict: 'unmet', quote: 'The login works.' }])
     expect([before.score, before.recommendation]).toEqual([1, 'approve'])
     expect([after.score, after.recommendation, after.closedGates]).toEqual([1, 'review', ['required_criteria']])
     expect(after.criteria[0]).toMatchObject({ id: 'login', verdict: 'unmet', evidence: 'The login works.', method: 'judge' })
-    expect(after.warnings.map(({ code }) => code)).toEqual(['gate', 'unmet_criterion', 'self_report_only', 'self_report_only'])
+    expect(after.warnings.map(({ code }) => code)).toEqual(['gate', 'unmet_criterion', 'self_report_only'])
   })
 
   it('has no better recommendation for praise, however it came by that', () => {
@@ -50,17 +53,18 @@ describe('an evaluation with a judge', () => {
 
   it('leaves out verdicts on what was never asked, and those whose words the output does not say', () => {
     const after = judged([
+      KEPT,
       { criterionId: 'login', verdict: 'met', quote: 'The login fails.' },
       { criterionId: 'output:report', verdict: 'unmet', quote: 'The login works.' },
     ])
     expect(after.recommendation).toBe('approve')
-    expect(after.criteria).toEqual(evaluate(input()).criteria)
+    expect(after.criteria).toEqual(judged([KEPT]).criteria)
     expect(after.warnings.filter(({ message }) => message.includes('does not count'))).toHaveLength(2)
   })
 
   it.each(['unclear', 'unmet'] as const)('is held back by what the judge finds %s, without words or with words that are made up', (verdict) => {
     for (const quote of ['', 'The login fails.']) {
-      const after = judged([{ criterionId: 'login', verdict, quote }])
+      const after = judged([KEPT, { criterionId: 'login', verdict, quote }])
       expect([after.score, after.recommendation, after.closedGates]).toEqual([1, 'review', ['required_criteria']])
       expect(after.criteria[0]).toMatchObject({ verdict, evidence: null, method: 'judge' })
     }
@@ -74,7 +78,7 @@ describe('an evaluation with a judge', () => {
 
   it('stays held back by a security item', () => {
     const locked = input({ output: `${OUTPUT}\n<npl-reflection>\n🔒 the token is logged\n</npl-reflection>` })
-    expect(judged([{ criterionId: 'login', verdict: 'met', quote: 'The login works.' }], locked).closedGates).toEqual(['security'])
+    expect(judged([KEPT, { criterionId: 'login', verdict: 'met', quote: 'The login works.' }], locked).closedGates).toEqual(['security'])
   })
 
   it('is what it would have been had the judge been asked at first', () => {

@@ -1,6 +1,7 @@
 import { headerText, quotedName, unbracketed } from '../core/fenced-text.ts'
 import { type BlockItem, type EmojiCategory, findBlocks, linesOf, type NplBlock, readItem } from '../core/npl-blocks.ts'
 import { shortened } from '../core/text.ts'
+import { deniesItself } from './denial.ts'
 import type { Criterion, CriterionState, Task } from './task.ts'
 
 /** What a holder reports on the way: how each criterion stands, and what comes next. [D2] */
@@ -118,7 +119,7 @@ export type MatchedCriterion = Pick<Criterion, 'id' | 'text'>
 /**
  * Which criterion each line of a check-in is about: by its id, else by the same text apart from case, space and punctuation, else by
  * sharing most of its words with one and with no other as many. The newest line about a criterion counts: at most one report a criterion,
- * in the order of the criteria. `unmatched` are lines that are about none, or not clearly about one.
+ * in the order of the criteria. A ✅ whose words deny it is unclear. `unmatched` are lines that are about none, or not clearly about one.
  */
 export function matchLines(lines: readonly BlockItem[], criteria: readonly MatchedCriterion[]): { reports: CriterionReport[]; unmatched: BlockItem[] } {
   const index = new CriteriaIndex(criteria)
@@ -127,8 +128,11 @@ export function matchLines(lines: readonly BlockItem[], criteria: readonly Match
   for (const line of lines) {
     const { found, note } = index.find(line.text)
     if (found.length === 0) unmatched.push(line)
-    const state = line.category === null ? 'unclear' : STATE_OF[line.category]
-    for (const criterion of found) newest.set(criterion.id, { criterionId: criterion.id, category: line.category, state, note })
+    const said = line.category === null ? 'unclear' : STATE_OF[line.category]
+    for (const { id, text } of found) {
+      const state = said === 'met' && deniesItself(note, text) ? 'unclear' : said
+      newest.set(id, { criterionId: id, category: line.category, state, note })
+    }
   }
   return { reports: criteria.flatMap(({ id }) => newest.get(id) ?? []), unmatched }
 }

@@ -13,6 +13,7 @@ import {
   type NplBlock,
   outputChecks,
   type RequiredOutput,
+  RULE_VERSION,
   subtaskSessionId,
   summarize,
 } from '@muster/domain'
@@ -36,6 +37,7 @@ export function evaluateOutput(
     row: {
       ...subject,
       id,
+      ruleVersion: RULE_VERSION,
       score,
       recommendation,
       criteriaRevision,

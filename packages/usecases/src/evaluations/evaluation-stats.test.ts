@@ -15,9 +15,11 @@ beforeEach(async () => {
 })
 afterAll(() => harness.close())
 
-const reflection = (lines: string) => `<npl-reflection>\n${lines}\n</npl-reflection>`
-const GOOD = reflection('✅ x')
-const POOR = reflection('🐛 x')
+const checkIn = (mark: string) => `<npl-block type="check-in">
+- ${mark} Works
+</npl-block>`
+const GOOD = checkIn('✅')
+const POOR = checkIn('🐛')
 const CRITERION = { id: 'c1', text: 'Works', source: 'acceptance' as const, required: true }
 
 /** Stores an evaluation of an output, as the result of a run of a sub-agent. */
@@ -78,7 +80,7 @@ describe('figures of evaluations', () => {
     expect((await getEvaluationStats(ctx, { by: 'subagent' })).groups).toMatchObject([
       { key: 'writer', outputs: 2, scored: 2, averageScore: 0.55 },
       { key: 'reader', outputs: 1, scored: 1, averageScore: 1 },
-      { key: null, outputs: 1, scored: 0, averageScore: null },
+      { key: null, outputs: 1, scored: 1, averageScore: 0.35 },
     ])
   })
 
@@ -91,7 +93,7 @@ describe('figures of evaluations', () => {
       groups: [{ outputs: 2, recommendations: counts(1, 1, 0) }],
     })
     expect((await getEvaluationStats(ctx, { by: 'criterion' })).groups).toEqual([
-      expect.objectContaining({ key: 'Works', outputs: 2, verdicts: { met: 0, unmet: 1, unclear: 0, not_addressed: 1 } }),
+      expect.objectContaining({ key: 'Works', outputs: 2, verdicts: { met: 1, unmet: 1, unclear: 0, not_addressed: 0 } }),
     ])
   })
 })

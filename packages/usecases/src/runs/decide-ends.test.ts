@@ -68,7 +68,7 @@ function factsOf(task: LockedTask | null): EndFacts {
 
 const completed = (result: string): AttemptEnd => ({ kind: 'completed', result, truncated: false, outputs: {}, summary: null })
 const errored: AttemptEnd = { kind: 'errored', error: 'exit code 1', retryable: true, partialResult: null }
-const GOOD = 'The guide is written: 12 pages in docs/guide.md, all links checked.'
+const GOOD = 'It has 12 pages.\n<npl-block type="check-in">\n- ✅ The guide is written: all links checked\n</npl-block>'
 const POOR = `${GOOD}\n<npl-block type="reflection">\n🐛 It does not compile.\n</npl-block>`
 
 const decide = (task: LockedTask | null, end: AttemptEnd, row: Partial<EndingRow> = {}) =>

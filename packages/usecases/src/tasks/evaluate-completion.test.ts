@@ -37,9 +37,9 @@ afterAll(() => harness.close())
 
 const setRules = (evaluation: EvaluationSettings) => updateProject(harness.ctx, harness.ctx.actor.projectId, { settings: { evaluation } })
 const reflection = (...lines: string[]) => `<npl-block type="reflection">\n${lines.join('\n')}\n</npl-block>`
-const GOOD = reflection('✅ It compiles.')
+const GOOD = '<npl-block type="check-in">\n- ✅ It compiles.\n</npl-block>'
 const POOR = reflection('🐛 It does not compile.')
-const UNSURE = reflection('✅ It compiles.', '📝 It is not documented.')
+const UNSURE = `${GOOD}\n${reflection('📝 It is not documented.')}`
 
 interface StoredEvaluation {
   id: string
@@ -76,7 +76,7 @@ describe('what a task is completed with', () => {
     expect(stored).toMatchObject({ score: 1, recommendation: 'approve', criteria_revision: 1, session_id: `holder-of-${task.id}` })
     expect(stored.output).toBe(`All of it.\n\ncount:\n3\n\nreport:\n${GOOD}`)
     expect(stored.detail.criteria.map(({ id, verdict, method }) => [id, verdict, method])).toEqual([
-      [task.criteria[0]?.id, 'not_addressed', 'check_in'],
+      [task.criteria[0]?.id, 'met', 'check_in'],
       ['output:count', 'met', 'schema'],
       ['output:report', 'met', 'schema'],
     ])

@@ -36,6 +36,7 @@ describe('POST /evaluations', () => {
         score: 0.6125,
         recommendation: 'review',
         criteria_revision: null,
+        rule_version: 2,
         judge_of: null,
         judge: null,
         created_at: expect.any(String),

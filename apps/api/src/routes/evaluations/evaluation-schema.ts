@@ -63,7 +63,11 @@ export const newEvaluationSchema = requestComponent(
 
 const verdictSchema = component(
   'Verdict',
-  z.enum(VERDICTS).describe('not_addressed: there is no evidence for or against the criterion. It does not count as met.'),
+  z
+    .enum(VERDICTS)
+    .describe(
+      'not_addressed: there is no evidence for or against the criterion. It does not count as met. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.',
+    ),
 )
 
 const criterionVerdictSchema = component(
@@ -145,6 +149,7 @@ const SUMMARY_FIELDS = {
   recommendation: recommendationSchema,
   summary: z.string().optional().describe('For an output that has to be revised: the problems, and the first and last part of the output.'),
   criteria_revision: z.int().nullable().describe('The task revision whose criteria were applied.'),
+  rule_version: z.int().describe('The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.'),
   judge_of: z.uuid().nullable().describe('The evaluation of the same output to which this one adds the verdicts of a judge.'),
   judge: judgementSchema.nullable().describe('Null if no judge was asked.'),
   created_at: time('When it was made.'),
@@ -170,6 +175,7 @@ const SUMMARY_EXAMPLE = {
   score: 0.6125,
   recommendation: 'review' as const,
   criteria_revision: null,
+  rule_version: 2,
   judge_of: null,
   judge: null,
   created_at: '2026-03-02T08:00:09.310Z',
@@ -240,6 +246,7 @@ export function presentEvaluationSummary(evaluation: EvaluationSummary): z.outpu
     recommendation: evaluation.recommendation,
     ...(evaluation.summary === null ? {} : { summary: evaluation.summary }),
     criteria_revision: evaluation.criteriaRevision,
+    rule_version: evaluation.ruleVersion,
     judge_of: evaluation.judgeOf,
     judge:
       judgement === null

@@ -32,14 +32,14 @@ describe('GET /evaluations/stats', () => {
     await own.evaluate({ output: POOR })
     await own.evaluate({ output: 'No blocks.' })
     await own.evaluate({ output: checkIn(['- ✅ Links work']), acceptance_criteria: ['Links work', 'Pictures load'] })
-    const tally = { outputs: 4, scored: 3, average_score: 0.85, recommendations: { approve: 2, review: 1, request_revision: 1 } }
+    const tally = { outputs: 4, scored: 3, average_score: expect.closeTo(2.225 / 3, 9), recommendations: { approve: 1, review: 2, request_revision: 1 } }
     const byDay = await stats()
     expect(byDay).toMatchObject({ ...tally, groups: [{ ...tally, key: byDay.to.slice(0, 10), verdicts: null }] })
     expect(await stats({ by: 'criterion' })).toMatchObject({
       ...tally,
       groups: [
-        { key: 'Links work', outputs: 1, average_score: 1, verdicts: { met: 1, unmet: 0, unclear: 0, not_addressed: 0 } },
-        { key: 'Pictures load', outputs: 1, average_score: 1, verdicts: { met: 0, unmet: 0, unclear: 0, not_addressed: 1 } },
+        { key: 'Links work', outputs: 1, average_score: 0.675, verdicts: { met: 1, unmet: 0, unclear: 0, not_addressed: 0 } },
+        { key: 'Pictures load', outputs: 1, average_score: 0.675, verdicts: { met: 0, unmet: 0, unclear: 0, not_addressed: 1 } },
       ],
     })
     expect(await stats({ by: 'subagent' })).toMatchObject({ ...tally, groups: [{ ...tally, key: null }] })

@@ -22,6 +22,7 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
     score: row.score,
     recommendation: row.recommendation,
     criteria_revision: row.criteriaRevision,
+    rule_version: row.ruleVersion,
     detail: row.detail,
     summary: row.summary,
     output: row.output,
@@ -32,12 +33,12 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
   const inserted = await tx.sql<{ id: string }[]>`
     with moment as materialized (select muster_now() as now)
     insert into evaluations (project_id, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
-      detail, summary, output, output_body_id, judge_of, is_judged, judge, created_at)
+      rule_version, detail, summary, output, output_body_id, judge_of, is_judged, judge, created_at)
     select ${projectId}, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
-      detail, summary, output, output_body_id, judge_of, judge_of is not null, judge, moment.now
+      rule_version, detail, summary, output, output_body_id, judge_of, judge_of is not null, judge, moment.now
     from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
       id uuid, origin text, task_id uuid, subtask_id uuid, message_id uuid, session_id text, subagent_name text, score double precision,
-      recommendation text, criteria_revision int, detail jsonb, summary text, output text, output_body_id uuid, judge_of uuid, judge jsonb) cross join moment
+      recommendation text, criteria_revision int, rule_version int, detail jsonb, summary text, output text, output_body_id uuid, judge_of uuid, judge jsonb) cross join moment
     on conflict do nothing
     returning id`
   return inserted.map((row) => row.id)

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { deniesItself } from './denial.ts'
+
+const CRITERION = 'Rate limiting is in place'
+
+describe('a line with a tick', () => {
+  it.each([
+    'NOT done, skipped',
+    'NOT done skipped',
+    'rate limiting was skipped',
+    'rate limiting (todo)',
+    'rate limiting: TODO',
+    'could not be done',
+    "couldn't do it",
+    'I couldn’t do it',
+    'didn`t do it',
+    'cannot be verified',
+    'left for later',
+    'rate limiting is in place, but untested',
+    'rate limiting: no',
+    'rate limiting (pending)',
+    'rate limiting - failed',
+    'N/A',
+    'WIP',
+    'Ratenbegrenzung nicht umgesetzt',
+    'übersprungen',
+    'noch offen',
+    'limitation de débit pas faite',
+    'non testé',
+    "n'est pas fait",
+    'no se hizo',
+    'pendiente',
+    'não foi feito',
+    'non è stato fatto',
+    'niet gedaan',
+    'nie zrobiono',
+    'inte gjort',
+    'ikke gjort',
+    'не сделано',
+    'пропущено',
+    'yapılmadı',
+    'لم يتم التنفيذ',
+    'नहीं किया',
+    'chưa làm',
+    '未完成',
+    '没有完成',
+    '已跳过',
+    '尚未实现',
+    'スキップしました',
+    '実装していません',
+    '구현하지 못했습니다',
+    'ยังไม่เสร็จ',
+  ])('is taken back by %j', (line) => {
+    expect(deniesItself(line, CRITERION)).toBe(true)
+  })
+
+  it.each([
+    '',
+    'rate limiting is in place',
+    'done: 429 after 100 requests a minute',
+    'all 40 tests pass, 0 failed',
+    'no test was skipped',
+    'nothing was omitted',
+    'not skipped',
+    'limits not only by address, but also by user',
+    'adds a NOT NULL column',
+    'answers 404 Not Found for unknown keys',
+    'pending jobs are limited too',
+    'failed logins are limited too',
+    'keine Tests übersprungen',
+    'aucun test omis',
+    '没有错误，全部通过',
+    '未来的请求也受限',
+    '完了',
+    'full notebook and knotty notes',
+  ])('is not taken back by %j', (line) => {
+    expect(deniesItself(line, CRITERION)).toBe(false)
+  })
+
+  it.each<[string, string]>([
+    ['does not leak memory', 'Does not leak memory'],
+    ['the cache does not leak any memory', 'Does not leak memory'],
+    ["doesn't leak memory", 'Does not leak memory'],
+    ['requests that were skipped are logged', 'Log requests that were skipped'],
+    ['ändert die Tabelle nicht', 'Die Tabelle nicht ändern'],
+    ['不能删除数据', '用户不能删除数据'],
+  ])('says %j to a criterion with the same words, and means it', (line, criterion) => {
+    expect(deniesItself(line, criterion)).toBe(false)
+  })
+
+  it('may not take back what the criterion asks for with other words of the same kind', () => {
+    expect(deniesItself('not done', 'Does not leak memory')).toBe(true)
+    expect(deniesItself('could not check this', 'Does not leak memory')).toBe(true)
+  })
+})

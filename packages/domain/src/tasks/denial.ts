@@ -1,0 +1,204 @@
+import { cutToCodePoints } from '../core/text.ts'
+
+/**
+ * The words with which a line takes back its own ✅, by language. Each is a word or a phrase of up to `PHRASE_WORDS_MAX` words, in lower case,
+ * separated by commas. A wrong guess costs a look by a person: the criterion is then unclear, never unmet.
+ */
+interface Denials {
+  /** Words that turn around what is near them. */
+  not: string
+  /** Words that say by themselves that something was not done. "No test was skipped" is no denial. */
+  undone: string
+  /** Words that deny only if they stand alone between punctuation: "rate limiting: no", "pagination (pending)". */
+  alone?: string
+  /** Words that make a following word of `undone` harmless. */
+  none?: string
+}
+
+const DENIALS: Record<string, Denials> = {
+  en: {
+    not: 'not, cannot, never, unable to, failed to, fails to, no time, did nothing, instead of, no longer works',
+    undone:
+      'skipped, skipping, skip, todo, to do, to be done, undone, unfinished, incomplete, untested, unimplemented, unresolved, unverified, omitted, deferred, postponed, left out, left open, left for later, still open, still pending, still missing, still failing, still fails, is missing, are missing, is pending, is failing, are failing, tests fail, test fails, tests failed, test failed, partially done, partly done, partially implemented, tbd, wip, placeholder, stubbed, n a, gave up, out of scope, later maybe',
+    alone: 'no, none, nothing, pending, failed, failing, fails, missing, blocked, open, partial, partially, partly, later, almost, nearly',
+    none: 'no, none, nothing, zero, 0, without',
+  },
+  de: {
+    not: 'nicht, noch kein, noch keine, noch keinen, keine zeit, nie, unmöglich',
+    undone:
+      'übersprungen, ausgelassen, weggelassen, unfertig, unvollständig, ungetestet, ungeprüft, verschoben, zurückgestellt, aufgeschoben, noch offen, bleibt offen, fehlt, fehlt noch, fehlen noch, fehlgeschlagen, gescheitert, später',
+    alone: 'nein, kein, keine, offen, teilweise, nichts',
+    none: 'kein, keine, keinen, keiner, nichts, ohne, null',
+  },
+  fr: {
+    not: 'pas, jamais, impossible, incapable, aucun temps',
+    undone:
+      'non fait, non faite, non testé, non testée, non implémenté, non terminé, sauté, ignoré, omis, omise, incomplet, incomplète, inachevé, inachevée, à faire, reporté, reportée, remis à plus tard, a échoué, en attente',
+    alone: 'non, rien, partiel, partiellement, échec, plus tard',
+    none: 'aucun, aucune, sans, rien, zéro, pas de, pas d',
+  },
+  es: {
+    not: 'no se, no está, no están, no fue, no fueron, no pude, no pudo, no he, no ha, no hecho, no hecha, no probado, no probada, no implementado, no implementada, no terminado, no funciona, sin hacer, sin probar, sin terminar, nunca, imposible, tampoco, todavía no, aún no',
+    undone: 'omitido, omitida, saltado, pendiente, incompleto, incompleta, aplazado, pospuesto, por hacer, falta, faltan, ha fallado',
+    alone: 'no, nada, parcial, parcialmente, luego',
+    none: 'ningún, ninguna, nada, cero, sin',
+  },
+  pt: {
+    not: 'não, nunca, impossível, sem tempo',
+    undone: 'pulado, omitido, omitida, pendente, incompleto, incompleta, adiado, adiada, por fazer, falta, faltam, inacabado, falhou',
+    alone: 'nada, parcial, parcialmente, depois',
+    none: 'nenhum, nenhuma, nada, zero, sem',
+  },
+  it: {
+    not: 'non, mai, impossibile',
+    undone: 'saltato, saltata, omesso, omessa, incompleto, incompleta, rimandato, rinviato, da fare, in sospeso, manca, mancano, fallito',
+    alone: 'no, niente, parziale, parzialmente',
+    none: 'nessun, nessuno, nessuna, niente, zero, senza',
+  },
+  nl: {
+    not: 'niet, nooit, nog geen, onmogelijk',
+    undone: 'overgeslagen, weggelaten, onvolledig, onvoltooid, ongetest, uitgesteld, nog open, ontbreekt, ontbreken, mislukt',
+    alone: 'nee, niets, gedeeltelijk, deels',
+    none: 'geen, niets, zonder, nul',
+  },
+  pl: {
+    not: 'nie, nigdy, niemożliwe',
+    undone: 'pominięto, pominięte, pominięty, niezrobione, niedokończone, niekompletne, nieprzetestowane, odłożone, do zrobienia, brakuje',
+    alone: 'nic, częściowo',
+    none: 'żaden, żadna, żadne, brak, bez, zero',
+  },
+  nordic: {
+    not: 'inte, ikke, ikkje, aldri, aldrig, ej, omöjligt, umulig, umuligt, ei ole, en voinut',
+    undone:
+      'hoppades över, överhoppad, ofullständig, otestad, uppskjuten, återstår, saknas, hoppet over, utelatt, utsatt, mangler, ufullstendig, sprunget over, ufuldstændig, udskudt, tekemättä, puuttuu',
+    alone: 'nej, nei, ingenting, delvis, delvist',
+    none: 'inga, inget, ingen, utan, intet, uden, uten',
+  },
+  cs: { not: 'není, nebylo, nelze, nikdy, ne', undone: 'nehotovo, nedokončeno, přeskočeno, vynecháno, odloženo, chybí, neotestováno', alone: 'nic, částečně' },
+  ru: {
+    not: 'не, никогда, невозможно, нельзя',
+    undone: 'пропущено, пропущен, пропущена, пропущены, отложено, отложен, недоделано, незавершено, осталось, отсутствует, не хватает',
+    alone: 'нет, ничего, частично, позже',
+    none: 'ни один, ни одного, ничего, без, нет',
+  },
+  uk: {
+    not: 'не, ніколи, неможливо',
+    undone: 'пропущено, відкладено, незавершено, залишилось, відсутнє, бракує',
+    alone: 'ні, нічого, частково, пізніше',
+    none: 'жоден, жодного, без, немає',
+  },
+  tr: {
+    not: 'değil, olmadı, yapılmadı, yapmadım, edilmedi, yapılamadı, yapamadım, imkansız, asla',
+    undone: 'atlandı, ertelendi, eksik, tamamlanmadı, bitmedi, test edilmedi, yapılacak',
+    alone: 'hayır, yok, kısmen',
+  },
+  ar: { not: 'لم, ليس, ليست, لا يمكن, غير, لن', undone: 'تخطي, تم تخطي, مؤجل, ناقص, تعذر, فشل', alone: 'لا, جزئيا' },
+  hi: { not: 'नहीं, कभी नहीं, असंभव', undone: 'छोड़ दिया, अधूरा, बाकी है, लंबित', alone: 'ना, आंशिक' },
+  vi: { not: 'không, chưa, không thể', undone: 'bỏ qua, còn thiếu, hoãn lại, chưa xong' },
+  id: { not: 'tidak, belum, bukan', undone: 'dilewati, ditunda, tertunda, belum selesai, gagal' },
+}
+
+/** The same for scripts that put no space between words. */
+const UNSPACED =
+  /未(?!来|來)|没(?:有|能)(?!错误|问题|失败|跳过|遗漏)|沒有(?!錯誤|問題|失敗|跳過|遺漏)|沒能|不能|无法|無法|尚不|跳过|跳過|省略|略过|略過|待办|待辦|待定|暂缓|推迟|放弃|でき(?:ない|ません|なかった|ず)|し(?:ていない|ていません|なかった|ません)|スキップ|見送|保留|後回し|안 (?:함|했)|않았|못 ?했|하지 (?:못|않)|할 수 없|미완료|미구현|미완성|건너뛰|건너뜀|생략|보류|ไม่ได้|ยังไม่|ไม่สามารถ|ข้ามไป/gu
+
+const PHRASE_WORDS_MAX = 4
+
+type Kind = keyof Denials
+const PHRASES = phrasesOf(DENIALS)
+
+function phrasesOf(denials: Record<string, Denials>): ReadonlyMap<string, ReadonlySet<Kind>> {
+  const phrases = new Map<string, Set<Kind>>()
+  for (const { not, undone, alone = '', none = '' } of Object.values(denials)) {
+    for (const [kind, list] of Object.entries({ not, undone, alone, none }) as [Kind, string][]) {
+      for (const phrase of list.split(', ')) if (phrase !== '') phrases.set(phrase, (phrases.get(phrase) ?? new Set()).add(kind))
+    }
+  }
+  return phrases
+}
+
+/** What follows "not" where that denies nothing: "not only", "a NOT NULL column", "404 not found". */
+const HARMLESS_AFTER_NOT = new Set(['only', 'just', 'merely', 'null', 'found', 'nur', 'seulement', 'solo', 'só', 'alleen', 'bara', 'bare'])
+/** How far before a word of `undone` its "no" may stand: "no single test was skipped". */
+const NONE_DISTANCE_MAX = 4
+
+/** A longer line is cut: what is written about a criterion has a few hundred characters. */
+const READ_LENGTH_MAX = 4_000
+
+/**
+ * Whether the words of a line with ✅ take that back: "✅ NOT done, skipped". Words that the criterion itself has are no denial: to
+ * "Does not leak memory", the line "✅ does not leak memory" is a plain yes.
+ *
+ * @param line without its emoji and without the id of the criterion
+ */
+export function deniesItself(line: string, criterion: string): boolean {
+  const read = cutToCodePoints(line, READ_LENGTH_MAX)
+  const asked = ` ${clausesOf(criterion).flat().join(' ')} `
+  return clausesOf(read).some((words) => clauseDenies(words, asked)) || unspacedDenies(read, criterion)
+}
+
+function clauseDenies(words: readonly string[], asked: string): boolean {
+  for (let at = 0; at < words.length; at += 1) {
+    const { length, kinds } = phraseAt(words, at)
+    const after = words[at + length] ?? ''
+    if (kinds.has('alone') && length === words.length) return true
+    if (isAsked(words, at, length, asked)) continue
+    if (kinds.has('not') && !HARMLESS_AFTER_NOT.has(after)) {
+      // "Not skipped" says that it was done.
+      const next = phraseAt(words, at + length)
+      if (length > 1 || !next.kinds.has('undone')) return true
+      at += length + next.length - 1
+    } else if (kinds.has('undone') && !isNoneBefore(words, at)) return true
+  }
+  return false
+}
+
+const NO_PHRASE = { length: 1, kinds: new Set<Kind>() }
+
+/** The longest phrase of the table that begins with a word. */
+function phraseAt(words: readonly string[], at: number): { length: number; kinds: ReadonlySet<Kind> } {
+  for (let length = Math.min(PHRASE_WORDS_MAX, words.length - at); length > 0; length -= 1) {
+    const kinds = PHRASES.get(words.slice(at, at + length).join(' '))
+    if (kinds !== undefined) return { length, kinds }
+  }
+  return NO_PHRASE
+}
+
+/** Whether the criterion has the phrase together with the word before or after it. */
+function isAsked(words: readonly string[], at: number, length: number, asked: string): boolean {
+  const has = (from: number, to: number) => from >= 0 && to <= words.length && asked.includes(` ${words.slice(from, to).join(' ')} `)
+  return has(at - 1, at + length) || has(at, at + length + 1)
+}
+
+function isNoneBefore(words: readonly string[], at: number): boolean {
+  for (let before = Math.max(0, at - NONE_DISTANCE_MAX); before < at; before += 1) {
+    const { length, kinds } = phraseAt(words, before)
+    if (kinds.has('none') && before + length <= at) return true
+  }
+  return false
+}
+
+function unspacedDenies(line: string, criterion: string): boolean {
+  const asked = criterion.normalize('NFKC')
+  for (const [found] of line.normalize('NFKC').matchAll(UNSPACED)) if (!asked.includes(found)) return true
+  return false
+}
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu
+// Apostrophes and hyphens stand inside of words, and so are not among these.
+const BETWEEN_CLAUSES = /[,;:!?()[\]{}"“”«»…–—|•·]|\.(?=\s|$)|\n|\s-\s/u
+
+/** The words of each clause, in lower case, with "not" for "n’t". */
+function clausesOf(text: string): string[][] {
+  const plain = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[’ʼ`]/g, "'")
+    .replace(/\bcan't\b/g, 'cannot')
+    .replace(/\bwon't\b/g, 'will not')
+    .replace(/n't\b/g, ' not')
+  return plain.split(BETWEEN_CLAUSES).flatMap((clause) => {
+    const words = clause.match(WORD)
+    return words === null ? [] : [words]
+  })
+}
