@@ -21,12 +21,25 @@ export async function checkEvaluations(evidence: Evidence): Promise<void> {
       select e.id, count(l.seq) from evaluations e left join events l on l.subject_id = e.id and l.type = 'evaluation.created'
       group by e.project_id, e.id having count(l.seq) <> 1`,
   )
-  const judged = await admin<{ subtask_id: string; recommendation: string }[]>`
-    select e.subtask_id, e.recommendation from evaluations e join subtasks s on s.id = e.subtask_id where s.runner in ('steered', 'quick', 'external')`
+  const judged = await admin<{ subtask_id: string; recommendation: string; has_criteria: boolean }[]>`
+    select e.subtask_id, e.recommendation, exists (select from jsonb_array_elements(e.detail -> 'criteria') c where c ->> 'id' not like 'output:%') as has_criteria
+    from evaluations e join subtasks s on s.id = e.subtask_id where s.runner in ('steered', 'quick', 'external')`
   findings.none(
-    'what its maker calls poor is to be revised, and nothing else is',
+    'what its maker calls poor is to be revised, and without criteria nothing else is',
     judged.length,
-    judged.filter((row) => (row.recommendation === 'request_revision') !== isPoor(row.subtask_id)).map((row) => `${row.subtask_id}: ${row.recommendation}`),
+    judged
+      .filter(({ subtask_id, recommendation, has_criteria }) =>
+        isPoor(subtask_id) ? recommendation !== 'request_revision' : !has_criteria && recommendation === 'request_revision',
+      )
+      .map((row) => `${row.subtask_id}: ${row.recommendation}`),
+  )
+  await checkRows(
+    evidence,
+    'an approval has every required criterion met',
+    all,
+    admin`
+      select e.id, e.score from evaluations e where e.recommendation = 'approve'
+        and exists (select from jsonb_array_elements(e.detail -> 'criteria') c where (c -> 'required')::boolean and c ->> 'verdict' <> 'met')`,
   )
   await checkRows(
     evidence,
