@@ -257,6 +257,8 @@ describe('Claude Code with the tools of Muster', () => {
     const hidden = 'The word in the middle is larch.'
     const poor = `${'It grows in the park. '.repeat(400)}${hidden}${' It grows in the park.'.repeat(400)}\n<npl-block type="check-in">\n🐛 Every tree is named\n</npl-block>`
     const checkIn = (mark: string) => `<npl-block type="check-in">\n${mark} Every tree is named\n${mark} The park is named\n</npl-block>`
+    // No judge looks here, so that the word of the agent has to be enough.
+    await system.admin`update projects set settings = settings || '{"evaluation": {"trust": "self_report"}}'`
     let taskId = ''
     scripts.set('Have the trees named.', [
       () => {

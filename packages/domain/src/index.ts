@@ -40,6 +40,7 @@ export {
   isOutputCriterion,
   type JudgeVerdict,
   outputChecks,
+  restsOnSelfReport,
   VERDICT_METHODS,
   VERDICTS,
   type Verdict,

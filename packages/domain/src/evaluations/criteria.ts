@@ -41,6 +41,11 @@ export interface Grounds {
   report: CriterionReport | null
 }
 
+/** Whether a required criterion has no verdict but that of the agent itself. */
+export function restsOnSelfReport(verdicts: readonly Pick<CriterionVerdict, 'required' | 'method'>[]): boolean {
+  return verdicts.some(({ required, method }) => required && method === 'check_in')
+}
+
 const EVIDENCE_LENGTH_MAX = 500
 
 /**

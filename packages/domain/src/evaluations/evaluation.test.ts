@@ -339,6 +339,7 @@ describe('settings', () => {
       approveAt: 0.8,
       threshold: 0.6,
       gates: { security: true, required_criteria: true, strict_constraints: true },
+      trust: 'evidence',
     })
   })
 
@@ -362,6 +363,8 @@ describe('settings', () => {
     [{ weights: { bug: -1, verified: 0 }, approve_at: 0.9, threshold: 0.9, gates: { security: false }, judge: false }, true],
     [{ judge: { model: 'sonnet' } }, true],
     [{ judge: true }, true],
+    [{ trust: 'self_report' }, true],
+    [{ trust: 'anything' }, false],
     [{ threshold: 0.81 }, false],
     [{ approve_at: 0.5, threshold: 0.6 }, false],
     [{ approve_at: 1.1 }, false],

@@ -20,7 +20,7 @@ import {
   type Weights,
   weightOf,
 } from './reflection.ts'
-import { DEFAULT_EVALUATION_RULES, type EvaluationRules, type Gate } from './settings.ts'
+import { DEFAULT_EVALUATION_RULES, type EvaluationRules, type Gate, type Trust } from './settings.ts'
 
 export const RECOMMENDATIONS = ['approve', 'review', 'request_revision'] as const
 export type Recommendation = (typeof RECOMMENDATIONS)[number]
@@ -63,6 +63,8 @@ export interface Evaluation {
   criteria: CriterionVerdict[]
   /** What keeps it from being approved. */
   closedGates: Gate[]
+  /** What an approval of it needs to complete a task without a person. */
+  trust: Trust
   /** The revision whose criteria it was held against, so that "missed the bar" and "the bar moved" differ. */
   criteriaRevision: number | null
 }
@@ -123,6 +125,7 @@ export function evaluate(input: EvaluationInput): Evaluation {
     },
     criteria: verdicts,
     closedGates: gates,
+    trust: rules.trust,
     criteriaRevision: input.criteriaRevision,
   }
 }

@@ -2,7 +2,7 @@ import type { Quality } from '../sessions/message.ts'
 import type { CriterionVerdict } from './criteria.ts'
 import type { Dimension, Evaluation, EvaluationWarning, Recommendation } from './evaluation.ts'
 import type { Reflection } from './reflection.ts'
-import type { Gate } from './settings.ts'
+import type { Gate, Trust } from './settings.ts'
 
 /** What an evaluation was made for: a request, a stored message, the result of a subtask, or outputs that a task was completed with. */
 export const EVALUATION_ORIGINS = ['request', 'message', 'subtask', 'completion'] as const
@@ -27,6 +27,8 @@ export interface EvaluationDetail {
   /** The gates that it was made by, and which of them were closed. */
   gates: Readonly<Record<Gate, boolean>>
   closedGates: Gate[]
+  /** Absent in evaluations of the first rule, which asked for no evidence. */
+  trust?: Trust
 }
 
 /** Who judged, and what that took. */

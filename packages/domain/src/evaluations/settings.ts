@@ -6,6 +6,10 @@ import { DEFAULT_WEIGHTS, WEIGHTED_CATEGORIES, type Weights } from './reflection
 export const GATES = ['security', 'required_criteria', 'strict_constraints'] as const
 export type Gate = (typeof GATES)[number]
 
+/** What `review: auto` completes a task on: evidence for each required criterion, or the agent's own word as well. */
+export const TRUSTS = ['evidence', 'self_report'] as const
+export type Trust = (typeof TRUSTS)[number]
+
 /** By what outputs are judged. */
 export interface EvaluationRules {
   weights: Weights
@@ -14,6 +18,7 @@ export interface EvaluationRules {
   /** Below this score it has to be revised. Never more than `approveAt`. */
   threshold: number
   gates: Readonly<Record<Gate, boolean>>
+  trust: Trust
 }
 
 /** [D2] Recommendation Logic */
@@ -22,6 +27,7 @@ export const DEFAULT_EVALUATION_RULES: EvaluationRules = {
   approveAt: 0.8,
   threshold: 0.6,
   gates: { security: true, required_criteria: true, strict_constraints: true },
+  trust: 'evidence',
 }
 
 const fraction = z.number().min(0).max(1)
@@ -42,6 +48,12 @@ export const evaluationSettingsSchema = z
       .describe(
         'What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is violated or not shown to be kept.',
       ),
+    trust: z
+      .enum(TRUSTS)
+      .optional()
+      .describe(
+        'What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough.',
+      ),
     judge: z
       .union([z.boolean(), z.strictObject({ model: z.string().min(1).max(MODEL_LENGTH_MAX).optional() })])
       .optional()
@@ -61,7 +73,7 @@ export type EvaluationSettings = z.infer<typeof evaluationSettingsSchema>
  * @throws DomainError `validation_failed` for a threshold that is no fraction, or above the score from which results are approved
  */
 export function evaluationRules(settings: EvaluationSettings = {}, threshold?: number): EvaluationRules {
-  const { weights, approveAt: approveAtDefault, threshold: thresholdDefault, gates } = DEFAULT_EVALUATION_RULES
+  const { weights, approveAt: approveAtDefault, threshold: thresholdDefault, gates, trust } = DEFAULT_EVALUATION_RULES
   const approveAt = settings.approve_at ?? approveAtDefault
   if (threshold !== undefined && !(threshold >= 0 && threshold <= approveAt)) throw thresholdRefused(threshold, approveAt)
   return {
@@ -69,6 +81,7 @@ export function evaluationRules(settings: EvaluationSettings = {}, threshold?: n
     approveAt,
     threshold: threshold ?? settings.threshold ?? Math.min(thresholdDefault, approveAt),
     gates: withGiven(gates, settings.gates),
+    trust: settings.trust ?? trust,
   }
 }
 

@@ -30,7 +30,7 @@ export function evaluateOutput(
   judged: { judgeOf: string; judge: EvaluationJudge } | null = null,
 ): { evaluation: ReturnType<typeof evaluate>; row: NewEvaluationRow } {
   const evaluation = evaluate(input)
-  const { score, recommendation, criteriaRevision, warnings, reflection, dimensions, criteria, closedGates } = evaluation
+  const { score, recommendation, criteriaRevision, warnings, reflection, dimensions, criteria, closedGates, trust } = evaluation
   const { threshold, approveAt, gates } = input.settings
   return {
     evaluation,
@@ -41,7 +41,7 @@ export function evaluateOutput(
       score,
       recommendation,
       criteriaRevision,
-      detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates },
+      detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates, trust },
       summary: recommendation === 'request_revision' ? summarize(evaluation, input.output) : null,
       judgeOf: judged?.judgeOf ?? null,
       judge: judged?.judge ?? null,

@@ -75,8 +75,8 @@ type JudgedRow = ReturnType<typeof judgedRow>
 /** The evaluation with the verdicts: made of what is stored of the first, which knows by what it was judged. */
 function judgedRow(deps: Deps, { evaluation, question }: Begun, { verdicts, model, usage }: Extract<JudgeAnswer, { kind: 'judged' }>) {
   const { id: judgeOf, detail, projectId, origin, taskId, subtaskId, messageId, sessionId, subagentName, criteriaRevision } = evaluation
-  const { threshold, approveAt, gates } = detail
-  const given: Evaluation = { ...detail, score: evaluation.score, recommendation: evaluation.recommendation, criteriaRevision }
+  const { threshold, approveAt, gates, trust = 'evidence' } = detail
+  const given: Evaluation = { ...detail, trust, score: evaluation.score, recommendation: evaluation.recommendation, criteriaRevision }
   const judged = withJudge(given, { threshold, approveAt, gates }, question.output, verdicts)
   const { score, recommendation, warnings, reflection, dimensions, criteria, closedGates } = judged
   return {
@@ -85,7 +85,7 @@ function judgedRow(deps: Deps, { evaluation, question }: Begun, { verdicts, mode
       ...{ projectId, origin, taskId, subtaskId, messageId, sessionId, subagentName, criteriaRevision, score, recommendation, judgeOf },
       id: deps.newId(),
       ruleVersion: RULE_VERSION,
-      detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates },
+      detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates, trust },
       summary: recommendation === 'request_revision' ? summarize(judged, question.output) : null,
       judge: { model, ...usage },
       output: null,

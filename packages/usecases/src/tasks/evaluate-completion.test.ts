@@ -205,7 +205,27 @@ describe('with review: auto, a task', () => {
     await settleOne(harness.ctx, run)
   })
 
+  it.each([
+    ['evidence', 'in_review'],
+    ['self_report', 'completed'],
+  ] as const)('where a project trusts %s, is %s on the word of the agent alone', async (trust, status) => {
+    await setRules({ trust })
+    const { task, own } = await held({ review: 'auto', acceptance_criteria: ['It compiles'] })
+    expect(await completeTask(own, task.id, { outputs: {}, summary: GOOD })).toMatchObject({ status })
+    expect(await evaluationOf(task)).toMatchObject({ score: 1, recommendation: 'approve', detail: { trust } })
+    const dispatched = await makeTask(harness.ctx, { review: 'auto', acceptance_criteria: ['It compiles'] })
+    await dispatchTask(harness.ctx, dispatched.id, () => ({ runner: 'own' }))
+    await settleOne(harness.ctx, await claimOne(harness.ctx), completed(GOOD))
+    expect(await getTask(harness.ctx, dispatched.id)).toMatchObject({ status })
+  })
+
+  it('is completed by outputs that fit their schemas, where it has no other criteria', async () => {
+    const { task, own } = await held({ review: 'auto', required_outputs: ['count'] })
+    expect(await completeTask(own, task.id, { outputs: { count: 3 }, summary: GOOD })).toMatchObject({ status: 'completed' })
+  })
+
   it('is not approved by criteria that its holder did not know', async () => {
+    await setRules({ trust: 'self_report' })
     const { task, own } = await held({ review: 'auto', acceptance_criteria: ['It compiles'] })
     await reviseTask(harness.ctx, task.id, { acceptance_criteria: ['It compiles', 'It is documented'] }, [1])
     expect(await completeTask(own, task.id, { outputs: {}, summary: GOOD })).toMatchObject({ status: 'in_review' })
@@ -224,7 +244,14 @@ describe('while a judge is asked, a task with review: auto', () => {
     transaction(harness.deps.db, task.projectId, (tx) =>
       decideReview(harness.deps, tx, { projectId: task.projectId, taskId: task.id, evaluationId, evaluation }),
     )
-  const withCriteria = (task: Task, output: string) => evaluate({ output, criteria: task.criteria, criteriaRevision: 1 })
+  /** With a judge that finds every criterion met. */
+  const withCriteria = (task: Task, output: string) =>
+    evaluate({
+      output,
+      criteria: task.criteria,
+      criteriaRevision: 1,
+      judgeVerdicts: task.criteria.map(({ id }) => ({ criterionId: id, verdict: 'met', quote: 'It compiles.' })),
+    })
 
   it('waits for its verdicts, which decide', async () => {
     const { task, evaluationId } = await submitted()

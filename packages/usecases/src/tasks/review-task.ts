@@ -7,6 +7,7 @@ import {
   outputProblems,
   requireController,
   requireScope,
+  restsOnSelfReport,
   revisionRequest,
   type Sender,
   type Task,
@@ -58,13 +59,14 @@ export async function reviewTask(ctx: Ctx, id: string, { decision, note }: Revie
 export const EVALUATOR: NewEvent['actor'] = { kind: 'system', id: 'evaluation' }
 
 /** What a decision goes by. */
-type DecidedEvaluation = Pick<Evaluation, 'score' | 'recommendation' | 'criteria' | 'reflection'>
+type DecidedEvaluation = Pick<Evaluation, 'score' | 'recommendation' | 'criteria' | 'reflection' | 'trust'>
 
 /** `left`: there was nothing to decide, or it is for a person or a controller. */
 type ReviewDecision = 'completed' | 'revision_requested' | 'left'
 
 /**
- * Reviews a task with `review: auto` by the recommendation of its evaluation, once the verdicts of the judge are stored. Changes nothing if
+ * Reviews a task with `review: auto` by the recommendation of its evaluation, once the verdicts of the judge are stored. An approval that rests
+ * on the word of the agent alone is left to a person or a controller, unless the project trusts that word. Changes nothing if
  * the task is no longer in review or the evaluation is not that of the newest submission. Locks dependencies, the task and its subtask, in
  * this order: call it before other locks are taken.
  *
@@ -98,9 +100,13 @@ export async function decideLockedReview(
     await requestRevision(deps, tx, task, { content: revisionRequest(evaluation), note: null, actor: EVALUATOR, hasRunEnded, evaluationId })
     return 'revision_requested'
   }
-  if (evaluation.recommendation !== 'approve' || !isStillAskedFor(task, evaluation)) return 'left'
+  if (evaluation.recommendation !== 'approve' || !isTrusted(evaluation) || !isStillAskedFor(task, evaluation)) return 'left'
   await finishTask(deps, tx, task, { status: 'completed' }, EVALUATOR)
   return 'completed'
+}
+
+function isTrusted({ trust, criteria }: DecidedEvaluation): boolean {
+  return trust === 'self_report' || !restsOnSelfReport(criteria)
 }
 
 /** Sends a locked task in review back to its holder, with what is to be revised. */
