@@ -271,6 +271,32 @@ describe('a tool', () => {
     }
   })
 
+  it('shortens a long result, unless the whole is requested', async () => {
+    const call = await controller('legacy')
+    const result = `${'🌳'.repeat(2_000)}The end.`
+    const { task_id } = await call('spawn_task', { task: 'Count.', runner: 'external' })
+    await (await runNext(result)).end()
+    const whole_at = `get_task(task_id="${task_id}", request_full_payload=true)`
+    expect(await call('get_task', { task_id })).toMatchObject({
+      subtask: { result: null, shortened: [{ field: 'result', beginning: '🌳'.repeat(2_000), bytes: Buffer.byteLength(result), whole_at }] },
+      next_offset: null,
+    })
+    for (const whole of [{ request_full_payload: true }, { offset: 0 }]) {
+      const { subtask } = await call('get_task', { task_id, ...whole })
+      expect(subtask.result).toBe(result)
+      expect(subtask).not.toHaveProperty('shortened')
+    }
+
+    const { task_id: brief } = await call('create_task', { title: 'Count', instructions: 'Count.', acceptance: [], outputs: ['guide'] })
+    await call('assign_task', { task_id: brief, subagent_session_id: 'long-guide' })
+    const outputs = { guide: 'x'.repeat(3_000) }
+    await call('mark_task_complete', { task_id: brief, outputs })
+    expect(await call('get_task', { task_id: brief })).toMatchObject({
+      task: { completion_outputs: null, shortened: [{ field: 'completion_outputs', beginning: JSON.stringify(outputs).slice(0, 2_000), bytes: 3_012 }] },
+    })
+    expect(await call('get_task', { task_id: brief, request_full_payload: true })).toMatchObject({ task: { completion_outputs: outputs } })
+  })
+
   it('reads a long brief in parts that are the whole together', async () => {
     const call = await controller('legacy')
     const instructions = `${'Plant a 🌳 every three metres. '.repeat(2_500)}The end.`

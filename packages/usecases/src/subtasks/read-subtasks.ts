@@ -1,5 +1,5 @@
 import { bodies, type Database, readOnce, type Step, steps, subtasks, type Update, updates, versions } from '@muster/db'
-import { notFound, ownSubjectId, requireFound, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { isTerminal, notFound, ownSubjectId, requireFound, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
@@ -82,12 +82,21 @@ export interface SubtaskQuery {
   cursor?: string | undefined
 }
 
+/** A subtask in a list. A result above `INLINE_BYTES_MAX` is null there. */
+export interface ListedSubtask extends Subtask {
+  /** At least the first 2,000 code points of such a result. */
+  resultBeginning?: subtasks.ResultBeginning
+}
+
+/** The longest value that an answer for orientation shows whole, in code points. */
+export const SHOWN_POINTS_MAX = 2_000
+
 /** Newest first. A subtask's own credential sees itself alone. */
-export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<Subtask>> {
+export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<ListedSubtask>> {
   requireScope(ctx.actor, 'subtasks:read')
   const beforeId = idInCursor(query.cursor)
-  const items = await reading(ctx, (tx) =>
-    subtasks.listSubtasks(tx, ctx.actor.projectId, {
+  const items = await reading(ctx, async (tx) => {
+    const found = await subtasks.listSubtasks(tx, ctx.actor.projectId, {
       status: query.status,
       parentSessionId: query.session,
       agentId: ctx.actor.agentId ?? query.agentId,
@@ -97,8 +106,15 @@ export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<
       onlyId: ownSubjectId(ctx.actor),
       beforeId,
       limit: query.limit + 1,
-    }),
-  )
+    })
+    const without = found.filter(({ status, result }) => isTerminal(status) && result === null).map(({ id }) => id)
+    if (without.length === 0) return found
+    const beginnings = await subtasks.listResultBeginnings(tx, without, SHOWN_POINTS_MAX)
+    return found.map((subtask): ListedSubtask => {
+      const resultBeginning = beginnings.get(subtask.id)
+      return resultBeginning === undefined ? subtask : { ...subtask, resultBeginning }
+    })
+  })
   return page(items, query.limit, (last) => last.id)
 }
 

@@ -27,12 +27,17 @@ import { type Found, findByAnyId, KINDS, LOOKUP_SCOPES, nullIfNotFound, offsetFi
 export const getTaskTool = mcpTool({
   name: 'get_task',
   title: 'Read a task',
-  description: 'Reads a task with its whole brief (criteria with ids, required outputs, revision), or a subtask with its result, or a schedule.',
+  description:
+    'Reads a task with its whole brief (criteria with ids, required outputs, revision), or a subtask with its result, or a schedule. A result or outputs above 2,000 characters are null, and `shortened` has the beginning.',
   effect: 'reads',
   tier: 'core',
   scopes: LOOKUP_SCOPES,
   forSubagents: 'all',
-  input: z.strictObject({ task_id: uuid('Of a task, a subtask or a schedule.'), offset: offsetField }),
+  input: z.strictObject({
+    task_id: uuid('Of a task, a subtask or a schedule.'),
+    offset: offsetField,
+    request_full_payload: z.boolean().default(false).describe('Whether to return a long result and long outputs whole. So does an offset.'),
+  }),
   output: z.object({
     kind: z.enum(KINDS),
     task: z.looseObject({}).optional(),
@@ -40,7 +45,8 @@ export const getTaskTool = mcpTool({
     schedule: z.looseObject({}).optional(),
     next_offset: z.number().nullable(),
   }),
-  handle: async ({ ctx }, { task_id, offset }) => presentFound(await findByAnyId(ctx, task_id, KINDS), offset),
+  handle: async ({ ctx }, { task_id, offset, request_full_payload }) =>
+    presentFound(await findByAnyId(ctx, task_id, KINDS), { offset, whole: request_full_payload || offset !== undefined }),
 })
 
 /** Items of each kind in one answer. */
@@ -150,7 +156,7 @@ export const steerTaskTool = mcpTool({
 const WAITED_FOR_MAX = 50
 const WAIT_SECONDS_MAX = 60
 
-/** Longest result in an answer about several, in characters. The rest is read with get_task. */
+/** Longest result in an answer about several, in characters. The rest is read with get_task and `request_full_payload`. */
 const RESULT_LENGTH_MAX = 4_000
 
 export const waitForTool = mcpTool({

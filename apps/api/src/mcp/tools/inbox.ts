@@ -9,7 +9,7 @@ import { presentResult } from './any-work.ts'
 export const claimInboxTool = mcpTool({
   name: 'claim_inbox',
   title: 'Claim results',
-  description: 'Takes the waiting results out of the inbox of a session, each exactly once. get_task has a long result in full.',
+  description: 'Takes the waiting results out of the inbox of a session, each exactly once. get_task with request_full_payload has a long result in full.',
   effect: 'adds',
   tier: 'core',
   scopes: ['sessions:write'],

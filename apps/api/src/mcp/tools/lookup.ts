@@ -1,6 +1,7 @@
 import { DomainError, hasScope, notFound, requireScope, type Schedule, type Scope, type Subtask, type Task } from '@muster/domain'
 import { type Ctx, getSchedule, getSubtask, getTask } from '@muster/usecases'
 import { z } from 'zod'
+import { shorten } from '../../http/shortened.ts'
 import { presentSchedule } from '../../routes/schedules/schedule-schema.ts'
 import { presentSubtask } from '../../routes/subtasks/subtask-schema.ts'
 import { presentTask } from '../../routes/tasks/task-schema.ts'
@@ -52,16 +53,19 @@ export function pageOfText(text: string, offset = 0): { part: string; next: numb
   return { part: points.slice(offset, end).join(''), next: end < points.length ? end : null }
 }
 
-/** Something found, as one answer holds it: its long text in parts, and without outputs that alone would fill it. */
-export function presentFound(found: Found, offset: number | undefined) {
+/** Something found, as one answer holds it: its long text in parts, and without outputs that alone would fill it. Unless `whole`, long results are shortened. */
+export function presentFound(found: Found, { offset, whole }: { offset: number | undefined; whole: boolean }) {
+  const wholeAt = (id: string) => `get_task(task_id="${id}", request_full_payload=true)`
   switch (found.kind) {
     case 'task': {
-      const task = presentTask(found.task)
+      const read = presentTask(found.task)
+      const task = whole ? read : shorten(read, ['completion_outputs'], wholeAt(read.id))
       const { part, next } = pageOfText(task.instructions, offset)
       return { kind: found.kind, task: withoutLongFields({ ...task, instructions: part }, ['completion_outputs', 'description']), next_offset: next }
     }
     case 'subtask': {
-      const subtask = presentSubtask(found.subtask)
+      const read = presentSubtask(found.subtask)
+      const subtask = whole ? read : shorten(read, ['result', 'outputs'], wholeAt(read.id))
       const { part, next } = pageOfText(subtask.result ?? '', offset)
       const result = subtask.result === null ? null : part
       return { kind: found.kind, subtask: withoutLongFields({ ...subtask, result }, ['outputs', 'task']), next_offset: next }

@@ -2,6 +2,7 @@ import { testDatabase } from '@muster/testing'
 import { cancelSubtask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
+import { startEvaluationsApi } from '../../testing/evaluations.ts'
 
 describe('GET /subtasks', () => {
   let api: TestApi
@@ -39,6 +40,29 @@ describe('GET /subtasks', () => {
       expect(idsOf(await list('session=b'))).toEqual([ids[1], ids[3]])
       expect(idsOf(await list('agent_id=agent-a&status=pending'))).toEqual([ids[2], ids[4]])
       expect(idsOf(await list('task_id=01990000-0000-7000-8000-000000000000'))).toEqual([])
+    })
+
+    it('shortens a result and outputs above 2,000 characters, and says where the whole is', async () => {
+      const own = await startEvaluationsApi(await testDatabase())
+      try {
+        const listed = async (result: string) => {
+          const id = await own.complete(result)
+          const { items } = (await own.send('GET', '/subtasks')).body
+          const whole = (await own.send('GET', `/subtasks/${id}`)).body
+          expect(whole.result).toBe(result)
+          expect(whole).not.toHaveProperty('shortened')
+          return { item: items.find((each: { id: string }) => each.id === id), whole_at: `GET /subtasks/${id}` }
+        }
+        const exact = '🌳'.repeat(2_000)
+        expect((await listed(exact)).item).toMatchObject({ result: exact, shortened: [] })
+        for (const long of [`${exact}!`, `${exact}${'é'.repeat(40_000)}`]) {
+          const { item, whole_at } = await listed(long)
+          const bytes = Buffer.byteLength(long)
+          expect(item).toMatchObject({ result: null, shortened: [{ field: 'result', beginning: exact, bytes, whole_at }] })
+        }
+      } finally {
+        await own.api.close()
+      }
     })
 
     it('shows nothing of another project', async () => {

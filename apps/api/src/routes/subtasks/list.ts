@@ -2,7 +2,7 @@ import { listSubtasks } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageQuery, printableId, subagentNameField } from '../../http/schemas.ts'
-import { presentSubtask, subtaskListSchema, subtaskStatusSchema } from './subtask-schema.ts'
+import { presentListedSubtask, subtaskListSchema, subtaskStatusSchema } from './subtask-schema.ts'
 
 export const listSubtasksEndpoint = endpoint({
   operationId: 'listSubtasks',
@@ -10,7 +10,8 @@ export const listSubtasksEndpoint = endpoint({
   path: '/subtasks',
   tag: 'Subtasks',
   summary: 'List subtasks',
-  description: 'Newest first. Results longer than 64 KiB are left out; read the subtask itself for its result.',
+  description:
+    'Newest first. A result and outputs longer than 2,000 characters are null; `shortened` has the beginning, the length, and where the whole value is.',
   access: 'subtasks:read',
   query: z.strictObject({
     status: subtaskStatusSchema.optional().describe('Only subtasks in this state.'),
@@ -34,5 +35,5 @@ export const listSubtasksEndpoint = endpoint({
       limit: query.limit,
       cursor: query.cursor,
     }),
-  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentSubtask), next_cursor: nextCursor } }),
+  answer: ({ items, nextCursor }) => ({ status: 200, body: { items: items.map(presentListedSubtask), next_cursor: nextCursor } }),
 })

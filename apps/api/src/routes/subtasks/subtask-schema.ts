@@ -1,6 +1,8 @@
 import { type Budget, FINAL_OUTCOMES, PRIORITIES, type RequiredOutput, SUBTASK_STATUSES, type Subtask, subtaskSessionId } from '@muster/domain'
+import type { ListedSubtask } from '@muster/usecases'
 import { z } from 'zod'
 import { component, listComponent, time, toTime, toTimeOrNull, toUsd } from '../../http/schemas.ts'
+import { shorten, shortenedField, shortenedSchema } from '../../http/shortened.ts'
 
 export const prioritySchema = component(
   'Priority',
@@ -74,11 +76,14 @@ export const subtaskSchema = component(
     priority: prioritySchema,
     status: subtaskStatusSchema,
     final_outcome: finalOutcomeSchema.nullable().describe('Null until the subtask has ended.'),
-    result: z.string().nullable().describe('Null before the end, if there is no result, and in lists if it is longer than 64 KiB.'),
+    result: z.string().nullable().describe('Null before the end, if there is no result, and if it is named in `shortened`.'),
     result_truncated: z.boolean().describe('True if the result was longer than 1 MiB and was cut.'),
     summary: z.string().nullable(),
     error: z.string().nullable().describe('Why the subtask did not complete.'),
     outputs: z.record(z.string(), z.unknown()).nullable(),
+    shortened: shortenedSchema
+      .optional()
+      .describe('Only in lists, and always there: `result` and `outputs` where they are longer than 2,000 characters. Whole values are not named.'),
     required_outputs: z.array(requiredOutputSchema),
     worker_id: z.string().nullable(),
     attempt: z.int().describe('The number of claims so far. Every write of a worker carries this number.'),
@@ -152,6 +157,14 @@ export const subtaskSchema = component(
     metadata: { ticket: 'DOC-12' },
   },
 )
+
+/** A subtask in a list, without long results and outputs. */
+export function presentListedSubtask({ resultBeginning, ...subtask }: ListedSubtask): z.output<typeof subtaskSchema> {
+  const wholeAt = `GET /subtasks/${subtask.id}`
+  const body = shorten(presentSubtask(subtask), ['result', 'outputs'], wholeAt)
+  if (resultBeginning !== undefined) body.shortened.unshift(shortenedField('result', resultBeginning, wholeAt))
+  return body
+}
 
 export const subtaskListSchema = listComponent('SubtaskList', subtaskSchema)
 

@@ -1,9 +1,10 @@
 import { SUBTASK_STATUSES, type Subtask, type SubtaskStatus } from '@muster/domain'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
+import { bodies } from '../../schema/bodies.ts'
 import { subtasks } from '../../schema/subtasks.ts'
 import { readBody } from '../core/bodies.ts'
-import { along, type Filter, given, planForValues } from '../core/lists.ts'
+import { along, anyOf, type Filter, given, planForValues } from '../core/lists.ts'
 import { type AsText, fromText, read, SHOWN, type ShownRow, type SubtaskRow, toSubtask } from './row.ts'
 
 /** One subtask with its whole result, or null. */
@@ -63,6 +64,28 @@ export async function listSubtasks(tx: Tx, projectId: string, filter: SubtaskFil
   const others = isNarrow ? [...rest, ...lane, ...only, ...one] : []
   const chosen = and(eq(subtasks.projectId, projectId), ...where, ...others.map(([column, value]) => eq(column, value)))
   return await readPage(tx, sql`select * from ${subtasks} where ${chosen} order by ${sql.join(orderBy, COMMA)} limit ${filter.limit}`)
+}
+
+/** The beginning of a result that lives in `bodies`. */
+export interface ResultBeginning {
+  text: string
+  /** Length of all of it, in UTF-8. */
+  bytes: number
+}
+
+/** The beginnings of those results of some subtasks that live in `bodies`, each at least `pointsMax` code points long. */
+export async function listResultBeginnings(tx: Tx, ids: readonly string[], pointsMax: number): Promise<Map<string, ResultBeginning>> {
+  const rows = await tx.orm
+    .select({
+      id: subtasks.id,
+      // Four bytes are the longest code point. PostgreSQL refuses to decode one that is cut, Buffer does not.
+      beginning: sql<string>`encode(substring(${bodies.bytes} from 1 for ${pointsMax * 4}), 'base64')`,
+      bytes: sql<number>`octet_length(${bodies.bytes})`,
+    })
+    .from(subtasks)
+    .innerJoin(bodies, eq(bodies.id, subtasks.resultBodyId))
+    .where(anyOf(subtasks.id, ids))
+  return new Map(rows.map(({ id, beginning, bytes }) => [id, { text: Buffer.from(beginning, 'base64').toString('utf8'), bytes }]))
 }
 
 /** The newest of all statuses, at most filtered by agent: finds the newest ids of each status, and the newest of those are the page. */
