@@ -3,6 +3,8 @@ import { claimAll, claimOne, completed, drainOutbox, type Harness, makeTask, set
 import {
   acknowledgeInbox,
   acknowledgeInjection,
+  answerQuestion,
+  askAboutSubtask,
   assignTask,
   authenticate,
   buildPrompt,
@@ -23,6 +25,7 @@ import {
   deleteExpired,
   deleteTsg,
   dispatchTask,
+  expireQuestions,
   exportTraining,
   fireSchedules,
   flagQuality,
@@ -43,6 +46,7 @@ import {
   listApiKeys,
   listEvaluations,
   listMessages,
+  listQuestions,
   listScheduleRuns,
   listSchedules,
   listSteps,
@@ -184,6 +188,9 @@ async function fill(): Promise<void> {
   await admin`
     insert into quality_flags (project_id, subject_kind, subject_id, quality, tags, training_candidate, author_kind, author_id)
     select project_id, 'subtask', id, 'good', '{x}', substr(id::text, 1, 1) = '0', 'key', 'k' from subtasks`
+  await admin`
+    insert into questions (project_id, id, kind, subtask_id, session_id, asked_by_session, prompt, status, expires_at, on_expiry)
+    select project_id, gen_random_uuid(), 'question', id, parent_session_id, 'subtask:' || id, 'x', 'withdrawn', now(), 'continue' from subtasks`
   await admin`
     insert into injection_claims (project_id, id, session_id, held, lease_expires_at, acknowledged_at)
     select project_id, gen_random_uuid(), subagent_session_id, '{"tasks": [], "tsgIds": [], "inboxClaimId": null}', now(), now() from tasks`
@@ -409,6 +416,10 @@ async function everything(): Promise<void> {
   })
   await renewLeases(ctx, [{ subtaskId: run.id, attempt: run.attempt }])
   await lookAtRuns(ctx, [{ subtaskId: run.id, attempt: run.attempt }])
+  const question = { kind: 'question', prompt: 'x', options: null, schema: null, arguments: null, default: null } as const
+  const { id: questionId } = await askAboutSubtask(ctx, run.id, { ...question, expiresInSeconds: 60, onExpiry: 'continue' })
+  await answerQuestion(ctx, questionId, { answer: 'x' })
+  await expireQuestions(ctx)
   await settleOne(ctx, run, completed('ä'.repeat(40_000)))
   await settleRuns(ctx, projectId, [{ subtaskId: run.id, attempt: run.attempt, end: completed() }])
   for (const each of await claimAll(ctx, { runners: ['external'] })) await settleOne(ctx, each, { kind: 'lost', ranMs: 0, lostMs: 0 })
@@ -430,6 +441,10 @@ async function everything(): Promise<void> {
   }
   await listSteps(ctx, run.id, { limit: 20 })
   await listUpdates(ctx, run.id, { limit: 20 })
+  for (const filter of [{}, { status: 'open' as const }, { session: 'session-1' }, { taskId: cursor }]) {
+    await listQuestions(ctx, { ...filter, limit: 20 })
+    await listQuestions(ctx, { ...filter, limit: 20, cursor })
+  }
   await readEvents(ctx, { afterSeq: ROWS - 10, limit: 20 })
   await readEvents(ctx, { afterSeq: 0, limit: 20, subjectId: run.id })
   const inbox = await claimInbox(ctx, 'chat', { limit: 10, ack: 'manual' })

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { advanceClock, drain, drainOutbox, type Harness, makeTask, spawn, startHarness } from '@muster/testing'
 import {
+  askAboutTask,
   assignTask,
   type Ctx,
   createApiKey,
@@ -38,6 +39,8 @@ beforeAll(async () => {
     await createEvaluation(ctx, { output: 'evaluated', judge: true })
     await flagQuality(ctx, { kind: 'subtask', id: subtask.id }, { quality: 'good', tags: [] })
     await learnFact(ctx, { content: 'known' })
+    const question = { kind: 'question', options: null, schema: null, arguments: null, default: null, onExpiry: 'continue' } as const
+    await askAboutTask(ctx, (await makeTask(ctx)).id, { ...question, prompt: 'Which?', expiresInSeconds: 60 })
   }
   await drain(harness.ctx)
   await drainOutbox(harness.deps)
@@ -145,6 +148,7 @@ async function visible(projectId: string | null): Promise<Record<string, string[
       'evaluations',
       'judgements',
       'quality_flags',
+      'questions',
       'facts',
       'forgotten_episodes',
       'episode_words',
@@ -183,6 +187,7 @@ describe('muster_app', () => {
       'judgements',
       'projects',
       'quality_flags',
+      'questions',
       'schedule_slots',
       'schedules',
       'subagent_versions',
@@ -332,10 +337,11 @@ describe('muster_app', () => {
 describe('muster_dispatch', () => {
   it('sees the tables of dispatching across projects, and no others', async () => {
     const { sql } = harness.deps.dispatchDb
-    for (const table of ['subtasks', 'schedules', 'schedule_slots']) {
+    for (const table of ['subtasks', 'schedules', 'schedule_slots', 'questions']) {
       expect((await sql<{ project_id: string }[]>`select distinct project_id from ${sql(table)}`).length).toBe(2)
     }
     for (const table of ['schedules', 'schedule_slots']) await expect(sql`update ${sql(table)} set agent_id = 'mine'`).rejects.toThrow(/permission denied/)
+    await expect(sql`update questions set status = 'withdrawn'`).rejects.toThrow(/permission denied/)
     for (const table of [
       'api_keys',
       'updates',

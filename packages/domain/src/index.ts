@@ -106,6 +106,25 @@ export {
 } from './guides/tsg.ts'
 export { type Episode, type Fact, MEMORY_KINDS, MEMORY_LIMITS, MEMORY_SHOWN, type Memory, type MemoryKind, readMemoryQuestion } from './memory/memory.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './projects/project.ts'
+export {
+  type Answer,
+  answerProblems,
+  answerText,
+  canonicalJson,
+  DECISIONS,
+  expiryText,
+  type NewQuestion,
+  ON_EXPIRY,
+  type OnExpiry,
+  OPEN_QUESTIONS_MAX,
+  QUESTION_KINDS,
+  QUESTION_STATUSES,
+  type QuestionKind,
+  type QuestionOption,
+  type QuestionStatus,
+  questionProblems,
+  requireValid,
+} from './questions/question.ts'
 export { chooseRunner, defaultRunner, followsDefinitions, type RunnerChooser, type RunnerOffer, requireFollowsDefinitions } from './runners/runner-choice.ts'
 export { toolsOfRunner, toolWarnings } from './runners/runner-tools.ts'
 export { type DueDecision, type DueSchedule, decideDue } from './schedules/due.ts'

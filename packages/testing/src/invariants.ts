@@ -205,7 +205,16 @@ const ANNOUNCEMENTS: Check[] = [
       having count(i.id) <> (s.status in ('completed', 'failed', 'cancelled') and s.parent_session_id is not null and n.id is null)::int
       union all
       select format('inbox item %s of %s', i.id, i.subtask_id) from inbox i left join subtasks s on s.id = i.subtask_id
-      where i.task_id is null and s.parent_session_id is distinct from i.session_id`,
+      where i.task_id is null and i.question_id is null and s.parent_session_id is distinct from i.session_id`,
+  },
+  {
+    claim: 'an inbox item of a question is for the session that it asks, in its own project, and an answered question has the update that delivers it',
+    find: (sql) => sql`
+      select format('inbox item %s of question %s', i.id, i.question_id) as broken from inbox i left join questions q on q.id = i.question_id
+      where i.question_id is not null and (q.session_id is distinct from i.session_id or q.project_id is distinct from i.project_id)
+      union all
+      select format('question %s', q.id) from questions q left join updates u on u.id = q.update_id and u.project_id = q.project_id
+      where q.status = 'answered' and u.id is null`,
   },
 ]
 

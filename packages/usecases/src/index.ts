@@ -11,6 +11,7 @@ export {
   type EvaluationTally,
   type InboxItem,
   isDatabaseUnavailable,
+  type Question,
   type Step,
   type StoredEvaluation,
   type SubagentSummary,
@@ -60,6 +61,11 @@ export { deleteExpired, MAINTENANCE, type MaintenanceTask, startMaintenance } fr
 export { deleteFact, forgetEpisode, learnFact, rememberEpisodes } from './memory/change-memory.ts'
 export { getEpisode, getFact, searchMemory } from './memory/recall-memory.ts'
 export { createProject, getProject, updateProject } from './projects/projects.ts'
+export { answerQuestion } from './questions/answer-question.ts'
+export { askAboutSubtask, askAboutTask } from './questions/ask-question.ts'
+export { expireQuestions } from './questions/expire-questions.ts'
+export { getQuestion, listQuestions } from './questions/read-questions.ts'
+export { withdrawQuestion } from './questions/withdraw-question.ts'
 export { buildPrompt, type RunPrompt } from './runs/build-prompt.ts'
 export { type CheckpointAnswer, checkpointRun, type RenderedUpdate } from './runs/checkpoint-run.ts'
 export { type ClaimedRun, claimRuns } from './runs/claim-runs.ts'

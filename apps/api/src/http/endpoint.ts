@@ -30,6 +30,7 @@ export interface AnswerDescription {
 export const TAGS = [
   'Subtasks',
   'Tasks',
+  'Questions',
   'Schedules',
   'Sub-agents',
   'Troubleshooting guides',

@@ -8,6 +8,7 @@ import { componentSchemas, convertFields, fieldsOf, type JsonSchema, nameOf, sch
 const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Subtasks: 'Spawn background work, follow it, steer it, cancel it.',
   Tasks: 'Structured work with criteria and required outputs: revise it, assign it, report on it, complete it.',
+  Questions: 'What a run or an assignee asks, and the answers: options, forms, texts and approvals.',
   Schedules: 'Rules in natural language or cron that create subtasks at points in time, each exactly once.',
   'Sub-agents': 'Definitions of roles for subtasks: instructions, model and tools.',
   'Troubleshooting guides': 'Instructions for known failures, announced to agents that meet them.',

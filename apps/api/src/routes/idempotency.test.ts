@@ -54,6 +54,10 @@ const leased = async (): Promise<Ready> => {
   while (claim.subtask.id !== id) claim = await made('/subtasks/claim', { worker_id: 'w' })
   return { path: { id: claim.subtask.id }, body: { lease_token: claim.lease.token } }
 }
+const question = async () => {
+  const { path } = await leased()
+  return { path: { id: (await made(`/subtasks/${path?.id}/questions`, { kind: 'approval', prompt: 'Push it?', arguments: { branch: 'main' } })).question_id } }
+}
 const schedule = () => made('/schedules', { task: 'Count the files.', every: '1 hour', runner: 'external' })
 const guide = async () => ({
   path: { tsg_id: (await made('/tsgs', { tsg_id: `guide-${randomUUID()}`, title: 'A guide', content: 'Restart it.', patterns: ['EADDRINUSE'] })).tsg_id },
@@ -88,6 +92,10 @@ const arrange: Record<string, () => Promise<Ready>> = {
   failTask: async () => ({ path: { id: await assigned() } }),
   cancelTask: async () => ({ path: { id: (await task()).id } }),
   flagTaskQuality: async () => ({ path: { id: (await task()).id } }),
+  askAboutSubtask: leased,
+  askAboutTask: async () => ({ path: { id: await assigned() } }),
+  answerQuestion: question,
+  withdrawQuestion: question,
   createSchedule: async () => ({ body: { runner: 'external' } }),
   pauseSchedule: async () => ({ path: { id: (await schedule()).id } }),
   resumeSchedule: async () => {

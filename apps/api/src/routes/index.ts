@@ -34,6 +34,12 @@ import { healthEndpoint, readinessEndpoint } from './operations/health.ts'
 import { metricsEndpoint } from './operations/metrics.ts'
 import { getProjectEndpoint } from './projects/get.ts'
 import { updateProjectEndpoint } from './projects/update.ts'
+import { answerQuestionEndpoint } from './questions/answer.ts'
+import { askAboutSubtaskEndpoint } from './questions/ask-about-subtask.ts'
+import { askAboutTaskEndpoint } from './questions/ask-about-task.ts'
+import { getQuestionEndpoint } from './questions/get.ts'
+import { listQuestionsEndpoint } from './questions/list.ts'
+import { withdrawQuestionEndpoint } from './questions/withdraw.ts'
 import { listRunnersEndpoint } from './runners/list.ts'
 import { createScheduleEndpoint } from './schedules/create.ts'
 import { deactivateScheduleEndpoint } from './schedules/deactivate.ts'
@@ -127,6 +133,13 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   getTaskPayloadEndpoint,
   flagTaskQualityEndpoint,
   getStatsEndpoint,
+
+  askAboutSubtaskEndpoint,
+  askAboutTaskEndpoint,
+  listQuestionsEndpoint,
+  getQuestionEndpoint,
+  answerQuestionEndpoint,
+  withdrawQuestionEndpoint,
 
   createScheduleEndpoint,
   previewScheduleEndpoint,

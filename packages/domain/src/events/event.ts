@@ -24,6 +24,10 @@ export const EVENT_TYPES = [
   'update.acknowledged',
   'update.superseded',
   'update.expired',
+  'question.asked',
+  'question.answered',
+  'question.expired',
+  'question.withdrawn',
   'schedule.created',
   'schedule.fired',
   'schedule.skipped',
@@ -47,9 +51,12 @@ export function isTerminalSubtaskEvent(type: string): boolean {
 /** The events that end a wait for a task: its ends, and the review for which it waits itself. */
 const TASK_ENDS = ['task.completed', 'task.failed', 'task.cancelled', 'task.in_review'] as const satisfies readonly EventType[]
 
+/** The events that end a wait for an answer. */
+const QUESTION_ENDS = ['question.answered', 'question.expired', 'question.withdrawn'] as const satisfies readonly EventType[]
+
 /** Whether requests that wait for the subject of an event wait for this one. */
 export function endsWait(type: EventType): boolean {
-  return isTerminalSubtaskEvent(type) || (TASK_ENDS as readonly EventType[]).includes(type)
+  return isTerminalSubtaskEvent(type) || [...TASK_ENDS, ...QUESTION_ENDS].includes(type as (typeof TASK_ENDS | typeof QUESTION_ENDS)[number])
 }
 
 /** An event before the relay has given it its place in the log. */

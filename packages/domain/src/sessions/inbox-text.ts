@@ -10,9 +10,11 @@ export function renderTsgNotice(notice: { tsgId: string; title: string; pattern:
   ].join('\n')
 }
 
-/** The end of a subtask, or the end or review of an assigned task, for the parent session. */
+/** The end of a subtask, the end or review of an assigned task, or a question, for the parent session. */
 export interface InboxText {
   inboxId: string
+  /** Set where it is about a question. */
+  questionId?: string | null
   /** Null where it is about a task. */
   subtaskId: string | null
   taskId: string | null
@@ -42,13 +44,14 @@ export const MORE_RESULTS = 'More results wait. They come with your next request
  * @param bytesMax how much of it is shown; for more, a line says where all of it is
  */
 export function renderInboxItem(item: InboxText, fence: string, bytesMax: number): string {
+  const isQuestion = (item.questionId ?? null) !== null
   const parts = [
-    `Task: ${cutToCodePoints(oneLine(item.task), TASK_LENGTH_MAX)}`,
+    isQuestion ? `Question: ${item.task}` : `Task: ${cutToCodePoints(oneLine(item.task), TASK_LENGTH_MAX)}`,
     item.summary === null ? null : `Summary: ${item.summary}`,
     item.error === null ? null : `Error: ${item.error}`,
-    item.result === null ? null : `Result${item.truncated ? ' (cut, it was longer)' : ''}:\n${item.result}`,
+    item.result === null ? null : `${isQuestion ? 'Options' : 'Result'}${item.truncated ? ' (cut, it was longer)' : ''}:\n${item.result}`,
   ]
-  const path = item.subtaskId === null ? `/tasks/${item.taskId}` : `/subtasks/${item.subtaskId}`
+  const path = isQuestion ? `/questions/${item.questionId}` : item.subtaskId === null ? `/tasks/${item.taskId}` : `/subtasks/${item.subtaskId}`
   const data = parts.filter((part) => part !== null).join('\n')
   const shown = cutToBytes(data, bytesMax)
   return [
@@ -61,7 +64,11 @@ export function renderInboxItem(item: InboxText, fence: string, bytesMax: number
   ].join('\n')
 }
 
-function inboxHeadline({ subtaskId, taskId, status, finalOutcome }: InboxText): string {
+function inboxHeadline({ questionId = null, subtaskId, taskId, status, finalOutcome }: InboxText): string {
+  if (questionId !== null) {
+    const subject = subtaskId === null ? `task ${taskId}` : `subtask ${subtaskId}`
+    return `question ${questionId} of ${subject} ${status === 'open' ? 'waits for an answer' : `is ${status}`}`
+  }
   if (subtaskId === null) return status === 'in_review' ? `task ${taskId} waits for review` : `task ${taskId} ended ${status}`
   return `subtask ${subtaskId}${taskId === null ? '' : ` of task ${taskId}`} ended ${status} (${finalOutcome})`
 }

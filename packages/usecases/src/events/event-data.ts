@@ -66,6 +66,20 @@ export function taskUpdateEvent(
   return { type, subject: { kind: 'task', id: taskId }, data: { update_id: updateId, task_id: taskId, ...more }, actor }
 }
 
+/** The event of a question. Its subject is the subtask or task, whose followers see its questions too. */
+export function questionEvent(
+  type: NewEvent['type'],
+  question: { id: string; kind: string; subtaskId: string | null; taskId: string | null; sessionId: string | null; prompt: string },
+  actor: NewEvent['actor'],
+  more: Record<string, unknown> = {},
+): NewEvent {
+  const { id, subtaskId, taskId } = question
+  const subject = subtaskId === null ? ({ kind: 'task', id: taskId as string } as const) : ({ kind: 'subtask', id: subtaskId } as const)
+  const prompt = cutToCodePoints(question.prompt, TASK_SHOWN_POINTS)
+  const data = { question_id: id, kind: question.kind, subtask_id: subtaskId, task_id: taskId, parent_session: question.sessionId, prompt, ...more }
+  return { type, subject, data, actor }
+}
+
 /** The data that every event of a schedule carries. */
 export function scheduleEvent(type: NewEvent['type'], scheduleId: string, actor: NewEvent['actor'], more: Record<string, unknown> = {}): NewEvent {
   return { type, subject: { kind: 'schedule', id: scheduleId }, data: { schedule_id: scheduleId, ...more }, actor }

@@ -4,6 +4,7 @@ import type { Deps } from '../core/ctx.ts'
 import { checkWrites } from '../core/write-watch.ts'
 import { renewJudgementJobs, takeLostJudgements } from '../judgements/judge-evaluation.ts'
 import { rememberEpisodes } from '../memory/change-memory.ts'
+import { expireQuestions } from '../questions/expire-questions.ts'
 import { passIdlePermits, reapRuns } from '../runs/reap-runs.ts'
 import { grantMissedPermits } from '../subtasks/grant-permits.ts'
 
@@ -69,6 +70,7 @@ export const MAINTENANCE: readonly MaintenanceTask[] = [
   { what: 'pass idle permits on', everyMs: 2_000, run: passIdlePermits },
   { what: 'index ended subtasks', everyMs: 10_000, run: rememberEpisodes, afterEvents: { restMs: 1_000 } },
   { what: 'grant missed permits', everyMs: 2_000, run: grantMissedPermits },
+  { what: 'expire questions', everyMs: 2_000, run: expireQuestions },
   { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
   { what: 'make partitions', everyMs: 30_000, run: makePartitions },

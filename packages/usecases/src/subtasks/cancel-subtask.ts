@@ -1,9 +1,9 @@
-import { inbox, type LockedSubtask, outbox, settle, subtasks, type Tx, tasks, updates } from '@muster/db'
+import { inbox, type LockedSubtask, outbox, questions, settle, subtasks, type Tx, tasks, updates } from '@muster/db'
 import { DomainError, isTerminal, type NewEvent, requireFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { returnTaskToPending } from '../assignments/unassign-task.ts'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
-import { subtaskEvent, updateEvent } from '../events/event-data.ts'
+import { questionEvent, subtaskEvent, updateEvent } from '../events/event-data.ts'
 import { wakeAfterCommit } from '../events/wake.ts'
 import { grantFreePermits } from './grant-permits.ts'
 
@@ -36,6 +36,12 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
 
 /** The same for a locked row that has not ended, in a caller's transaction. Takes the lock of its lane. */
 export async function cancelLockedSubtask(deps: Deps, tx: Tx, projectId: string, row: LockedSubtask, actor: NewEvent['actor']): Promise<void> {
+  const open = await questions.withdrawOpen(tx, projectId, { subtaskId: row.id })
+  if (open.length > 0) {
+    const withdrawn = open.map((question) => questionEvent('question.withdrawn', question, actor))
+    await outbox.publish(tx, projectId, withdrawn)
+    wakeAfterCommit(deps, tx, withdrawn)
+  }
   if (row.status === 'running') {
     if (row.cancelRequestedAt === null) {
       await subtasks.requestCancel(tx, row.id)

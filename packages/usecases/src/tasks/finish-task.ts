@@ -1,4 +1,4 @@
-import { assignments, inbox, type LockedTask, outbox, subtasks, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
+import { assignments, inbox, type LockedTask, outbox, questions, subtasks, type Tx, taskDependencies, tasks, taskUpdates } from '@muster/db'
 import {
   DomainError,
   isTerminal,
@@ -14,7 +14,7 @@ import {
   type TerminalTaskStatus,
 } from '@muster/domain'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
-import { taskEvent, taskUpdateEvent } from '../events/event-data.ts'
+import { questionEvent, taskEvent, taskUpdateEvent } from '../events/event-data.ts'
 import { wakeAfterCommit } from '../events/wake.ts'
 import { cancelLockedSubtask } from '../subtasks/cancel-subtask.ts'
 
@@ -66,7 +66,7 @@ export async function lockForCompletion(tx: Tx, projectId: string): Promise<void
 }
 
 /**
- * Ends a locked task: its assignment ends, undelivered updates expire, and its parent session gets an inbox item. Completion also
+ * Ends a locked task: its assignment ends, undelivered updates expire, open questions are withdrawn, and its parent session gets an inbox item. Completion also
  * releases, in the same commit, the tasks that waited for this one alone; their dependencies must have been locked before the task was.
  */
 export async function finishTask(
@@ -87,8 +87,10 @@ export async function finishTask(
   await assignments.endAssignments(tx, id)
   const expired = await taskUpdates.expireTaskUpdates(tx, projectId, id)
   const released = end.status === 'completed' ? await releaseDependents(tx, task) : []
+  const withdrawn = await questions.withdrawOpen(tx, projectId, { taskId: id })
   const summary = end.summary === undefined ? task.summary : end.summary
   const events = [
+    ...withdrawn.map((question) => questionEvent('question.withdrawn', question, actor)),
     ...expired.map((updateId) => taskUpdateEvent('update.expired', updateId, id, actor)),
     taskEvent(`task.${end.status}`, { ...task, status: end.status }, actor, end.status === 'completed' ? { summary } : { reason: end.lastError ?? null }),
     ...released.map((dependent) => taskEvent('task.unblocked', { ...dependent, status: 'pending' }, actor, { unblocked_by: id })),

@@ -20,13 +20,17 @@ export const inboxClaimSchema = requestComponent(
 const itemKindSchema = component(
   'InboxItemKind',
   z
-    .enum(['subtask', 'task'])
-    .describe('subtask: a subtask of the session ended. task: a task with this `parent_session_id`, not run by a subtask, ended or waits for a review.'),
+    .enum(['subtask', 'task', 'question'])
+    .describe(
+      'subtask: a subtask of the session ended. task: a task with this `parent_session_id`, not run by a subtask, ended or waits for a review. question: a run or an assignee asks something.',
+    ),
 )
 
 const reportedStatusSchema = component(
   'ReportedStatus',
-  z.enum(['completed', 'failed', 'cancelled', 'in_review']).describe('in_review: a task whose outputs wait for a review.'),
+  z
+    .enum(['completed', 'failed', 'cancelled', 'in_review', 'open', 'answered', 'expired', 'withdrawn'])
+    .describe('in_review: a task whose outputs wait for a review. open, answered, expired, withdrawn: the state of a question.'),
 )
 
 const inboxItemSchema = component(
@@ -34,9 +38,10 @@ const inboxItemSchema = component(
   z.object({
     inbox_id: z.uuid(),
     kind: itemKindSchema,
+    question_id: z.uuid().nullable().describe('Null unless kind is question.'),
     subtask_id: z.uuid().nullable().describe('Null for kind task.'),
     task_id: z.uuid().nullable().describe('The task, or the task that the subtask ran.'),
-    task: z.string().describe('The instructions of the subtask, or the title of the task.'),
+    task: z.string().describe('The instructions of the subtask, the title of the task, or the prompt of the question.'),
     status: reportedStatusSchema,
     final_outcome: finalOutcomeSchema.nullable().describe('Null for kind task.'),
     score: z.number().min(0).max(1).nullable().describe('The score of the latest evaluation of the result.'),
@@ -45,7 +50,7 @@ const inboxItemSchema = component(
       .string()
       .nullable()
       .describe(
-        'The result; for kind task, its outputs as text. Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.',
+        'The result; for kind task, its outputs as text; for kind question, its options as text. Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.',
       ),
     summary: z
       .string()
@@ -58,6 +63,7 @@ const inboxItemSchema = component(
   {
     inbox_id: '0198c9a4-2f6b-7e10-9c3d-5a7b8c9d0e1f',
     kind: 'subtask',
+    question_id: null,
     subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
     task_id: null,
     task: 'List the public functions of src/ with one sentence each.',
@@ -89,7 +95,8 @@ export function presentClaimedInbox(claim: { claimId: string | null; items: Inbo
 function presentItem(item: InboxItem): z.output<typeof inboxItemSchema> {
   return {
     inbox_id: item.inboxId,
-    kind: item.subtaskId === null ? 'task' : 'subtask',
+    kind: item.questionId !== null ? 'question' : item.subtaskId === null ? 'task' : 'subtask',
+    question_id: item.questionId,
     subtask_id: item.subtaskId,
     task_id: item.taskId,
     task: item.task,

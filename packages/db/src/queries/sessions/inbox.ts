@@ -3,6 +3,8 @@ import {
   completionText,
   cutToBytes,
   type FinalOutcome,
+  type QuestionOption,
+  type QuestionStatus,
   RESULT_BYTES_MAX,
   type Recommendation,
   type ReportedTaskStatus,
@@ -13,20 +15,22 @@ import { readBodies } from '../core/bodies.ts'
 
 export interface InboxItem {
   inboxId: string
+  /** Null unless the item is about a question. */
+  questionId: string | null
   /** Null for an item about a task. */
   subtaskId: string | null
   /** The task of the item or of its subtask; null for a subtask without a task. */
   taskId: string | null
-  /** The text of the subtask, or the title of the task. */
+  /** The text of the subtask, the title of the task, or the prompt of the question. */
   task: string
-  /** `in_review` for tasks only. */
-  status: TerminalStatus | ReportedTaskStatus
-  /** Null for a task. */
+  /** `in_review` for tasks only; that of the question for a question. */
+  status: TerminalStatus | ReportedTaskStatus | QuestionStatus
+  /** Null for a task and for a question. */
   finalOutcome: FinalOutcome | null
   /** Score and recommendation of the latest evaluation of its result. */
   score: number | null
   recommendation: Recommendation | null
-  /** Null for a poor result as well: then the summary says what is wrong with it. */
+  /** Null for a poor result as well: then the summary says what is wrong with it. For a question, its options. */
   result: string | null
   summary: string | null
   error: string | null
@@ -54,6 +58,8 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
   const rows = await tx.sql<
     {
       inbox_id: string
+      question_id: string | null
+      question_options: QuestionOption[] | null
       subtask_id: string | null
       task_id: string | null
       task: string
@@ -72,7 +78,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     }[]
   >`
     with candidates as (
-      select id, subtask_id, task_id from inbox
+      select id, subtask_id, task_id, question_id from inbox
       where project_id = ${projectId} and session_id = ${claim.sessionId} and delivered_at is null
         and (lease_expires_at is null or lease_expires_at < muster_now())
       order by id limit ${claim.limit + 1} for update skip locked
@@ -80,9 +86,10 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     sized as (
       select c.id, row_number() over (order by c.id) as place,
         sum(coalesce(octet_length(b.bytes), octet_length(s.result), octet_length(k.completion_outputs::text), 0)
-          + coalesce(octet_length(k.title), octet_length(s.task), 0) + coalesce(octet_length(k.summary), octet_length(s.summary), 0)
+          + coalesce(octet_length(k.title), octet_length(s.task), octet_length(q.prompt) + coalesce(octet_length(q.options::text), 0), 0) + coalesce(octet_length(k.summary), octet_length(s.summary), 0)
           + coalesce(octet_length(k.last_error), octet_length(s.error), 0)) over (order by c.id) as bytes
       from candidates c left join subtasks s on s.id = c.subtask_id left join bodies b on b.id = s.result_body_id left join tasks k on k.id = c.task_id
+        left join questions q on q.id = c.question_id
     ),
     waiting as (
       select id from sized where place <= ${claim.limit} and (place = 1 or bytes <= ${claim.bytesMax}::int)
@@ -92,17 +99,18 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
         delivered_at = case when ${claim.leaseSeconds}::int is null then muster_now() end,
         lease_expires_at = muster_now() + ${claim.leaseSeconds}::int * interval '1 second'
       from waiting where i.id = waiting.id
-      returning i.id, i.subtask_id, i.task_id, i.task_status, i.created_at
+      returning i.id, i.subtask_id, i.task_id, i.task_status, i.question_id, i.created_at
     )
-    select t.id as inbox_id, t.subtask_id, coalesce(t.task_id, s.task_id) as task_id, coalesce(k.title, s.task) as task,
-      coalesce(t.task_status, s.status) as status, s.final_outcome, e.score, e.recommendation,
+    select t.id as inbox_id, t.question_id, q.options as question_options, coalesce(t.subtask_id, q.subtask_id) as subtask_id,
+      coalesce(t.task_id, s.task_id, q.task_id) as task_id, coalesce(k.title, s.task, q.prompt) as task,
+      coalesce(t.task_status, s.status, q.status) as status, s.final_outcome, e.score, e.recommendation,
       case when not coalesce(e.is_poor, false) then s.result end as result, case when not coalesce(e.is_poor, false) then s.result_body_id end as result_body_id,
       case when t.task_status in ('in_review', 'completed') and not coalesce(e.is_poor, false) then k.completion_outputs end as completion_outputs,
       case when e.is_poor then e.summary when t.task_status in ('in_review', 'completed') then k.summary else s.summary end as summary,
       case when t.task_status in ('failed', 'cancelled') then k.last_error else s.error end as error,
       coalesce(s.result_truncated, false) as result_truncated, coalesce(s.completed_at, case when t.task_status <> 'in_review' then k.completed_at end, t.created_at) as completed_at,
       (select count(*) from candidates) > (select count(*) from waiting) as has_more
-    from taken t left join subtasks s on s.id = t.subtask_id left join tasks k on k.id = t.task_id
+    from taken t left join subtasks s on s.id = t.subtask_id left join tasks k on k.id = t.task_id left join questions q on q.id = t.question_id
     left join lateral (
       select l.score, l.recommendation, l.summary, l.recommendation = 'request_revision' as is_poor from (
         (select score, recommendation, summary from evaluations
@@ -113,7 +121,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
           order by id desc limit 1)
       ) as l
     ) as e on true
-    where s.id is not null or k.id is not null
+    where s.id is not null or k.id is not null or q.id is not null
     order by t.id`
   const bodies = await readBodies(
     tx,
@@ -123,6 +131,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     const outputs = submitted(row.completion_outputs)
     return {
       inboxId: row.inbox_id,
+      questionId: row.question_id,
       subtaskId: row.subtask_id,
       taskId: row.task_id,
       task: row.task,
@@ -130,7 +139,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
       finalOutcome: row.final_outcome,
       score: row.score,
       recommendation: row.recommendation,
-      result: outputs?.text ?? (row.result_body_id === null ? row.result : (bodies.get(row.result_body_id) ?? null)),
+      result: optionsText(row.question_options) ?? outputs?.text ?? (row.result_body_id === null ? row.result : (bodies.get(row.result_body_id) ?? null)),
       summary: row.summary,
       error: row.error,
       truncated: outputs?.truncated ?? row.result_truncated,
@@ -138,6 +147,17 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     }
   })
   return { items, hasMore: rows[0]?.has_more ?? false }
+}
+
+/** The options of a question, one a line. */
+function optionsText(options: QuestionOption[] | null): string | null {
+  return options?.map(({ id, label, description }) => `${id}: ${label}${description === null ? '' : ` (${description})`}`).join('\n') ?? null
+}
+
+/** Puts a question into the inbox of the session that is asked. */
+export async function insertQuestionItem(tx: Tx, projectId: string, item: { id: string; sessionId: string; questionId: string }): Promise<void> {
+  await tx.sql`
+    insert into inbox (project_id, id, session_id, question_id) values (${projectId}, ${item.id}, ${item.sessionId}, ${item.questionId})`
 }
 
 /** The outputs of a completed task as the text of a result. Null if it has none. */

@@ -1,0 +1,21 @@
+import { askAboutSubtask } from '@muster/usecases'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/schemas.ts'
+import { newSubtaskQuestionSchema, presentQuestion, questionSchema, toNewQuestion } from './question-schema.ts'
+
+export const askAboutSubtaskEndpoint = endpoint({
+  operationId: 'askAboutSubtask',
+  method: 'POST',
+  path: '/subtasks/{id}/questions',
+  tag: 'Questions',
+  summary: 'Ask from a running subtask',
+  description:
+    'Asks the parent session, in whose inbox the question appears. The run goes on and receives the answer as an update; it can also wait with `GET /questions/{id}?wait_seconds=60`. Needs the subtask’s own credential, or the lease token, or the scope `subtasks:write`.',
+  access: 'subtasks:read',
+  params: idParams('subtask'),
+  body: newSubtaskQuestionSchema,
+  answers: { 201: { description: 'The question.', schema: questionSchema, headers: { Location: 'Where the answer can be read.' } } },
+  errors: ['not_found', 'invalid_transition', 'lease_lost', 'conflict'],
+  handle: ({ ctx, params, body }) => askAboutSubtask(ctx, params.id, { ...toNewQuestion(body), leaseToken: body.lease_token }),
+  answer: (question) => ({ status: 201, headers: { location: `/questions/${question.id}` }, body: presentQuestion(question) }),
+})
