@@ -138,13 +138,16 @@ describe.each([
     expect(await call('get_task', { task_id })).toMatchObject({ task: { instructions: 'Write the whole guide.', parent_session_id: `lead-${mode}` } })
     const block = `<npl-block type="check-in" task-id="${task_id}">\n- ✅ All steps work\n</npl-block>`
     expect(await call('check_in', { task_id, content: block })).toMatchObject({ criteria: [{ state: 'met' }] })
+    const { question_id } = await call('ask', { id: task_id, prompt: 'How long?', options: [{ id: 'short', label: 'Short' }] })
+    expect((await call('list_questions')).items).toContainEqual(expect.objectContaining({ question_id, status: 'open' }))
+    expect(await call('answer_question', { question_id, option_id: 'short' })).toMatchObject({ status: 'answered', answer: { option_id: 'short' } })
     expect(await call('steer_task', { id: task_id, content: 'Mind the gap.' })).toMatchObject({ kind: 'task', status: 'queued' })
     expect(await call('mark_task_complete', { task_id, outputs: {} })).toMatchObject(error('outputs_missing'))
     expect(await call('mark_task_complete', { task_id, outputs: { guide: 'Turn it off.' } })).toEqual({ success: true, status: 'in_review' })
     expect(await call('request_full_payload', { task_id })).toMatchObject({ full_output: expect.stringContaining('Turn it off.') })
     expect(await call('flag_sequence_quality', { task_id, quality: 'good' })).toMatchObject({ training_candidate: true })
     expect(await call('review_task', { task_id, decision: 'approve' })).toEqual({ success: true, status: 'completed' })
-    expect((await call('claim_inbox')).items).toMatchObject([{ status: 'in_review' }, { status: 'completed' }])
+    expect((await call('claim_inbox')).items).toMatchObject([{ kind: 'question', status: 'answered' }, { status: 'in_review' }, { status: 'completed' }])
     expect(await call('list_tasks', { status: 'completed', parent_session: `lead-${mode}` })).toMatchObject({ tasks: [{ id: task_id }] })
     const real = { description: 'Fix the login failure after the OAuth2 migration', success_criteria: ['All existing tests pass'] }
     expect(await call('create_real_task', real)).toMatchObject({ success: true, status: 'INITIALIZED' })

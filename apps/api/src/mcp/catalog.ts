@@ -10,6 +10,7 @@ import { evaluateOutputTool } from './tools/evaluations.ts'
 import { createTsgTool, listTsgsTool, markTsgHelpfulTool, readTsgTool, scanForTsgTool, updateTsgTool } from './tools/guides.ts'
 import { claimInboxTool } from './tools/inbox.ts'
 import { learnFactTool, recallDeepTool, recallTool } from './tools/memory.ts'
+import { answerQuestionTool, askTool, listQuestionsTool } from './tools/questions.ts'
 import { readTranscriptTool, spawnSubagentTool, spawnTaskTool } from './tools/runs.ts'
 import { scheduleTaskTool } from './tools/schedules.ts'
 import {
@@ -49,6 +50,9 @@ export const TOOLS: readonly McpTool[] = [
   evaluateOutputTool,
   requestFullPayloadTool,
   recallTool,
+  askTool,
+  listQuestionsTool,
+  answerQuestionTool,
   recallDeepTool,
   learnFactTool,
   createRealTaskTool,

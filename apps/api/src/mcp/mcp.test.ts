@@ -32,13 +32,14 @@ const CORE = [
 const STANDARD = [
   ...[...CORE, 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful', 'wait_for', 'steer_task', 'read_transcript'],
   ...['review_task', 'spawn_subagent', 'evaluate_output', 'request_full_payload', 'recall'],
+  ...['ask', 'list_questions', 'answer_question'],
 ]
 const ALL = [
   ...[...STANDARD, 'recall_deep', 'learn_fact', 'create_real_task', 'attach_tsg', 'flag_sequence_quality'],
   ...['list_tsgs', 'create_tsg', 'update_tsg'],
 ]
-const OF_SUBTASKS = ['get_task', 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful', 'recall', 'recall_deep', 'learn_fact']
-const OF_ASSIGNED_TASKS = ['get_task', 'mark_task_complete', 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful']
+const OF_SUBTASKS = ['get_task', 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful', 'recall', 'ask', 'recall_deep', 'learn_fact']
+const OF_ASSIGNED_TASKS = ['get_task', 'mark_task_complete', 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful', 'ask']
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'
 
 let api: TestApi

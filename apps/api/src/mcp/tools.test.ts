@@ -97,6 +97,9 @@ describe.each(['legacy', 'modern'] as const)('tools, as clients of the %s era ca
     const block = `<npl-block type="check-in" task-id="${task_id}">\n- ✅ All steps work\n</npl-block>`
     expect(await call('check_in', { task_id, content: block })).toMatchObject({ criteria: [{ state: 'met' }] })
     expect(await call('steer_task', { id: task_id, content: 'Mind the gap.' })).toMatchObject({ kind: 'task', status: 'queued' })
+    const { question_id } = await call('ask', { id: task_id, prompt: 'How long?', options: [{ id: 'short', label: 'Short' }] })
+    expect((await call('list_questions', { session: `lead-${era}` })).items).toMatchObject([{ question_id, status: 'open' }])
+    expect(await call('answer_question', { question_id, option_id: 'short' })).toMatchObject({ status: 'answered', answer: { option_id: 'short' } })
     expect(await call('mark_task_complete', { task_id, outputs: {} })).toMatchObject({
       error: { code: 'outputs_missing', errors: [{ pointer: '/outputs/guide' }] },
     })
@@ -106,7 +109,7 @@ describe.each(['legacy', 'modern'] as const)('tools, as clients of the %s era ca
     expect(await call('flag_sequence_quality', { task_id, quality: 'good' })).toMatchObject({ success: true, training_candidate: true })
     expect(await call('review_task', { task_id, decision: 'approve' })).toEqual({ success: true, status: 'completed' })
     const inbox = await call('claim_inbox')
-    expect(inbox.items.map(({ status }: { status: string }) => status)).toEqual(['in_review', 'completed'])
+    expect(inbox.items.map(({ status }: { status: string }) => status)).toEqual(['answered', 'in_review', 'completed'])
     expect(await call('list_tasks', { status: 'completed', parent_session: `lead-${era}`, kind: 'task' })).toMatchObject({
       tasks: [{ id: task_id }],
       subtasks: [],

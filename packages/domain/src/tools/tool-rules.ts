@@ -12,7 +12,7 @@ export const ALL_TOOLS = '*'
 export const MUSTER_MCP_SERVER = 'muster'
 
 /** Muster's own tools that are for sub-agents, and work with a subtask's own credential. */
-export const SUBAGENT_MCP_TOOLS = ['get_task', 'mark_task_complete', 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful'].map(
+export const SUBAGENT_MCP_TOOLS = ['get_task', 'mark_task_complete', 'check_in', 'confirm_update', 'read_tsg', 'scan_for_tsg', 'mark_tsg_helpful', 'ask'].map(
   (tool) => `mcp__${MUSTER_MCP_SERVER}__${tool}`,
 )
 

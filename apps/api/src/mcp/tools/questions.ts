@@ -1,0 +1,64 @@
+import { answerQuestion, askAboutSubtask, askAboutTask, listQuestions } from '@muster/usecases'
+import { z } from 'zod'
+import { printableId, uuid } from '../../http/schemas.ts'
+import {
+  newAnswerSchema,
+  newTaskQuestionSchema,
+  presentQuestion,
+  questionStatusSchema,
+  toAnswer,
+  toNewQuestion,
+} from '../../routes/questions/question-schema.ts'
+import { mcpTool } from '../tool.ts'
+import { findByAnyId } from './lookup.ts'
+
+const question = z.looseObject({ question_id: z.string(), status: z.string() })
+
+export const askTool = mcpTool({
+  name: 'ask',
+  title: 'Ask a question',
+  description: 'Asks the session that gave you the work, or asks it to approve exactly these arguments. Go on meanwhile: the answer arrives as an update.',
+  effect: 'adds',
+  tier: 'standard',
+  scopes: ['tasks:write'],
+  forSubagents: 'all',
+  input: z.strictObject({ id: uuid('Of the task or the subtask that you work on.'), ...newTaskQuestionSchema.shape }),
+  output: question,
+  async handle({ ctx }, { id, ...asked }) {
+    const { kind } = await findByAnyId(ctx, id, ['task', 'subtask'])
+    const ask = kind === 'task' ? askAboutTask : askAboutSubtask
+    return presentQuestion(await ask(ctx, id, toNewQuestion(asked)))
+  },
+})
+
+export const listQuestionsTool = mcpTool({
+  name: 'list_questions',
+  title: 'List questions',
+  description: 'Lists the newest questions of runs and assignees, by default those that are open.',
+  effect: 'reads',
+  tier: 'standard',
+  scopes: ['tasks:read'],
+  input: z.strictObject({
+    status: questionStatusSchema.default('open'),
+    session: printableId('Only questions to this session.', 'research-1').optional(),
+  }),
+  output: z.object({ items: z.array(question), has_more: z.boolean() }),
+  async handle({ ctx }, filter) {
+    const { items, nextCursor } = await listQuestions(ctx, { ...filter, limit: 20 })
+    return { items: items.map(presentQuestion), has_more: nextCursor !== null }
+  },
+})
+
+export const answerQuestionTool = mcpTool({
+  name: 'answer_question',
+  title: 'Answer a question',
+  description: 'Answers a question once: option_id, answer, or for an approval decision.',
+  effect: 'sets',
+  tier: 'standard',
+  scopes: ['tasks:write'],
+  input: z.strictObject({ question_id: uuid('Of the question.'), ...newAnswerSchema.shape }),
+  output: question,
+  async handle({ ctx }, { question_id: id, revision, ...answer }) {
+    return presentQuestion(await answerQuestion(ctx, id, { ...toAnswer(answer), revision }))
+  },
+})
