@@ -17,83 +17,83 @@ interface Denials {
 
 const DENIALS: Record<string, Denials> = {
   en: {
-    not: 'not, cannot, never, unable to, failed to, fails to, no time, did nothing, instead of, no longer works',
+    not: 'not, cannot, unable to, failed to, fails to, no time, did nothing, instead of, no longer works',
     undone:
       'skipped, skipping, skip, todo, to do, to be done, undone, unfinished, incomplete, untested, unimplemented, unresolved, unverified, omitted, deferred, postponed, left out, left open, left for later, still open, still pending, still missing, still failing, still fails, is missing, are missing, is pending, is failing, are failing, tests fail, test fails, tests failed, test failed, partially done, partly done, partially implemented, tbd, wip, placeholder, stubbed, n a, gave up, out of scope, later maybe',
-    alone: 'no, none, nothing, pending, failed, failing, fails, missing, blocked, open, partial, partially, partly, later, almost, nearly',
+    alone: 'no, pending, failed, failing, fails, missing, blocked, open, partial, partially, partly, later, almost, nearly',
     none: 'no, none, nothing, zero, 0, without',
   },
   de: {
-    not: 'nicht, noch kein, noch keine, noch keinen, keine zeit, nie, unmöglich',
+    not: 'nicht, noch kein, noch keine, noch keinen, keine zeit, unmöglich',
     undone:
       'übersprungen, ausgelassen, weggelassen, unfertig, unvollständig, ungetestet, ungeprüft, verschoben, zurückgestellt, aufgeschoben, noch offen, bleibt offen, fehlt, fehlt noch, fehlen noch, fehlgeschlagen, gescheitert, später',
-    alone: 'nein, kein, keine, offen, teilweise, nichts',
+    alone: 'nein, kein, keine, offen, teilweise',
     none: 'kein, keine, keinen, keiner, nichts, ohne, null',
   },
   fr: {
-    not: 'pas, jamais, impossible, incapable, aucun temps',
+    not: 'pas, impossible, incapable, aucun temps',
     undone:
       'non fait, non faite, non testé, non testée, non implémenté, non terminé, sauté, ignoré, omis, omise, incomplet, incomplète, inachevé, inachevée, à faire, reporté, reportée, remis à plus tard, a échoué, en attente',
-    alone: 'non, rien, partiel, partiellement, échec, plus tard',
+    alone: 'non, partiel, partiellement, échec, plus tard',
     none: 'aucun, aucune, sans, rien, zéro, pas de, pas d',
   },
   es: {
-    not: 'no se, no está, no están, no fue, no fueron, no pude, no pudo, no he, no ha, no hecho, no hecha, no probado, no probada, no implementado, no implementada, no terminado, no funciona, sin hacer, sin probar, sin terminar, nunca, imposible, tampoco, todavía no, aún no',
+    not: 'no se, no está, no están, no fue, no fueron, no pude, no pudo, no he, no ha, no hecho, no hecha, no probado, no probada, no implementado, no implementada, no terminado, no funciona, sin hacer, sin probar, sin terminar, imposible, tampoco, todavía no, aún no',
     undone: 'omitido, omitida, saltado, pendiente, incompleto, incompleta, aplazado, pospuesto, por hacer, falta, faltan, ha fallado',
-    alone: 'no, nada, parcial, parcialmente, luego',
+    alone: 'no, parcial, parcialmente, luego',
     none: 'ningún, ninguna, nada, cero, sin',
   },
   pt: {
-    not: 'não, nunca, impossível, sem tempo',
+    not: 'não, impossível, sem tempo',
     undone: 'pulado, omitido, omitida, pendente, incompleto, incompleta, adiado, adiada, por fazer, falta, faltam, inacabado, falhou',
-    alone: 'nada, parcial, parcialmente, depois',
+    alone: 'parcial, parcialmente, depois',
     none: 'nenhum, nenhuma, nada, zero, sem',
   },
   it: {
-    not: 'non, mai, impossibile',
+    not: 'non, impossibile',
     undone: 'saltato, saltata, omesso, omessa, incompleto, incompleta, rimandato, rinviato, da fare, in sospeso, manca, mancano, fallito',
-    alone: 'no, niente, parziale, parzialmente',
+    alone: 'no, parziale, parzialmente',
     none: 'nessun, nessuno, nessuna, niente, zero, senza',
   },
   nl: {
-    not: 'niet, nooit, nog geen, onmogelijk',
+    not: 'niet, nog geen, onmogelijk',
     undone: 'overgeslagen, weggelaten, onvolledig, onvoltooid, ongetest, uitgesteld, nog open, ontbreekt, ontbreken, mislukt',
-    alone: 'nee, niets, gedeeltelijk, deels',
+    alone: 'nee, gedeeltelijk, deels',
     none: 'geen, niets, zonder, nul',
   },
   pl: {
-    not: 'nie, nigdy, niemożliwe',
+    not: 'nie, niemożliwe',
     undone: 'pominięto, pominięte, pominięty, niezrobione, niedokończone, niekompletne, nieprzetestowane, odłożone, do zrobienia, brakuje',
-    alone: 'nic, częściowo',
+    alone: 'częściowo',
     none: 'żaden, żadna, żadne, brak, bez, zero',
   },
   nordic: {
-    not: 'inte, ikke, ikkje, aldri, aldrig, ej, omöjligt, umulig, umuligt, ei ole, en voinut',
+    not: 'inte, ikke, ikkje, ej, omöjligt, umulig, umuligt, ei ole, en voinut',
     undone:
       'hoppades över, överhoppad, ofullständig, otestad, uppskjuten, återstår, saknas, hoppet over, utelatt, utsatt, mangler, ufullstendig, sprunget over, ufuldstændig, udskudt, tekemättä, puuttuu',
-    alone: 'nej, nei, ingenting, delvis, delvist',
+    alone: 'nej, nei, delvis, delvist',
     none: 'inga, inget, ingen, utan, intet, uden, uten',
   },
-  cs: { not: 'není, nebylo, nelze, nikdy, ne', undone: 'nehotovo, nedokončeno, přeskočeno, vynecháno, odloženo, chybí, neotestováno', alone: 'nic, částečně' },
+  cs: { not: 'není, nebylo, nelze, ne', undone: 'nehotovo, nedokončeno, přeskočeno, vynecháno, odloženo, chybí, neotestováno', alone: 'částečně' },
   ru: {
-    not: 'не, никогда, невозможно, нельзя',
+    not: 'не, невозможно, нельзя',
     undone: 'пропущено, пропущен, пропущена, пропущены, отложено, отложен, недоделано, незавершено, осталось, отсутствует, не хватает',
-    alone: 'нет, ничего, частично, позже',
+    alone: 'нет, частично, позже',
     none: 'ни один, ни одного, ничего, без, нет',
   },
   uk: {
-    not: 'не, ніколи, неможливо',
+    not: 'не, неможливо',
     undone: 'пропущено, відкладено, незавершено, залишилось, відсутнє, бракує',
-    alone: 'ні, нічого, частково, пізніше',
+    alone: 'ні, частково, пізніше',
     none: 'жоден, жодного, без, немає',
   },
   tr: {
-    not: 'değil, olmadı, yapılmadı, yapmadım, edilmedi, yapılamadı, yapamadım, imkansız, asla',
+    not: 'değil, olmadı, yapılmadı, yapmadım, edilmedi, yapılamadı, yapamadım, imkansız',
     undone: 'atlandı, ertelendi, eksik, tamamlanmadı, bitmedi, test edilmedi, yapılacak',
     alone: 'hayır, yok, kısmen',
   },
   ar: { not: 'لم, ليس, ليست, لا يمكن, غير, لن', undone: 'تخطي, تم تخطي, مؤجل, ناقص, تعذر, فشل', alone: 'لا, جزئيا' },
-  hi: { not: 'नहीं, कभी नहीं, असंभव', undone: 'छोड़ दिया, अधूरा, बाकी है, लंबित', alone: 'ना, आंशिक' },
+  hi: { not: 'नहीं, असंभव', undone: 'छोड़ दिया, अधूरा, बाकी है, लंबित', alone: 'ना, आंशिक' },
   vi: { not: 'không, chưa, không thể', undone: 'bỏ qua, còn thiếu, hoãn lại, chưa xong' },
   id: { not: 'tidak, belum, bukan', undone: 'dilewati, ditunda, tertunda, belum selesai, gagal' },
 }
@@ -117,8 +117,8 @@ function phrasesOf(denials: Record<string, Denials>): ReadonlyMap<string, Readon
   return phrases
 }
 
-/** What follows "not" where that denies nothing: "not only", "a NOT NULL column", "404 not found". */
-const HARMLESS_AFTER_NOT = new Set(['only', 'just', 'merely', 'null', 'found', 'nur', 'seulement', 'solo', 'só', 'alleen', 'bara', 'bare'])
+/** What follows "not" where that denies nothing: "not only", "not more than 100", "a NOT NULL column", "404 not found". */
+const HARMLESS_AFTER_NOT = new Set(['only', 'just', 'merely', 'more', 'less', 'null', 'found', 'nur', 'seulement', 'solo', 'só', 'alleen', 'bara', 'bare'])
 /** How far before a word of `undone` its "no" may stand: "no single test was skipped". */
 const NONE_DISTANCE_MAX = 4
 
