@@ -1,10 +1,11 @@
 import { dueQuestions, type LockedTask, outbox, questions, type Tx, transaction } from '@muster/db'
 import { answerText, expiryText } from '@muster/domain'
+import { returnTaskToPending } from '../assignments/unassign-task.ts'
 import type { Deps } from '../core/ctx.ts'
 import { questionEvent, updateEvent } from '../events/event-data.ts'
 import { wakeAfterCommit } from '../events/wake.ts'
 import { cancelLockedSubtask } from '../subtasks/cancel-subtask.ts'
-import { cancelSubtaskOf, finishTask } from '../tasks/finish-task.ts'
+import { cancelSubtaskOf, finishTask, isHeldByEndedRun, isHeldByRun } from '../tasks/finish-task.ts'
 import { deliverAnswer, type LockedQuestion, lockQuestion } from './locked-question.ts'
 
 const BATCH = 100
@@ -44,11 +45,20 @@ async function expireQuestion(deps: Deps, tx: Tx, id: string): Promise<boolean> 
   return true
 }
 
-/** A task fails. A run is asked to stop: only its worker can end it. */
+/** A task fails. A run is asked to stop: only its worker can end it. A run that waits for its next attempt ends at once, and returns its task. */
 async function endWork(deps: Deps, tx: Tx, { question, task, subtask }: LockedQuestion): Promise<void> {
-  if (subtask !== null) return await cancelLockedSubtask(deps, tx, question.projectId, subtask, EXPIRY)
+  const { projectId } = question
+  const reason = `Question ${question.id} expired without an answer.`
+  if (subtask !== null) {
+    if (subtask.status === 'pending' && task?.subtaskId === subtask.id && isHeldByRun(task)) {
+      await returnTaskToPending(deps, tx, projectId, task.id, reason, EXPIRY)
+    }
+    return await cancelLockedSubtask(deps, tx, projectId, subtask, EXPIRY)
+  }
   const locked = task as LockedTask
-  await finishTask(deps, tx, locked, { status: 'failed', lastError: `Question ${question.id} expired without an answer.` }, EXPIRY)
+  // The end of a run that is over was reported as completed. That its task then failed is another report.
+  const held = (await isHeldByEndedRun(tx, locked)) ? { ...locked, subtaskId: null } : locked
+  await finishTask(deps, tx, held, { status: 'failed', lastError: reason }, EXPIRY)
   await cancelSubtaskOf(deps, tx, locked, EXPIRY)
 }
 

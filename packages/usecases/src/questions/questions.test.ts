@@ -1,5 +1,5 @@
 import { DomainError } from '@muster/domain'
-import { allEvents, claimOne, drain, drainOutbox, type Harness, invariants, makeTask, readSubtaskRow, spawn, startHarness } from '@muster/testing'
+import { allEvents, claimOne, drain, drainOutbox, type Harness, invariants, makeTask, readSubtaskRow, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   answerQuestion,
@@ -11,6 +11,7 @@ import {
   cancelTask,
   claimInbox,
   createApiKey,
+  dispatchTask,
   expireQuestions,
   getQuestion,
   getTask,
@@ -204,6 +205,26 @@ describe('an expiry', () => {
     await expireQuestions(harness.deps)
     expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'failed', lastError: expect.stringContaining('expired') })
     expect((await readSubtaskRow(harness.admin, run.id)).cancel_requested_at).not.toBeNull()
+  })
+})
+
+describe('an expiry that fails the work', () => {
+  async function dispatched() {
+    const task = await makeTask(harness.ctx, { parent_session_id: 'chat' })
+    const subtask = await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own' }))
+    const run = await claimOne(harness.ctx)
+    expect(run.id).toBe(subtask.id)
+    return { task, run }
+  }
+
+  it('returns the task of a run that waits for its next attempt', async () => {
+    const { task, run } = await dispatched()
+    const { id } = await ask(run.id, { onExpiry: 'fail' })
+    await settleOne(harness.ctx, run, { kind: 'released' })
+    await makeDue(id)
+    await expireQuestions(harness.deps)
+    expect(await readSubtaskRow(harness.admin, run.id)).toMatchObject({ status: 'cancelled' })
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'pending', subagentSessionId: null })
   })
 })
 
