@@ -63,6 +63,7 @@ async function fillOtherProject(): Promise<typeof theirs> {
   await other.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: OTHER_SESSION } })
   const note = await other.ok<{ update_id: string }>('POST', `/tasks/${task.id}/updates`, { body: { content: `${MARK} note` } })
   await other.ok('POST', `/sessions/${OTHER_SESSION}/messages`, { body: { role: 'assistant', content: `${MARK} message`, task_id: task.id } })
+  const question = await other.ok<{ question_id: string }>('POST', `/tasks/${task.id}/questions`, { body: { prompt: `${MARK} question` } })
   // Where a project has a judge, what is to be judged waits for one.
   await other.ok('PATCH', `/projects/${ctx.actor.projectId}`, { body: { settings: { evaluation: { judge: { model: MARK } } } } })
   const evaluation = await other.ok<{ evaluation_id: string }>('POST', '/evaluations', {
@@ -73,6 +74,7 @@ async function fillOtherProject(): Promise<typeof theirs> {
   const fact = await other.ok<{ id: string }>('POST', '/memory/facts', { body: { content: `${MARK} fact` } })
   return {
     evaluations: { id: evaluation.evaluation_id },
+    questions: { id: question.question_id },
     subtasks: { id: running.subtask.id },
     sessions: { id: OTHER_SESSION, claim_id },
     facts: { id: fact.id },
@@ -110,6 +112,7 @@ async function otherProject(): Promise<unknown> {
     admin`select to_jsonb(e) from evaluations e where project_id = ${id} order by e.id`,
     admin`select to_jsonb(j) from judgements j where project_id = ${id} order by j.evaluation_id`,
     admin`select to_jsonb(f) from quality_flags f where project_id = ${id} order by f.subject_kind, f.subject_id`,
+    admin`select to_jsonb(q) from questions q where project_id = ${id} order by q.id`,
     admin`select to_jsonb(k) from api_keys k where project_id = ${id} order by k.id`,
     admin`select to_jsonb(p) from projects p where id = ${id}`,
   ])

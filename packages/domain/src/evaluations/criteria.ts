@@ -46,6 +46,9 @@ export function restsOnSelfReport(verdicts: readonly Pick<CriterionVerdict, 'req
   return verdicts.some(({ required, method }) => required && method === 'check_in')
 }
 
+/** Of several verdicts of a judge on one criterion, the one that holds an approval back counts. */
+const JUDGE_ORDER = { unmet: 0, unclear: 1, met: 2 } as const
+
 const EVIDENCE_LENGTH_MAX = 500
 
 /**
@@ -56,7 +59,9 @@ export function verdictOn(criterion: EvaluatedCriterion, { schema, judge, report
   const { id, text, source, required } = criterion
   const candidates: Pick<CriterionVerdict, 'verdict' | 'evidence' | 'method'>[] = [
     ...schema.map(({ verdict, evidence }) => ({ verdict, evidence, method: 'schema' as const })),
-    ...judge.map(({ verdict, quote }) => ({ verdict, evidence: quote, method: 'judge' as const })),
+    ...judge
+      .toSorted((one, other) => JUDGE_ORDER[one.verdict] - JUDGE_ORDER[other.verdict])
+      .map(({ verdict, quote }) => ({ verdict, evidence: quote, method: 'judge' as const })),
     ...(report === null ? [] : [{ verdict: selfReported(source, report.state), evidence: report.note, method: 'check_in' as const }]),
   ]
   const { verdict, evidence, method } = candidates.find((candidate) => candidate.verdict === 'unmet') ??

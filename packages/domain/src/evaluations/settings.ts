@@ -52,7 +52,7 @@ export const evaluationSettingsSchema = z
       .enum(TRUSTS)
       .optional()
       .describe(
-        'What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough.',
+        'What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough, except for strict constraints.',
       ),
     judge: z
       .union([z.boolean(), z.strictObject({ model: z.string().min(1).max(MODEL_LENGTH_MAX).optional() })])

@@ -128,13 +128,15 @@ export function matchLines(lines: readonly BlockItem[], criteria: readonly Match
   for (const line of lines) {
     const { found, note } = index.find(line.text)
     if (found.length === 0) unmatched.push(line)
-    const said = line.category === null ? 'unclear' : STATE_OF[line.category]
-    for (const { id, text } of found) {
-      const state = said === 'met' && deniesItself(note, text) ? 'unclear' : said
-      newest.set(id, { criterionId: id, category: line.category, state, note })
-    }
+    const state = line.category === null ? 'unclear' : STATE_OF[line.category]
+    for (const criterion of found) newest.set(criterion.id, { criterionId: criterion.id, category: line.category, state, note })
   }
-  return { reports: criteria.flatMap(({ id }) => newest.get(id) ?? []), unmatched }
+  const reports = criteria.flatMap(({ id, text }): CriterionReport[] => {
+    const report = newest.get(id)
+    if (report === undefined) return []
+    return [report.state === 'met' && deniesItself(report.note, text) ? { ...report, state: 'unclear' } : report]
+  })
+  return { reports, unmatched }
 }
 
 const ID = /[\p{L}\p{N}][\p{L}\p{N}_-]*/gu

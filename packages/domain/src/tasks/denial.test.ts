@@ -15,12 +15,18 @@ describe('a line with a tick', () => {
     'I couldn’t do it',
     'didn`t do it',
     'cannot be verified',
+    'is not implemented',
+    'will be done later',
+    'unable',
+    'didnt do it',
+    'n\u200Bot done',
+    'unit tests: not found',
     'left for later',
     'rate limiting is in place, but untested',
     'rate limiting: no',
     'rate limiting (pending)',
     'rate limiting - failed',
-    'N/A',
+    'n/a',
     'WIP',
     'Ratenbegrenzung nicht umgesetzt',
     'übersprungen',
@@ -66,6 +72,19 @@ describe('a line with a tick', () => {
     'adds a NOT NULL column',
     'answers 404 Not Found for unknown keys',
     'passwords are never logged',
+    'passwords are hashed, not stored in plain text',
+    'users cannot log in without a token',
+    'does not break existing callers',
+    'rejects incomplete forms',
+    'returns 400 if a field is missing',
+    'uses bcrypt instead of md5',
+    'not a single test fails',
+    'not one test was skipped',
+    'runs as non-root user',
+    'the ne operator',
+    '保留现有接口',
+    '没有回归',
+    '未发现问题',
     'known errors: none',
     'not more than 100 requests a minute',
     'pending jobs are limited too',
@@ -89,6 +108,21 @@ describe('a line with a tick', () => {
     ['不能删除数据', '用户不能删除数据'],
   ])('says %j to a criterion with the same words, and means it', (line, criterion) => {
     expect(deniesItself(line, criterion)).toBe(false)
+  })
+
+  it.each(['Support job states: pending, failed, done', 'Filters (open, closed)', 'Operators: and, or, not', 'TODO', 'Rate limiting: no'])(
+    'denies nothing by repeating %j',
+    (text) => {
+      expect(deniesItself(text, text)).toBe(false)
+    },
+  )
+
+  it.each([
+    ['is not implemented', 'The API key is not logged'],
+    ['does not work yet', 'Does not leak memory'],
+    ['must not be merged', 'Must not add dependencies'],
+  ])('is taken back by %j, although the criterion %j has a negation', (line, criterion) => {
+    expect(deniesItself(line, criterion)).toBe(true)
   })
 
   it('may not take back what the criterion asks for with other words of the same kind', () => {

@@ -2,7 +2,7 @@ import { cutToCodePoints } from '../core/text.ts'
 
 /**
  * The words with which a line takes back its own ✅, by language. Each is a word or a phrase of up to `PHRASE_WORDS_MAX` words, in lower case,
- * separated by commas. A wrong guess costs a look by a person: the criterion is then unclear, never unmet.
+ * separated by commas. They are words that agents use for work that is not done; where a word is as common in praise, it is not among them.
  */
 interface Denials {
   /** Words that turn around what is near them. */
@@ -17,11 +17,12 @@ interface Denials {
 
 const DENIALS: Record<string, Denials> = {
   en: {
-    not: 'not, cannot, unable to, failed to, fails to, no time, did nothing, instead of, no longer works',
+    not: 'not, didnt, wasnt, isnt, couldnt, cannot do, cannot be done, cannot be verified, cannot be tested, cannot be checked, cannot test, cannot verify, cannot check, cannot implement, cannot complete, cannot finish, cannot tell, cannot say, unable, failed to, fails to, no time, did nothing, no longer works',
     undone:
-      'skipped, skipping, skip, todo, to do, to be done, undone, unfinished, incomplete, untested, unimplemented, unresolved, unverified, omitted, deferred, postponed, left out, left open, left for later, still open, still pending, still missing, still failing, still fails, is missing, are missing, is pending, is failing, are failing, tests fail, test fails, tests failed, test failed, partially done, partly done, partially implemented, tbd, wip, placeholder, stubbed, n a, gave up, out of scope, later maybe',
-    alone: 'no, pending, failed, failing, fails, missing, blocked, open, partial, partially, partly, later, almost, nearly',
-    none: 'no, none, nothing, zero, 0, without',
+      'skipped, skipping, todo, to-do, to be done, will be done, undone, unfinished, untested, unimplemented, unresolved, unverified, omitted, deferred, postponed, left out, left open, left for later, still open, still pending, still missing, still failing, still fails, is pending, is failing, are failing, partially done, partly done, partially implemented, tbd, wip, stubbed, gave up, out of scope',
+    alone:
+      'no, n a, impossible, incomplete, placeholder, pending, failed, failing, fails, missing, blocked, open, partial, partially, partly, later, almost, nearly',
+    none: 'no, none, nothing, zero, 0, without, not one, not a single, 404 not found',
   },
   de: {
     not: 'nicht, noch kein, noch keine, noch keinen, keine zeit, unmöglich',
@@ -74,7 +75,7 @@ const DENIALS: Record<string, Denials> = {
     alone: 'nej, nei, delvis, delvist',
     none: 'inga, inget, ingen, utan, intet, uden, uten',
   },
-  cs: { not: 'není, nebylo, nelze, ne', undone: 'nehotovo, nedokončeno, přeskočeno, vynecháno, odloženo, chybí, neotestováno', alone: 'částečně' },
+  cs: { not: 'není, nebylo, nelze', undone: 'nehotovo, nedokončeno, přeskočeno, vynecháno, odloženo, chybí, neotestováno', alone: 'částečně' },
   ru: {
     not: 'не, невозможно, нельзя',
     undone: 'пропущено, пропущен, пропущена, пропущены, отложено, отложен, недоделано, незавершено, осталось, отсутствует, не хватает',
@@ -100,7 +101,7 @@ const DENIALS: Record<string, Denials> = {
 
 /** The same for scripts that put no space between words. */
 const UNSPACED =
-  /未(?!来|來)|没(?:有|能)(?!错误|问题|失败|跳过|遗漏)|沒有(?!錯誤|問題|失敗|跳過|遺漏)|沒能|不能|无法|無法|尚不|跳过|跳過|省略|略过|略過|待办|待辦|待定|暂缓|推迟|放弃|でき(?:ない|ません|なかった|ず)|し(?:ていない|ていません|なかった|ません)|スキップ|見送|保留|後回し|안 (?:함|했)|않았|못 ?했|하지 (?:못|않)|할 수 없|미완료|미구현|미완성|건너뛰|건너뜀|생략|보류|ไม่ได้|ยังไม่|ไม่สามารถ|ข้ามไป/gu
+  /未(?!来|來|发现|發現|登录|登錄|授权|授權)|没(?:有|能)(?!错误|问题|失败|跳过|遗漏|回归)|沒有(?!錯誤|問題|失敗|跳過|遺漏|回歸)|沒能|不能|无法|無法|尚不|跳过|跳過|省略|略过|略過|待办|待辦|待定|暂缓|推迟|放弃|でき(?:ない|ません|なかった|ず)|し(?:ていない|ていません|なかった|ません)|スキップ|見送|後回し|안 (?:함|했)|않았|못 ?했|하지 (?:못|않)|할 수 없|미완료|미구현|미완성|건너뛰|건너뜀|생략|보류|ไม่ได้|ยังไม่|ไม่สามารถ|ข้ามไป/gu
 
 const PHRASE_WORDS_MAX = 4
 
@@ -118,7 +119,11 @@ function phrasesOf(denials: Record<string, Denials>): ReadonlyMap<string, Readon
 }
 
 /** What follows "not" where that denies nothing: "not only", "not more than 100", "a NOT NULL column", "404 not found". */
-const HARMLESS_AFTER_NOT = new Set(['only', 'just', 'merely', 'more', 'less', 'null', 'found', 'nur', 'seulement', 'solo', 'só', 'alleen', 'bara', 'bare'])
+const HARMLESS_AFTER_NOT = new Set([
+  ...['only', 'just', 'merely', 'more', 'less', 'null', 'empty', 'flaky', 'change', 'changed', 'break', 'affect', 'affected', 'block', 'leak', 'log', 'logged'],
+  ...['store', 'stored', 'expose', 'exposed', 'depend', 'contain', 'exceed', 'accept', 'accepted', 'allow', 'allowed', 'permitted', 'visible', 'accessible'],
+  ...['nur', 'seulement', 'solo', 'só', 'alleen', 'bara', 'bare'],
+])
 /** How far before a word of `undone` its "no" may stand: "no single test was skipped". */
 const NONE_DISTANCE_MAX = 4
 
@@ -133,22 +138,34 @@ const READ_LENGTH_MAX = 4_000
  */
 export function deniesItself(line: string, criterion: string): boolean {
   const read = cutToCodePoints(line, READ_LENGTH_MAX)
-  const asked = ` ${clausesOf(criterion).flat().join(' ')} `
+  const clauses = clausesOf(criterion)
+  const asked = { text: ` ${clauses.flat().join(' ')} `, clauses: new Set(clauses.map((words) => words.join(' '))) }
   return clausesOf(read).some((words) => clauseDenies(words, asked)) || unspacedDenies(read, criterion)
 }
 
-function clauseDenies(words: readonly string[], asked: string): boolean {
+/** The words of a criterion, and each of its clauses. */
+interface Asked {
+  text: string
+  clauses: ReadonlySet<string>
+}
+
+function clauseDenies(words: readonly string[], asked: Asked): boolean {
+  if (asked.clauses.has(words.join(' '))) return false
   for (let at = 0; at < words.length; at += 1) {
     const { length, kinds } = phraseAt(words, at)
-    const after = words[at + length] ?? ''
+    if (kinds.size === 0) continue
     if (kinds.has('alone') && length === words.length) return true
-    if (isAsked(words, at, length, asked)) continue
-    if (kinds.has('not') && !HARMLESS_AFTER_NOT.has(after)) {
-      // "Not skipped" says that it was done.
-      const next = phraseAt(words, at + length)
-      if (length > 1 || !next.kinds.has('undone')) return true
-      at += length + next.length - 1
-    } else if (kinds.has('undone') && !isNoneBefore(words, at)) return true
+    const isNot = kinds.has('not')
+    const next = words[at + length] ?? ''
+    if ((isNot || kinds.has('undone')) && !isAsked(words, at, length, { text: asked.text, isNot })) {
+      if (isNot && !HARMLESS_AFTER_NOT.has(next)) {
+        // "Not skipped" says that it was done.
+        const after = phraseAt(words, at + length)
+        if (length > 1 || !after.kinds.has('undone')) return true
+        at += after.length
+      } else if (!isNot && !isNoneBefore(words, at)) return true
+    }
+    at += length - 1
   }
   return false
 }
@@ -164,10 +181,12 @@ function phraseAt(words: readonly string[], at: number): { length: number; kinds
   return NO_PHRASE
 }
 
-/** Whether the criterion has the phrase together with the word before or after it. */
-function isAsked(words: readonly string[], at: number, length: number, asked: string): boolean {
-  const has = (from: number, to: number) => from >= 0 && to <= words.length && asked.includes(` ${words.slice(from, to).join(' ')} `)
-  return has(at - 1, at + length) || has(at, at + length + 1)
+const AUXILIARIES = new Set('is are was were be been does do did has have had must should shall will would can could may might'.split(' '))
+
+/** Whether the criterion has the phrase together with the word after it, or with the one before; "is" and the like stand before any "not". */
+function isAsked(words: readonly string[], at: number, length: number, { text, isNot }: { text: string; isNot: boolean }): boolean {
+  const has = (from: number, to: number) => from >= 0 && to <= words.length && text.includes(` ${words.slice(from, to).join(' ')} `)
+  return has(at, at + length + 1) || (!(isNot && AUXILIARIES.has(words[at - 1] ?? '')) && has(at - 1, at + length))
 }
 
 function isNoneBefore(words: readonly string[], at: number): boolean {
@@ -184,8 +203,8 @@ function unspacedDenies(line: string, criterion: string): boolean {
   return false
 }
 
-const WORD = /[\p{L}\p{N}\p{M}]+/gu
-// Apostrophes and hyphens stand inside of words, and so are not among these.
+// A hyphen joins words: "non-empty" has no "non".
+const WORD = /[\p{L}\p{N}\p{M}]+(?:-[\p{L}\p{N}\p{M}]+)*/gu
 const BETWEEN_CLAUSES = /[,;:!?()[\]{}"“”«»…–—|•·]|\.(?=\s|$)|\n|\s-\s/u
 
 /** The words of each clause, in lower case, with "not" for "n’t". */
@@ -193,8 +212,10 @@ function clausesOf(text: string): string[][] {
   const plain = text
     .normalize('NFKC')
     .toLowerCase()
+    // Invisible characters inside of words.
+    .replace(/\p{Cf}/gu, '')
     .replace(/[’ʼ`]/g, "'")
-    .replace(/\bcan't\b/g, 'cannot')
+    .replace(/\bcan't\b|\bcan not\b/g, 'cannot')
     .replace(/\bwon't\b/g, 'will not')
     .replace(/n't\b/g, ' not')
   return plain.split(BETWEEN_CLAUSES).flatMap((clause) => {

@@ -1,16 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { evaluationReads, evaluations, isDatabaseUnavailable, judgements, outbox, type StoredEvaluation, type Tx, tasks, transaction } from '@muster/db'
-import {
-  type Evaluation,
-  isOutputCriterion,
-  type Judge,
-  type JudgeAnswer,
-  type JudgeQuestion,
-  type NewEvent,
-  RULE_VERSION,
-  summarize,
-  withJudge,
-} from '@muster/domain'
+import { type Evaluation, isOutputCriterion, type Judge, type JudgeAnswer, type JudgeQuestion, type NewEvent, summarize, withJudge } from '@muster/domain'
 import type { HeldJudgeJob } from '@muster/jobs'
 import type { Deps } from '../core/ctx.ts'
 import { evaluationEvent } from '../evaluations/evaluate-output.ts'
@@ -84,7 +74,8 @@ function judgedRow(deps: Deps, { evaluation, question }: Begun, { verdicts, mode
     row: {
       ...{ projectId, origin, taskId, subtaskId, messageId, sessionId, subagentName, criteriaRevision, score, recommendation, judgeOf },
       id: deps.newId(),
-      ruleVersion: RULE_VERSION,
+      // Its score is of that rule.
+      ruleVersion: evaluation.ruleVersion,
       detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates, trust },
       summary: recommendation === 'request_revision' ? summarize(judged, question.output) : null,
       judge: { model, ...usage },

@@ -224,6 +224,14 @@ describe('with review: auto, a task', () => {
     expect(await completeTask(own, task.id, { outputs: { count: 3 }, summary: GOOD })).toMatchObject({ status: 'completed' })
   })
 
+  it('is not approved where a criterion has become required since', async () => {
+    await setRules({ trust: 'self_report' })
+    const criteria = ['It is documented']
+    const { task, own } = await held({ review: 'auto', acceptance_criteria: ['It compiles'], success_criteria: { criteria, all_required: false } })
+    await reviseTask(harness.ctx, task.id, { success_criteria: { criteria, all_required: true } }, [1])
+    expect(await completeTask(own, task.id, { outputs: {}, summary: GOOD })).toMatchObject({ status: 'in_review' })
+  })
+
   it('is not approved by criteria that its holder did not know', async () => {
     await setRules({ trust: 'self_report' })
     const { task, own } = await held({ review: 'auto', acceptance_criteria: ['It compiles'] })

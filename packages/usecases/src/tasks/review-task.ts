@@ -134,6 +134,6 @@ async function requestRevision(
  */
 function isStillAskedFor(task: LockedTask, { criteria }: DecidedEvaluation): boolean {
   if (outputProblems(task.requiredOutputs, task.completionOutputs ?? {}).length > 0) return false
-  const judged = new Map(criteria.filter((criterion) => !isOutputCriterion(criterion)).map(({ id, text }) => [id, text]))
-  return task.criteria.every(({ id, text }) => judged.get(id) === text)
+  const judged = new Map(criteria.filter((criterion) => !isOutputCriterion(criterion)).map((criterion) => [criterion.id, criterion]))
+  return task.criteria.every(({ id, text, required }) => judged.get(id)?.text === text && (judged.get(id)?.required === true || !required))
 }

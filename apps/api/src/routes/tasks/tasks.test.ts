@@ -116,7 +116,7 @@ describe('POST /tasks/{id}/check-ins', () => {
 describe('the inbox of the parent of an assigned task', () => {
   it('has one item of its end, however often the completion is sent', async () => {
     const sessions = await api.key(['sessions:write'])
-    const path = await make({ parent_session_id: 'boss', required_outputs: [] })
+    const path = await make({ parent_session_id: 'boss', required_outputs: [], acceptance_criteria: [] })
     await send('POST', `${path}/assign`, { subagent_session_id: 'counter' })
     const complete = () => send('POST', `${path}/complete`, { outputs: {}, summary: 'There are 3.' }, { 'idempotency-key': 'complete-once' })
     expect([(await complete()).status, (await complete()).status]).toEqual([200, 200])
