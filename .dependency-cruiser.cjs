@@ -56,7 +56,7 @@ module.exports = {
           '[.]test[.]ts$',
           '^apps/[^/]+/src/(deps|main)[.]ts$',
           '^apps/api/src/background[.]ts$',
-          '^apps/worker/src/(worker|claiming|watching|presence|scheduler|judging)[.]ts$',
+          '^apps/worker/src/(worker|claiming|watching|presence|scheduler|judging|checking)[.]ts$',
         ],
       },
       to: { path: '^packages/(jobs|runners)/', dependencyTypesNot: ['type-only'] },

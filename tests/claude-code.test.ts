@@ -124,6 +124,34 @@ describe('the runner claude-code, in processes of its own', () => {
     expect(ends.length).toBeGreaterThan(0)
   })
 
+  it('asks, waits without a process, and resumes its own session with the answer', async () => {
+    const { id } = await spawn('rowan', ({ text, tools }, nth) => {
+      if (nth === 1) {
+        expect(tools).toContain('mcp__muster__ask')
+        return {
+          text: 'I have counted the rowans.',
+          toolCalls: [{ name: 'mcp__muster__ask', input: { prompt: 'Fell them?', wait: true } }],
+          usage: { input: 100, output: 20 },
+        }
+      }
+      return text.includes('Answer: Leave them')
+        ? { text: 'They stay.', usage: { input: 150, output: 10 } }
+        : { text: 'I went on without an answer.', usage: { input: 150, output: 10 } }
+    })
+    await until('it waits', async () => (await system.client.get(id)).status === 'waiting')
+    await until('its program is gone', () => programsOf(id).length === 0)
+    const { items } = await system.client.ok<{ items: { question_id: string; prompt: string }[] }>('GET', '/questions?status=open')
+    expect(items).toMatchObject([{ prompt: 'Fell them?' }])
+    await system.client.ok('POST', `/questions/${items[0]?.question_id}/answer`, { body: { answer: 'Leave them' } })
+    const ended = await system.client.ended(id)
+    expect(ended).toMatchObject({ status: 'completed', result: 'They stay.', attempt: 2, failures: 0 })
+    const resumed = models.requests.filter(({ text }) => text.includes('rowan')).at(-1)
+    expect(resumed?.text).toContain('I have counted the rowans.')
+    // The program reports all of its session, and what the first attempt has used is not counted again.
+    const attempts = await system.admin`select input_tokens::int, output_tokens::int from attempts where subtask_id = ${id} and attempt = 2`
+    expect(attempts).toEqual([{ input_tokens: 150, output_tokens: 10 }])
+  })
+
   it('is cancelled in the middle, and leaves no process', async () => {
     const { id } = await spawn('willow', () => ({ toolCalls: [{ name: 'Bash', input: { command: 'sleep 300' } }] }))
     await called('willow')

@@ -70,7 +70,8 @@ describe('npm run demo', () => {
         'task.completed',
         'against revision 2',
       ]
-      for (const told of [...ofSubtasks, ...ofBriefs]) expect(child.text).toContain(told)
+      const ofChecks = ['sum-adds: unmet, exit code 1', 'sum-adds: met, exit code 0']
+      for (const told of [...ofSubtasks, ...ofBriefs, ...ofChecks]) expect(child.text).toContain(told)
       expect(await readdir(folder)).toEqual([])
     },
     MINUTE_MS,

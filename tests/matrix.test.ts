@@ -111,6 +111,7 @@ async function otherProject(): Promise<unknown> {
     admin`select to_jsonb(c) from injection_claims c where project_id = ${id} order by c.id`,
     admin`select to_jsonb(e) from evaluations e where project_id = ${id} order by e.id`,
     admin`select to_jsonb(j) from judgements j where project_id = ${id} order by j.evaluation_id`,
+    admin`select to_jsonb(c) from check_runs c where project_id = ${id} order by c.id`,
     admin`select to_jsonb(f) from quality_flags f where project_id = ${id} order by f.subject_kind, f.subject_id`,
     admin`select to_jsonb(q) from questions q where project_id = ${id} order by q.id`,
     admin`select to_jsonb(k) from api_keys k where project_id = ${id} order by k.id`,

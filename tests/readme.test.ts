@@ -23,6 +23,7 @@ const NOT_TESTED = [
   'docs/performance.md: measuring takes minutes',
   'docs/reliability.md: breaking everything takes minutes',
   'docs/subagents.md: it needs the key of a model. Waits for the result; in the background it answers at once',
+  'docs/usage.md: it needs a running server',
 ]
 
 /** Commands between two blank lines of a block. */

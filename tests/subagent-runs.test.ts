@@ -62,7 +62,7 @@ describe('sub-agents, in processes', () => {
     expect({ status, body }).toMatchObject({ status: 200, body: { success: true, summary: 'It follows rule 3.', background: false, error: null } })
     expect(body.duration_ms).toBeGreaterThan(0)
     const [request] = requests.get('walnut') ?? []
-    expect(request).toMatchObject({ model: 'sonnet-model', tools: ['Read', 'Grep', 'Glob', 'confirm_update', 'read_tsg', 'mark_tsg_helpful'] })
+    expect(request).toMatchObject({ model: 'sonnet-model', tools: ['Read', 'Grep', 'Glob', 'ask', 'confirm_update', 'read_tsg', 'mark_tsg_helpful'] })
     expect(request?.text).toContain('You study how an agent works from its written records')
   })
 

@@ -8,6 +8,7 @@ export function commandRunners(ledgerPath: string): Record<string, { argv: strin
   const node = (name: string) => [process.execPath, program(name)]
   return {
     act: { argv: node('act.mjs'), env },
+    ask: { argv: node('ask.mjs'), env },
     append: { argv: ['/bin/sh', program('append.sh')], env },
     credential: { argv: node('credential.mjs'), env },
     escape: { argv: node('escape.mjs'), env },

@@ -18,7 +18,7 @@ export interface Subtask {
   id: string
   task: string
   agent_id: string
-  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  status: 'pending' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
   final_outcome: string | null
   result: string | null
   result_truncated: boolean
@@ -32,6 +32,8 @@ export interface Subtask {
   completed_at: string | null
   duration_ms: number | null
   lost_ms: number
+  waiting_for: string | null
+  waited_ms: number
   cancel_requested_at: string | null
   task_revision: number | null
   revision_of: string | null

@@ -84,7 +84,8 @@ describe('the imports of this repository', () => {
   let report: ImportReport
   beforeAll(async () => {
     report = await checkImports(repositoryRoot)
-  })
+    // On a busy machine it takes longer than hooks have by default.
+  }, 120_000)
 
   it('were seen, in every app and package', async () => {
     expect(report.modules.length).toBeGreaterThan(10)

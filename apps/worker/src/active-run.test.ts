@@ -1,10 +1,80 @@
 import type { Runner } from '@muster/runners'
-import { claimOne, type Harness, makeTask, startHarness } from '@muster/testing'
+import { claimOne, type Harness, makeTask, readSubtaskRow, spawn, startHarness } from '@muster/testing'
 import { dispatchTask, steerSubtask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
 import { Settler } from './settler.ts'
+
+describe('a run that goes in circles', () => {
+  let harness: Harness
+  beforeAll(async () => {
+    harness = await startHarness()
+  })
+  afterAll(() => harness.close())
+
+  it('is told so, stopped, and ends as blocked with the evidence and what it had so far', async () => {
+    const { ctx } = harness
+    const { id } = await spawn(ctx)
+    const claimed = await claimOne(ctx)
+    const told: string[] = []
+    const runner: Runner = {
+      ...{ name: 'own', steerable: true, usesWorkspace: false, followsDefinitions: true },
+      async run({ step, signal, updates, fetchUpdates }) {
+        const listening = (async () => {
+          for await (const update of updates) told.push(update.text)
+        })()
+        for (let use = 0; !signal.aborted && use < 50; use += 1) {
+          step({ kind: 'tool_call', content: { id: `use-${use}`, name: 'Bash', input: { command: 'make' } } })
+          step({ kind: 'tool_result', content: { id: `use-${use}`, name: 'Bash', output: 'no rule to make target', is_error: true } })
+          await fetchUpdates()
+        }
+        void listening
+        return { kind: 'stopped', partialResult: 'half of it' }
+      },
+    }
+    const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps
+    await new ActiveRun(deps, claimed, runner, () => {}).complete(new Settler(deps, new AbortController().signal))
+    expect(told).toEqual([expect.stringContaining('Bash with the same arguments failed 3 times')])
+    expect(await readSubtaskRow(harness.admin, id)).toMatchObject({
+      status: 'failed',
+      final_outcome: 'incomplete_blocked',
+      error: expect.stringContaining('Bash with the same arguments failed 6 times in the same way (steps 2 to'),
+      result: 'half of it',
+    })
+  })
+
+  it('is told so after a long silence, and ends as blocked after another', async () => {
+    const { ctx } = harness
+    const { id } = await spawn(ctx)
+    const claimed = await claimOne(ctx)
+    let hasBegun: () => void = () => {}
+    const begun = new Promise<void>((resolve) => {
+      hasBegun = resolve
+    })
+    const runner: Runner = {
+      ...{ name: 'own', steerable: true, usesWorkspace: false, followsDefinitions: true },
+      async run({ step, signal }) {
+        step({ kind: 'message', content: 'I wait.' })
+        hasBegun()
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        return { kind: 'stopped' }
+      },
+    }
+    const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps
+    const run = new ActiveRun(deps, claimed, runner, () => {})
+    const ended = run.complete(new Settler(deps, new AbortController().signal))
+    await begun
+    const began = performance.now()
+    for (const seconds of [59, 601, 615, 1_205]) await run.lookForSilence(began + seconds * 1_000)
+    await ended
+    expect(await readSubtaskRow(harness.admin, id)).toMatchObject({
+      final_outcome: 'incomplete_blocked',
+      error: expect.stringMatching(/^It made no step for 120\d seconds after step [01]\./),
+    })
+    expect((await harness.admin`select count(*)::int as count from updates where subtask_id = ${id} and sender_id = 'loops'`)[0]).toEqual({ count: 1 })
+  })
+})
 
 describe('a note that arrives between the claim and the prompt', () => {
   let harness: Harness

@@ -1,12 +1,15 @@
 import type { AttemptEnd } from '@muster/domain'
 import type { Brief, RunBudget, Runner, RunOutcome, StopReason } from '@muster/runners'
-import { buildPrompt, type ClaimedRun, isDatabaseUnavailable, isDiskFailure, type RunPrompt, type RunSignal, stepsUsed } from '@muster/usecases'
+import { buildPrompt, type ClaimedRun, isDatabaseUnavailable, isDiskFailure, listAskRules, type RunPrompt, type RunSignal, stepsUsed } from '@muster/usecases'
 import { endOfThrown, toAttemptEnd } from './attempt-end.ts'
 import type { WorkerDeps } from './deps.ts'
+import { PausableTimer } from './pausable-timer.ts'
 import { openRunFolder, unusedFolder } from './run-folder.ts'
 import { RunJournal } from './run-journal.ts'
+import { RunQuestions } from './run-questions.ts'
 import { RunUpdates } from './run-updates.ts'
 import type { Settler } from './settler.ts'
+import { Silence } from './silence.ts'
 
 /** One claimed subtask while this worker runs it. */
 export class ActiveRun {
@@ -19,6 +22,10 @@ export class ActiveRun {
   readonly #updates: RunUpdates
   readonly #journal: RunJournal
   readonly #onDiskFailure: () => void
+  readonly #silence: Silence
+  readonly #questions: RunQuestions
+  #timer: PausableTimer | null = null
+  #blockedFor = ''
 
   /** @param onDiskFailure is called when the run is released because this machine cannot write its files */
   constructor(deps: WorkerDeps, claimed: ClaimedRun, runner: Runner, onDiskFailure: () => void) {
@@ -29,16 +36,43 @@ export class ActiveRun {
     this.#runner = runner
     this.#onDiskFailure = onDiskFailure
     this.#updates = new RunUpdates(claimed.updateSeq)
+    this.#silence = new Silence(deps, claimed)
+    this.#questions = new RunQuestions(deps, claimed, {
+      onWait: () => {
+        this.#timer?.pause()
+        this.#silence.pause()
+      },
+      onGoOn: () => {
+        this.#timer?.resume()
+        this.#silence.broken(performance.now())
+      },
+      onAnswer: (updateId) => this.#updates.withhold(updateId),
+    })
     this.#journal = new RunJournal(deps, claimed, {
       takesUpdates: runner.steerable,
-      onAnswer: ({ cancelRequested, updates }) => {
+      onAnswer: ({ cancelRequested, updates, blocked }) => {
         if (cancelRequested) this.stop('cancelled')
+        if (blocked !== null) this.#block(blocked)
         for (const { updateId, content } of this.#updates.pass(updates)) {
           this.#journal.step({ kind: 'update', content: { update_id: updateId, text: content } })
         }
       },
       onLost: () => this.stop('lease_lost'),
     })
+  }
+
+  /** Ends the run as blocked. */
+  #block(reason: string): void {
+    if (this.#abort.signal.aborted) return
+    this.#blockedFor = reason
+    this.stop('blocked')
+  }
+
+  /** Looks after a run that has made no step for long. @param nowMs of the process's steady clock */
+  async lookForSilence(nowMs: number): Promise<void> {
+    if (this.#abort.signal.aborted) return
+    const reason = await this.#silence.look(nowMs)
+    if (reason !== null) this.#block(reason)
   }
 
   /** Asks the run to stop. The first reason counts. */
@@ -58,10 +92,10 @@ export class ActiveRun {
     const { log } = this.#deps
     const fields = { subtask_id: this.subtaskId, attempt: this.attempt, runner: this.#claimed.runner }
     // The worker's own timer comes before the reaper's, and lets the runner end its work in order.
-    const timer = setTimeout(() => this.stop('timed_out'), this.#claimed.timeoutSeconds * 1_000)
+    this.#timer = new PausableTimer(this.#claimed.timeoutSeconds * 1_000, () => this.stop('timed_out'))
     log.debug(fields, 'run started')
     const end = await this.#attempt(fields)
-    clearTimeout(timer)
+    this.#timer.pause()
     this.#updates.end()
     const usage = await this.#journal.close()
     if (this.#stopReason() === 'lease_lost') {
@@ -76,7 +110,7 @@ export class ActiveRun {
   async #attempt(fields: object): Promise<AttemptEnd> {
     const { log } = this.#deps
     try {
-      return toAttemptEnd(await this.#run(), this.#stopReason())
+      return toAttemptEnd(await this.#run(), this.#stopReason(), this.#blockedFor)
     } catch (error) {
       if (isDatabaseUnavailable(error)) {
         // It never began, and an outage is no failure of its own.
@@ -104,28 +138,41 @@ export class ActiveRun {
       return { kind: 'errored', error, retryable: false }
     }
     const folder = this.#runner.usesWorkspace ? await openRunFolder(this.#deps, claimed, prompt) : unusedFolder(this.#deps, claimed, prompt)
+    let isWaiting = false
     try {
-      return await this.#runner.run({
-        brief: briefOf(claimed, prompt, folder.note),
+      const outcome = await this.#runner.run({
+        brief: { ...briefOf(claimed, prompt, folder.note), ask: await this.#askRules(prompt) },
         budget: budgetOf(claimed, claimed.stepSeq === 0 ? 0 : await stepsUsed(this.#deps, claimed)),
         workspace: folder.path,
         ownsWorkspace: !folder.isClients,
         access: { url: settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`, token: claimed.credential },
         signal: this.#abort.signal,
         updates: this.#updates,
-        step: (step) => this.#journal.step(step),
+        step: (step) => {
+          this.#silence.broken(performance.now())
+          this.#journal.step(step)
+        },
         usage: (delta) => this.#journal.usage(delta),
         fetchUpdates: async () => {
           await this.#journal.fetch()
           // What has come passes through the iteration before the runner goes on.
           await new Promise((resolve) => setImmediate(resolve))
         },
+        ask: (question, signal) => this.#questions.ask(question, signal),
         delivered: (updateId) => this.#updates.delivered(updateId),
         acknowledge: (updateId) => this.#journal.acknowledge(updateId),
       })
+      isWaiting = outcome.kind === 'waiting'
+      return outcome
     } finally {
-      await folder.close()
+      await folder.close({ isWaiting })
     }
+  }
+
+  /** The uses of tools that are asked about first, where the runner can do that. */
+  async #askRules({ subagent }: RunPrompt): Promise<string[]> {
+    if (this.#runner.asksFirst !== true) return []
+    return [...new Set([...(subagent?.ask ?? []), ...(await listAskRules(this.#deps, this.#claimed.projectId))])]
   }
 
   #stopReason(): StopReason | null {
@@ -134,12 +181,12 @@ export class ActiveRun {
 }
 
 function briefOf(claimed: ClaimedRun, prompt: RunPrompt, folderNote: string): Brief {
-  const { sessionId, task, criteria, requiredOutputs, revision, feedback, subagent } = prompt
+  const { sessionId, task, criteria, requiredOutputs, revision, feedback, subagent, continuation } = prompt
   const { id, attempt, agentId, parentSessionId, taskId, model, metadata, background } = claimed
   const text = `${prompt.text}${folderNote}`
   return {
     ...{ subtaskId: id, sessionId, attempt, agentId, parentSessionId, taskId },
-    ...{ text, task, criteria, requiredOutputs, revision, feedback, model, metadata, background, subagent },
+    ...{ text, task, criteria, requiredOutputs, revision, feedback, continuation, model, metadata, background, subagent },
   }
 }
 

@@ -18,9 +18,12 @@ describe('the end of an attempt', () => {
     ['stopped without a reason', stopped, null, { kind: 'errored', retryable: true, partialResult: 'half' }],
     ['dead of the signal that asked it to end', errored, 'released', { kind: 'released' }],
     ['dead by itself', errored, null, { kind: 'errored', error: 'killed', retryable: true, partialResult: null }],
+    ['stopped because it went in circles', stopped, 'blocked', { kind: 'blocked', reason: 'in circles', partialResult: 'half' }],
+    ['dead of the signal because it went in circles', errored, 'blocked', { kind: 'blocked', reason: 'in circles' }],
+    ['a result that came before the block was noticed', completed, 'blocked', { kind: 'completed', result: 'done' }],
     ['blocked', { kind: 'blocked', reason: 'no key' }, null, { kind: 'blocked', reason: 'no key', partialResult: null }],
     ['over budget', { kind: 'budget_exceeded', error: 'too dear', partialResult: 'some' }, null, { kind: 'budget_exceeded', partialResult: 'some' }],
   ])('%s', (_name, outcome, reason, end) => {
-    expect(toAttemptEnd(outcome, reason)).toMatchObject(end)
+    expect(toAttemptEnd(outcome, reason, 'in circles')).toMatchObject(end)
   })
 })

@@ -1,9 +1,10 @@
 import { connect, type Database } from '@muster/db'
-import type { Judge } from '@muster/domain'
+import type { Checker, Judge } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
-import { createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
+import { createChecker, createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
 import { type Deps, type Log, WriteWatch } from '@muster/usecases'
 import { v7 } from 'uuid'
+import { placeOf } from './place.ts'
 
 /** Everything a worker process is made of. */
 export interface WorkerDeps extends Deps {
@@ -12,6 +13,10 @@ export interface WorkerDeps extends Deps {
   runners: ReadonlyMap<string, Runner>
   /** Null where no model is configured as the judge: other workers have to judge. */
   judge: Judge | null
+  /** Executes the checks of tasks. Null without programs. */
+  checker: Checker | null
+  /** The data folder in which this worker runs work. */
+  place: string
   /** One connection of its own, whose life proves the worker's. */
   presence: Database
   close(): Promise<void>
@@ -35,7 +40,7 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
     onWarning: (warning) => log.warn({ warning }, 'pg-boss reported a warning'),
   })
-  const { runners, closeRunners } = openRunners(context)
+  const { runners, checker, closeRunners } = openRunners(context)
   return {
     db,
     dispatchDb,
@@ -51,6 +56,8 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     workerId: v7(),
     runners,
     judge: createJudge(settings, { environment }),
+    checker,
+    place: placeOf(settings.DATA_DIR),
     async close() {
       await boss.stop({ graceful: false })
       await closeRunners()
@@ -60,7 +67,12 @@ export function createDeps(context: WorkerContext): WorkerDeps {
 }
 
 function openRunners({ settings, environment, log, runners }: WorkerContext) {
-  if (runners !== undefined) return { runners, closeRunners: async () => {} }
+  if (runners !== undefined) return { runners, checker: null, closeRunners: async () => {} }
   const guard = startGuard({ log })
-  return { runners: createRunners(settings, { guard, log, environment }), closeRunners: () => guard.close() }
+  return {
+    runners: createRunners(settings, { guard, log, environment }),
+    // A worker without checks leaves them to others.
+    checker: Object.keys(settings.CHECKS).length === 0 ? null : createChecker(settings.CHECKS, { guard, environment }),
+    closeRunners: () => guard.close(),
+  }
 }

@@ -1,7 +1,7 @@
 import { renderRunFolder } from '@muster/domain'
 import { type ClaimedRun, findClientFolder, type RunPrompt, taskWorkspacePath } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
-import { makeWorkspace, removeWorkspace, workspacePath } from './workspaces.ts'
+import { KEPT, keepWorkspace, makeWorkspace, removeWorkspace, workspacePath } from './workspaces.ts'
 
 /** Where a run works. */
 export interface RunFolder {
@@ -10,8 +10,11 @@ export interface RunFolder {
   isClients: boolean
   /** What the prompt says of it; empty for a run without a task. */
   note: string
-  /** Removes the folder of an attempt. That of a task stays, and that of the client. */
-  close(): Promise<void>
+  /**
+   * Removes the folder of an attempt. That of a task stays, and that of the client. The folder of a run that waits becomes that of every later attempt,
+   * and `removeOldWorkspaces` removes it after the subtask has ended.
+   */
+  close(end: { isWaiting: boolean }): Promise<void>
 }
 
 /**
@@ -27,7 +30,11 @@ export async function openRunFolder(deps: WorkerDeps, run: ClaimedRun, prompt: R
     path,
     isClients: clientFolder !== null,
     note: prompt.runsTask ? `\n\n${renderRunFolder(prompt.clientCwd, clientFolder !== null)}` : '',
-    close: async () => (prompt.runsTask ? undefined : removeWorkspace(deps, path)),
+    async close({ isWaiting }) {
+      if (prompt.runsTask || prompt.hasWaited) return
+      if (isWaiting) await keepWorkspace(deps, path, run.id)
+      else await removeWorkspace(deps, path)
+    },
   }
 }
 
@@ -36,6 +43,7 @@ export function unusedFolder(deps: WorkerDeps, run: ClaimedRun, prompt: RunPromp
   return { path: ownFolder(deps, run, prompt), isClients: false, note: '', close: async () => {} }
 }
 
-function ownFolder(deps: WorkerDeps, { id, attempt, taskId }: ClaimedRun, { runsTask }: RunPrompt): string {
-  return runsTask && taskId !== null ? taskWorkspacePath(deps, taskId) : workspacePath(deps, id, attempt)
+function ownFolder(deps: WorkerDeps, { id, attempt, taskId }: ClaimedRun, { runsTask, hasWaited }: RunPrompt): string {
+  // The folder of a run that waited is found on the machine where it ran. On another one, the run begins with an empty folder.
+  return runsTask && taskId !== null ? taskWorkspacePath(deps, taskId) : workspacePath(deps, id, hasWaited ? KEPT : attempt)
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { NO_USAGE, type UsageAdded } from '@muster/domain'
 import type { RunStep, UsageDelta } from '@muster/runners'
 import { type CheckpointAnswer, type ClaimedRun, checkpointRun, isDatabaseUnavailable } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
@@ -11,7 +12,7 @@ const FETCH_MS = 2_000
 
 interface Batch {
   steps: RunStep[]
-  usage: Required<UsageDelta>
+  usage: UsageAdded
   acknowledgedIds: string[]
 }
 
@@ -31,7 +32,7 @@ export class RunJournal {
   readonly #run: ClaimedRun
   readonly #options: JournalOptions
   #steps: RunStep[] = []
-  #usage: Required<UsageDelta> = noUsage()
+  #usage: UsageAdded = NO_USAGE
   #acknowledgedIds: string[] = []
   #wanted = false
   #lost = false
@@ -88,7 +89,7 @@ export class RunJournal {
   }
 
   /** Stores what is left, and fetches nothing more: the run is over. Returns the usage that no checkpoint has stored, which the settlement adds. */
-  async close(): Promise<Required<UsageDelta>> {
+  async close(): Promise<UsageAdded> {
     this.#isClosing = true
     while (this.#writing !== null || (!this.#lost && this.#hasMore())) {
       this.#schedule(0)
@@ -119,7 +120,7 @@ export class RunJournal {
 
   #takeBatch(): Batch {
     const batch = { steps: this.#steps.splice(0, STEPS_PER_CHECKPOINT), usage: this.#usage, acknowledgedIds: this.#acknowledgedIds }
-    this.#usage = noUsage()
+    this.#usage = NO_USAGE
     this.#acknowledgedIds = []
     return batch
   }
@@ -168,15 +169,13 @@ export class RunJournal {
   }
 }
 
-function noUsage(): Required<UsageDelta> {
-  return { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0 }
-}
-
-function addUsage(total: Required<UsageDelta>, delta: UsageDelta): Required<UsageDelta> {
+function addUsage(total: UsageAdded, delta: UsageDelta): UsageAdded {
   return {
     inputTokens: total.inputTokens + (delta.inputTokens ?? 0),
+    cachedInputTokens: total.cachedInputTokens + (delta.cachedInputTokens ?? 0),
     outputTokens: total.outputTokens + (delta.outputTokens ?? 0),
     costUsdMicros: total.costUsdMicros + (delta.costUsdMicros ?? 0),
     toolCalls: total.toolCalls + (delta.toolCalls ?? 0),
+    model: delta.model ?? total.model,
   }
 }

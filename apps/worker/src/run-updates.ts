@@ -59,6 +59,14 @@ export class RunUpdates implements AsyncIterable<RunUpdate> {
     return fresh
   }
 
+  /** An update reaches the work in another way. It is not passed on, unless it was already. */
+  withhold(updateId: string): void {
+    this.#passedIds.add(updateId)
+    this.#undeliveredIds.delete(updateId)
+    const place = this.#waiting.findIndex((update) => update.updateId === updateId)
+    if (place >= 0) this.#waiting.splice(place, 1)
+  }
+
   /** The runner has put an update into a request, or has written it to its program. */
   delivered(updateId: string): void {
     this.#undeliveredIds.delete(updateId)

@@ -2,6 +2,7 @@ import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import { createFailureReport, createRelayPace, MAINTENANCE, type MaintenanceTask, type RelayPace, relayOutbox, startMaintenance } from '@muster/usecases'
 import { ActiveRuns } from './active-runs.ts'
+import { type Checking, startChecking } from './checking.ts'
 import { startClaiming } from './claiming.ts'
 import type { WorkerDeps } from './deps.ts'
 import { type Judging, startJudging } from './judging.ts'
@@ -22,11 +23,12 @@ interface Loops {
   relay: Loop
   scheduler: Scheduler
   judging: Judging
+  checking: Checking
   maintenance: Loop[]
 }
 
 /** Which loop a notification wakes. */
-const WOKEN_BY = { run: 'claiming', cancel: 'watching', outbox: 'relay', schedule: 'scheduler', judge: 'judging' } as const
+const WOKEN_BY = { run: 'claiming', cancel: 'watching', outbox: 'relay', schedule: 'scheduler', judge: 'judging', check: 'checking' } as const
 /** How much of the grace the runs get. What is not stored by then is left to the reaper. */
 const GRACE_OF_RUNS = 0.8
 
@@ -66,6 +68,7 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace): Loops 
   return {
     scheduler,
     judging: startJudging(deps, report.failed),
+    checking: startChecking(deps, report.failed),
     // What runs has left its queue.
     claiming: startClaiming(deps, runs, { onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
     watching: startWatching(deps, runs, report.failed),
@@ -82,10 +85,10 @@ function startAllMaintenance(deps: WorkerDeps, onError: (what: string) => (error
 
 /** Runs are released first: other workers wait for them. */
 async function stopLoops(deps: WorkerDeps, runs: ActiveRuns, loops: Loops, giveUp: AbortController): Promise<void> {
-  const { claiming, scheduler, judging, watching, relay, maintenance } = loops
+  const { claiming, scheduler, judging, checking, watching, relay, maintenance } = loops
   await Promise.all([claiming.stop(), scheduler.stop()])
   const timer = setTimeout(() => giveUp.abort(), deps.settings.SHUTDOWN_GRACE_SECONDS * 1_000 * GRACE_OF_RUNS)
-  await Promise.allSettled([runs.releaseAll(), judging.stop()])
+  await Promise.allSettled([runs.releaseAll(), judging.stop(), checking.stop()])
   clearTimeout(timer)
   await Promise.all([watching, relay, ...maintenance].map((loop) => loop.stop()))
   await relayOutbox(deps).catch((error: unknown) => deps.log.warn({ err: error }, 'could not relay the last events'))

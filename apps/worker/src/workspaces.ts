@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { findOverAttempts, isDiskFailure } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
@@ -75,6 +75,16 @@ async function hasDiskRoom(deps: WorkerDeps): Promise<boolean> {
 /** The folder of one attempt. A second attempt finds nothing of the first. */
 export function workspacePath(deps: WorkerDeps, subtaskId: string, attempt: number): string {
   return join(folder(deps), `${subtaskId}-${attempt}`)
+}
+
+/** In place of an attempt, in the name of the folder in which a subtask that has waited goes on. */
+export const KEPT = 0
+
+/** Keeps the folder of an attempt that ended to wait. One that an attempt left which was lost at that moment is replaced. */
+export async function keepWorkspace(deps: WorkerDeps, path: string, subtaskId: string): Promise<void> {
+  const kept = workspacePath(deps, subtaskId, KEPT)
+  await rm(kept, { recursive: true, force: true })
+  await rename(path, kept)
 }
 
 export async function makeWorkspace(path: string): Promise<void> {

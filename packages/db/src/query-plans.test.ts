@@ -13,6 +13,7 @@ import {
   cancelTask,
   checkIn,
   checkpointRun,
+  claimChecks,
   claimInbox,
   claimSubtask,
   completeTask,
@@ -25,10 +26,12 @@ import {
   deleteExpired,
   deleteTsg,
   dispatchTask,
+  endAbandonedChecks,
   expireQuestions,
   exportTraining,
   fireSchedules,
   flagQuality,
+  getAgreementStats,
   getChangedSubtask,
   getEvaluation,
   getEvaluationPayload,
@@ -40,8 +43,12 @@ import {
   getTaskStats,
   getTsg,
   getTsgUsage,
+  getUsage,
   heartbeat,
+  holdChecks,
   injectSession,
+  judgeEvaluation,
+  judgeSilence,
   linkTsgToTask,
   listApiKeys,
   listEvaluations,
@@ -51,6 +58,7 @@ import {
   listSchedules,
   listSteps,
   listSubtasks,
+  listTaskChecks,
   listTaskRevisions,
   listTasks,
   listTaskUpdates,
@@ -66,12 +74,14 @@ import {
   reapRuns,
   recordTsgFeedback,
   renewLeases,
+  requestChecks,
   resumeSchedule,
   returnTaskToPending,
   reviewTask,
   reviseSchedule,
   reviseTask,
   revokeApiKey,
+  runCheck,
   scanTsgs,
   settleRuns,
   steerSubtask,
@@ -184,6 +194,9 @@ async function fill(): Promise<void> {
   await admin`
     insert into evaluations (project_id, id, origin, task_id, subtask_id, score, recommendation, detail, judge_of, is_judged)
     select project_id, gen_random_uuid(), origin, task_id, subtask_id, score, recommendation, detail, id, true from evaluations where subtask_id is not null`
+  await admin`
+    insert into evaluations (project_id, id, origin, task_id, recommendation, detail, review_of)
+    select project_id, gen_random_uuid(), 'review', task_id, 'approve', '{"criteria": []}', id from evaluations where origin = 'completion'`
   await admin`insert into judgements (project_id, evaluation_id, status, ended_at) select project_id, judge_of, 'done', now() from evaluations where is_judged`
   await admin`
     insert into quality_flags (project_id, subject_kind, subject_id, quality, tags, training_candidate, author_kind, author_id)
@@ -191,6 +204,9 @@ async function fill(): Promise<void> {
   await admin`
     insert into questions (project_id, id, kind, subtask_id, session_id, asked_by_session, prompt, status, expires_at, on_expiry)
     select project_id, gen_random_uuid(), 'question', id, parent_session_id, 'subtask:' || id, 'x', 'withdrawn', now(), 'continue' from subtasks`
+  await admin`
+    insert into check_runs (project_id, id, batch_id, task_id, subtask_id, evaluation_id, criterion_id, check_name, place, status, ended_at)
+    select project_id, gen_random_uuid(), gen_random_uuid(), id, gen_random_uuid(), gen_random_uuid(), 'c', 'tests', gen_random_uuid(), 'met', now() from tasks`
   await admin`
     insert into injection_claims (project_id, id, session_id, held, lease_expires_at, acknowledged_at)
     select project_id, gen_random_uuid(), subagent_session_id, '{"tasks": [], "tsgIds": [], "inboxClaimId": null}', now(), now() from tasks`
@@ -303,6 +319,51 @@ async function everythingOfEvaluations(): Promise<void> {
     training.listFlagged(tx, own.actor.projectId, { tags: [], after: { kind: 'task', id: task.id }, limit: 5 }),
   )
   for (const by of ['day', 'subagent', 'criterion'] as const) await getEvaluationStats(own, { by })
+  const byHand = await makeTask(own, { acceptance_criteria: ['All is well'], review: 'manual' })
+  await completeTask(own, byHand.id, { outputs: {} })
+  const criteria = [{ criterionId: byHand.criteria[0]?.id ?? '', verdict: 'unmet' as const, comment: null }]
+  await reviewTask(own, byHand.id, { decision: 'request_revision', criteria })
+  await getAgreementStats(own, {})
+  for (const by of ['day', 'task'] as const) await getUsage(own, { by })
+}
+
+/** Checks that pass, fail, are given back, wait for nobody, and are followed by a judge. */
+async function everythingOfChecks(): Promise<void> {
+  const own = { ...ctx, actor: (await harness.projectCtx('checks')).actor }
+  await updateProject(own, own.actor.projectId, { settings: { evaluation: { judge: true } } })
+  const place = ctx.newId()
+  const made = await makeTask(own, { acceptance_criteria: [{ text: 'All is well', check: 'tests' }, 'All is said'], review: 'auto' })
+  await dispatchTask(own, made.id, () => ({ runner: 'external', agentId: 'checked', maxRevisions: 1 }))
+  const work = async (status: 'met' | 'unmet') => {
+    for (const held of await claimChecks(own, { workerId: ctx.newId(), place }, 10)) {
+      await holdChecks(own, [held])
+      const checker = { check: async () => ({ status, exitCode: 0, reason: null, output: '', durationMs: 1 }) }
+      await runCheck(own, { checker, findFolder: async () => '/' }, held, new AbortController().signal)
+    }
+  }
+  for (const status of ['unmet', 'met'] as const) {
+    const [run] = await claimAll(own, { runners: ['external'], projectId: own.actor.projectId })
+    await buildPrompt(own, run as NonNullable<typeof run>)
+    await settleOne({ ...own, place }, run as NonNullable<typeof run>)
+    await work(status)
+  }
+  const judge = {
+    judge: async () => ({
+      kind: 'failed' as const,
+      error: 'x',
+      retryable: false,
+      retryAfterMs: null,
+      usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0 },
+    }),
+  }
+  for (const job of await own.judgeJobs.take(100)) await judgeEvaluation(own, judge, job, new AbortController().signal)
+  await requestChecks(own, made.id)
+  for (const held of await claimChecks(own, { workerId: ctx.newId(), place }, 10))
+    await runCheck(own, { checker: { check: async () => null }, findFolder: async () => '/' }, held, new AbortController().signal)
+  await harness.admin`update check_runs set due_at = due_at - interval '2 hours' where ended_at is null`
+  await endAbandonedChecks(own)
+  await listTaskChecks(own, made.id, { limit: 20 })
+  await listTaskChecks(own, made.id, { limit: 20, cursor: ctx.newId() })
 }
 
 /** Every use-case of guides, in a project with a small part of all of them. */
@@ -375,6 +436,8 @@ async function everythingOfHooks(): Promise<void> {
   const { id } = await makeTask(ctx)
   await hook('PreToolUse', { toolName: 'Agent', toolInput: { subagent_type: 'writer', prompt: `muster-task: ${id}` } })
   await hook('SubagentStart', { agentId: 'a1', agentType: 'writer' })
+  await hook('PostToolUseFailure', { agentId: 'a1', agentType: 'writer', toolName: 'Bash', toolInput: {}, error: 'x' })
+  await hook('PostToolUse', { agentId: 'a1', agentType: 'writer', toolName: 'Bash', toolInput: {} })
   await hook('SubagentStop', { agentId: 'a1', agentType: 'writer', lastAssistantMessage: 'Done.' })
   await hook('Stop', {})
   await spawn(ctx, { agentId: 'hooked', subagent: 'Explore' })
@@ -406,7 +469,7 @@ async function everything(): Promise<void> {
     ...run,
     subtaskId: run.id,
     workerId: 'w',
-    steps: [],
+    steps: [{ kind: 'tool_result', content: { name: 'Bash', output: 'x', is_error: true } }],
     usage: {},
     acknowledgedIds: [],
     takesUpdates: true,
@@ -416,6 +479,7 @@ async function everything(): Promise<void> {
   })
   await renewLeases(ctx, [{ subtaskId: run.id, attempt: run.attempt }])
   await lookAtRuns(ctx, [{ subtaskId: run.id, attempt: run.attempt }])
+  await judgeSilence(ctx, { projectId, subtaskId: run.id, attempt: run.attempt, quietSeconds: 600, noticeId: ctx.newId() })
   const question = { kind: 'question', prompt: 'x', options: null, schema: null, arguments: null, default: null } as const
   const { id: questionId } = await askAboutSubtask(ctx, run.id, { ...question, expiresInSeconds: 60, onExpiry: 'continue' })
   await answerQuestion(ctx, questionId, { answer: 'x' })
@@ -461,13 +525,14 @@ async function everything(): Promise<void> {
 }
 
 beforeAll(async () => {
-  harness = await startHarness({ settings: { SUBTASK_MAX_PENDING: '20' } })
+  harness = await startHarness({ settings: { SUBTASK_MAX_PENDING: '20', CHECKS: '{"tests": {"argv": ["true"]}}' } })
   await fill()
   ctx = { ...harness.ctx, db: noting('muster_app'), dispatchDb: noting('muster_dispatch') }
   await everything()
   await everythingOfTasks()
   await everythingOfTsgs()
   await everythingOfEvaluations()
+  await everythingOfChecks()
   await everythingOfSessions()
   await everythingOfSchedules()
   await everythingOfHooks()

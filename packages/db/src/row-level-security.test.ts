@@ -14,6 +14,7 @@ import {
   learnFact,
   putSubagent,
   rememberEpisodes,
+  requestChecks,
   steerSubtask,
   takeHookEvent,
   triggerSchedule,
@@ -26,7 +27,7 @@ let harness: Harness
 let other: Ctx
 
 beforeAll(async () => {
-  harness = await startHarness()
+  harness = await startHarness({ settings: { CHECKS: '{"tests": {"argv": ["true"]}}' } })
   other = await harness.projectCtx()
   for (const ctx of [harness.ctx, other]) {
     const subtask = await spawn(ctx, { parentSessionId: 'parent' })
@@ -41,6 +42,7 @@ beforeAll(async () => {
     await learnFact(ctx, { content: 'known' })
     const question = { kind: 'question', options: null, schema: null, arguments: null, default: null, onExpiry: 'continue' } as const
     await askAboutTask(ctx, (await makeTask(ctx)).id, { ...question, prompt: 'Which?', expiresInSeconds: 60 })
+    await requestChecks(ctx, (await makeTask(ctx, { acceptance_criteria: [{ text: 'All is well', check: 'tests' }] })).id)
   }
   await drain(harness.ctx)
   await drainOutbox(harness.deps)
@@ -149,6 +151,7 @@ async function visible(projectId: string | null): Promise<Record<string, string[
       'judgements',
       'quality_flags',
       'questions',
+      'check_runs',
       'facts',
       'forgotten_episodes',
       'episode_words',
@@ -177,6 +180,7 @@ describe('muster_app', () => {
     expect(Object.keys(own).sort()).toEqual([
       'api_keys',
       'attempts',
+      'check_runs',
       'episode_words',
       'evaluations',
       'events',
@@ -337,11 +341,19 @@ describe('muster_app', () => {
 describe('muster_dispatch', () => {
   it('sees the tables of dispatching across projects, and no others', async () => {
     const { sql } = harness.deps.dispatchDb
-    for (const table of ['subtasks', 'schedules', 'schedule_slots', 'questions']) {
+    for (const table of ['subtasks', 'schedules', 'schedule_slots', 'questions', 'check_runs']) {
       expect((await sql<{ project_id: string }[]>`select distinct project_id from ${sql(table)}`).length).toBe(2)
     }
     for (const table of ['schedules', 'schedule_slots']) await expect(sql`update ${sql(table)} set agent_id = 'mine'`).rejects.toThrow(/permission denied/)
     await expect(sql`update questions set status = 'withdrawn'`).rejects.toThrow(/permission denied/)
+    // It claims checks, and neither reads what they printed nor gives their verdicts.
+    for (const statement of [
+      'select output from check_runs',
+      'select exit_code from check_runs',
+      "update check_runs set output = ''",
+      'update check_runs set ended_at = now()',
+    ])
+      await expect(sql.unsafe(statement)).rejects.toThrow(/permission denied/)
     for (const table of [
       'api_keys',
       'updates',

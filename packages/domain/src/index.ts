@@ -3,6 +3,17 @@
  * nothing of ours.
  */
 export {
+  CHECK_STATUSES,
+  CHECK_TRIES_MAX,
+  type CheckEnd,
+  type Checker,
+  type CheckRequest,
+  type CheckStatus,
+  couldNotRun,
+  type EndedCheckStatus,
+  isChecked,
+} from './checks/check-run.ts'
+export {
   type Actor,
   ASSIGNMENT_SCOPES,
   hasScope,
@@ -33,10 +44,12 @@ export {
   unstorableJsonReason,
   unstorableReason,
 } from './core/text.ts'
+export { type Agreement, cohensKappa, KAPPA_CASES_MIN, NO_KAPPA_REASONS, type NoKappaReason } from './evaluations/agreement.ts'
 export {
   completionText,
   type EvaluatedCriterion,
   earlierLines,
+  isForJudge,
   isOutputCriterion,
   type JudgeVerdict,
   outputChecks,
@@ -44,6 +57,7 @@ export {
   VERDICT_METHODS,
   VERDICTS,
   type Verdict,
+  type VerdictMethod,
 } from './evaluations/criteria.ts'
 export {
   DIMENSIONS,
@@ -79,9 +93,19 @@ export {
   type QualityFlag,
   TRAINING_CANDIDACY,
 } from './evaluations/record.ts'
-export { DEFAULT_EVALUATION_RULES, type EvaluationRules, type EvaluationSettings, evaluationRules, judgeOf } from './evaluations/settings.ts'
+export {
+  type PersonVerdict,
+  REVIEW_DECISIONS,
+  type ReviewDecision,
+  requireOwnCriteria,
+  reviewRequest,
+  statesAfterReview,
+  withReview,
+} from './evaluations/review.ts'
+export { DEFAULT_EVALUATION_RULES, type EvaluationRules, type EvaluationSettings, evaluationRules, judgeOf, TRUSTS } from './evaluations/settings.ts'
 export { revisionRequest, summarize } from './evaluations/text.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './evaluations/training-export.ts'
+export { withChecks } from './evaluations/with-checks.ts'
 export { EVENT_TYPES, type EventType, endsWait, isTerminalSubtaskEvent, type LoggedEvent, type NewEvent, TERMINAL_SUBTASK_EVENTS } from './events/event.ts'
 export {
   type CompiledTsg,
@@ -104,6 +128,9 @@ export {
   type TsgUsage,
   tsgPatternProblem,
 } from './guides/tsg.ts'
+export { findLoops, LOOP_STEPS, type Loop, loopReason, quietReason, renderLoopNotice, renderQuietNotice } from './loops/loop.ts'
+export { type LoopRules, type LoopSettings, loopRules, QUIET_SECONDS_MIN } from './loops/settings.ts'
+export { CALL_DISTANCE_MAX, type ToolEnd, type ToolStep, toolEnds } from './loops/tool-ends.ts'
 export { type Episode, type Fact, MEMORY_KINDS, MEMORY_LIMITS, MEMORY_SHOWN, type Memory, type MemoryKind, readMemoryQuestion } from './memory/memory.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './projects/project.ts'
 export {
@@ -113,6 +140,7 @@ export {
   canonicalJson,
   DECISIONS,
   expiryText,
+  isAboutBudget,
   type NewQuestion,
   ON_EXPIRY,
   type OnExpiry,
@@ -124,6 +152,7 @@ export {
   type QuestionStatus,
   questionProblems,
   requireValid,
+  withdrawalText,
 } from './questions/question.ts'
 export { chooseRunner, defaultRunner, followsDefinitions, type RunnerChooser, type RunnerOffer, requireFollowsDefinitions } from './runners/runner-choice.ts'
 export { toolsOfRunner, toolWarnings } from './runners/runner-tools.ts'
@@ -164,6 +193,7 @@ export { type InboxText, MORE_ITEMS, MORE_RESULTS, renderInboxItem, renderTsgNot
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './sessions/message.ts'
 export type { McpServerSettings } from './settings/mcp-settings.ts'
 export {
+  type CheckSettings,
   type CommandRunnerSettings,
   isLoopback,
   type ModelPrice,
@@ -202,12 +232,14 @@ export { classifyResult } from './subtasks/result-text.ts'
 export {
   type AttemptEnd,
   type Budget,
+  CONTINUATION_BYTES_MAX,
   decideEnd,
   type EndDecision,
   FINAL_OUTCOMES,
   type FinalOutcome,
   INLINE_BYTES_MAX,
   isTerminal,
+  NO_USAGE,
   type PartialResult,
   PRIORITIES,
   PRIORITY_RANKS,
@@ -221,9 +253,20 @@ export {
   type SubtaskStatus,
   type TerminalStatus,
   type Usage,
+  type UsageAdded,
 } from './subtasks/subtask.ts'
 export { type BriefDiff, changedFields, type DiffPart, diffBrief, updateTypeOf } from './tasks/brief-diff.ts'
-export { type BriefFields, briefRefused, type CleanBrief, cleanBrief, titleOf, toBriefFields, withFileChecks, withWarnings } from './tasks/brief-fields.ts'
+export {
+  type BriefFields,
+  briefRefused,
+  budgetField,
+  type CleanBrief,
+  cleanBrief,
+  titleOf,
+  toBriefFields,
+  withFileChecks,
+  withWarnings,
+} from './tasks/brief-fields.ts'
 export { type BriefFile, briefFiles, fileWarning, isUnder, resolveBriefPath } from './tasks/brief-files.ts'
 export { BRIEF_LIMITS } from './tasks/brief-report.ts'
 export {
@@ -265,4 +308,31 @@ export {
   type UpdateType,
 } from './tasks/task.ts'
 export { renderTaskUpdate, type Sender, type TaskUpdateText } from './tasks/update-text.ts'
+export { askRulesFor, mayAsk } from './tools/ask-rules.ts'
 export { inKnownCase, isSpawningTool, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tools/tool-rules.ts'
+export {
+  type BudgetAmounts,
+  type BudgetLimits,
+  type BudgetUse,
+  budgetExhausted,
+  budgetRooms,
+  NO_USE,
+  raiseOf,
+  readRaise,
+  refuseRaise,
+  reserveBudget,
+  restOfBudget,
+  type SubtaskBudget,
+  taskRooms,
+} from './usage/budgets.ts'
+export { KNOWN_MODEL_PRICES, MODEL_PRICES_DATE, microsAt, priceOfModel, type TokenCounts } from './usage/model-prices.ts'
+export {
+  type CostSource,
+  JUDGE_RUNNER,
+  sumUsage,
+  USAGE_GROUPINGS,
+  type UsageGroup,
+  type UsageGrouping,
+  type UsagePart,
+  type UsageTotals,
+} from './usage/usage-report.ts'

@@ -4,7 +4,7 @@
  */
 
 export { type Boss, createBoss } from './boss.ts'
-export { createJudgeJobs, type HeldJudgeJob, type JudgeJobs } from './judge-jobs.ts'
+export { createJudgeJobs, type HeldJudgeJob, type JudgeJob, type JudgeJobs } from './judge-jobs.ts'
 export { type Loop, startLoop } from './loop.ts'
 export { type Channel, createNotifier, type Notifier } from './notifier.ts'
 export { type ProcessContext, runProcess } from './process.ts'

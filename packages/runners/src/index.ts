@@ -5,8 +5,9 @@
  * It never touches the database, never decides what an outcome means for a subtask (the use-cases do), never reads
  * `process.env`, and starts nothing when it is imported.
  */
+export { createChecker } from './command/checker.ts'
 export { startGuard } from './command/guard.ts'
 export { findLocalCaller, type LocalCaller } from './command/local-caller.ts'
 export { createJudge, missingForJudge } from './judge/judge.ts'
-export type { Brief, Run, RunBudget, Runner, RunOutcome, RunStep, RunUpdate, StopReason, UsageDelta } from './port.ts'
+export type { Brief, Run, RunAnswer, RunBudget, Runner, RunOutcome, RunQuestion, RunStep, RunUpdate, StopReason, UsageDelta } from './port.ts'
 export { createRunners, describeRunners, type RunnerDescription } from './registry.ts'

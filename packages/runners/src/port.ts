@@ -1,4 +1,4 @@
-import type { RequiredOutput, StepKind, SubagentDefinition } from '@muster/domain'
+import type { Answer, QuestionKind, QuestionStatus, RequiredOutput, StepKind, SubagentDefinition } from '@muster/domain'
 
 /**
  * The port between the worker and whatever executes a subtask. A runner gets one `Run`, does the work, and answers with one
@@ -7,7 +7,7 @@ import type { RequiredOutput, StepKind, SubagentDefinition } from '@muster/domai
  */
 
 /** Why a run is asked to stop: the `reason` of `Run.signal`. The worker, not the runner, turns it into the recorded outcome. */
-export type StopReason = 'cancelled' | 'timed_out' | 'released' | 'lease_lost'
+export type StopReason = 'cancelled' | 'timed_out' | 'released' | 'lease_lost' | 'blocked'
 
 export interface Criterion {
   id: string
@@ -33,6 +33,11 @@ export interface Brief {
   revision: number | null
   /** Why the last result was refused; null at the first try. */
   feedback: string | null
+  /**
+   * For a run that goes on after a wait: the `continuation` with which its last waiting attempt ended, and as one text what has reached it since, which is the
+   * answer and whatever else was sent. Absent or null for every other run, and where no continuation was left: then `text` has the answer too.
+   */
+  continuation?: { state: string; updates: string } | null
   model: string | null
   metadata: Record<string, unknown>
   /** Without a waiting caller, and without MCP tools except Muster's own for sub-agents. Absent counts as true. */
@@ -42,6 +47,23 @@ export interface Brief {
    * are for the runner to keep to (`effectiveTools`, `checkTool` of the domain), as is `maxTurns`. `model` is decided, and not to be read here.
    */
   subagent?: SubagentDefinition | null
+  /** Rules about uses of tools that are asked about before they are executed: of the definition and of the project. Absent counts as none. */
+  ask?: readonly string[]
+}
+
+/** What a run asks its parent, and waits for. */
+export interface RunQuestion {
+  kind: QuestionKind
+  prompt: string
+  /** For an approval: exactly what it permits. */
+  arguments: Record<string, unknown> | null
+}
+
+/** How a question ended. `answer` is null where there is none. */
+export interface RunAnswer {
+  questionId: string
+  status: Exclude<QuestionStatus, 'open'>
+  answer: Answer | null
 }
 
 /** A change that reaches the run while it is under way. */
@@ -59,9 +81,13 @@ export interface RunStep {
 /** What a run has used since it last said so: amounts to add, not totals. `costUsdMicros` is in millionths of a US dollar. */
 export interface UsageDelta {
   inputTokens?: number
+  /** Of the input tokens, as far as they are known. */
+  cachedInputTokens?: number
   outputTokens?: number
   costUsdMicros?: number
   toolCalls?: number
+  /** The model that was used. */
+  model?: string
 }
 
 /** What an attempt may still use, of what all attempts of its subtask together may. Null: as much as it likes. */
@@ -98,6 +124,11 @@ export interface Run {
    * case, without the updates while the database is unavailable.
    */
   fetchUpdates(): Promise<void>
+  /**
+   * Asks the parent session, and resolves with its answer, or when none can come any more. The timeout stands still meanwhile. Rejects where the signal is aborted, with
+   * its reason, and where the question cannot be asked.
+   */
+  ask(question: RunQuestion, signal: AbortSignal): Promise<RunAnswer>
   /** Records that an update stands in a request that was sent, or was written to the program. Without it, the update counts as undelivered when the run ends. */
   delivered(updateId: string): void
   /** Records that the work has taken an update in. Unknown ids are ignored. */
@@ -115,7 +146,13 @@ export type RunOutcome =
     }
   | { kind: 'blocked'; reason: string; partialResult?: string }
   | { kind: 'errored'; error: string; retryable: boolean; partialResult?: string }
-  | { kind: 'budget_exceeded'; error: string; partialResult?: string }
+  /** `continuation` is what the run goes on from if its budget is raised, as with `waiting`. */
+  | { kind: 'budget_exceeded'; error: string; partialResult?: string; continuation?: string }
+  /**
+   * It cannot go on without the answer to a question that it has asked. The slot is freed, and another attempt starts when the question is closed.
+   * `continuation` is given to that attempt, unless it has more than `CONTINUATION_BYTES_MAX` bytes of UTF-8.
+   */
+  | { kind: 'waiting'; questionId: string; continuation?: string }
   /** The answer after `signal`. */
   | { kind: 'stopped'; partialResult?: string }
 
@@ -127,5 +164,7 @@ export interface Runner {
   readonly usesWorkspace: boolean
   /** Whether it acts on `Brief.subagent`. A run of a sub-agent is given to no other runner. */
   readonly followsDefinitions: boolean
+  /** Whether it asks before the uses of tools in `Brief.ask`. Absent: it does not. */
+  readonly asksFirst?: boolean
   run(run: Run): Promise<RunOutcome>
 }

@@ -81,7 +81,7 @@ describe('invariants of evaluations and of chains', () => {
       ({ first }) => `update evaluations set criteria_revision = 2 where subtask_id = '${first}'`,
       /names the revision that was delivered/,
     ],
-    ['a judge changes a score', ({ first }) => `${COPY} where subtask_id = '${first}'`, /with the same score/],
+    ['a judge changes a score', ({ first }) => `${COPY} where subtask_id = '${first}'`, /only checks change the score/],
     ['an evaluation was not announced', () => `delete from events where type = 'evaluation.created'`, /was announced exactly once/],
     [
       'an evaluation was announced twice',

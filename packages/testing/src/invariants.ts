@@ -1,5 +1,6 @@
 import { TERMINAL_SUBTASK_EVENTS } from '@muster/domain'
 import type postgres from 'postgres'
+import { BUDGETS } from './budget-invariants.ts'
 import { announced, type Check, type InvariantOptions } from './check.ts'
 import { EVALUATIONS } from './evaluation-invariants.ts'
 import { SCHEDULES } from './schedule-invariants.ts'
@@ -118,17 +119,29 @@ const ROWS: Check[] = [
         and (slot or slot_at is not null or job_id is not null or lease_expires_at is not null or credential_hash is not null or lease_token_hash is not null)`,
   },
   {
-    claim: 'a pending subtask has no holder, and a running one has one',
+    claim: 'a pending or waiting subtask has no holder, and a running one has one',
     find: (sql) => sql`
       select format('%s %s', status, id) as broken from subtasks where
-        (status = 'pending' and (worker_id is not null or lease_expires_at is not null or credential_hash is not null or lease_token_hash is not null))
+        (status in ('pending', 'waiting') and (worker_id is not null or lease_expires_at is not null or credential_hash is not null or lease_token_hash is not null))
         or (status = 'running' and (worker_id is null or lease_expires_at is null or credential_hash is null or attempt_started_at is null))`,
+  },
+  {
+    claim: 'a waiting subtask has no permit, and waits for an open question of its own',
+    find: (sql) => sql`
+      select s.id::text as broken from subtasks s left join questions q on q.id = s.waiting_for and q.subtask_id = s.id and q.project_id = s.project_id
+      where (s.status = 'waiting' and (s.slot or q.status is distinct from 'open')) or (s.status <> 'waiting' and s.waiting_for is not null)`,
+  },
+  {
+    claim: 'a continuation belongs to a subtask that has not ended',
+    find: (sql) => sql`
+      select s.id::text as broken from subtasks s left join bodies b on b.id = s.continuation_body_id and b.project_id = s.project_id
+      where s.continuation_body_id is not null and (b.id is null or s.status in ('completed', 'failed', 'cancelled'))`,
   },
   {
     claim: 'failures stay within the attempts allowed, and reach them only at the end',
     find: (sql) => sql`
       select format('%s %s with %s of %s', status, id, failures, max_attempts) as broken from subtasks
-      where failures > max_attempts or failures > attempt or (status in ('pending', 'running') and failures >= max_attempts)`,
+      where failures > max_attempts or failures > attempt or (status in ('pending', 'running', 'waiting') and failures >= max_attempts)`,
   },
   {
     claim: 'a subtask has a row for each of its attempts, and the only open one is of its running attempt',
@@ -196,11 +209,12 @@ const ANNOUNCEMENTS: Check[] = [
   },
   {
     claim:
-      'an ended subtask of a session has exactly one inbox item, in its own project, unless another revision round follows it, and no other subtask has one',
+      'an ended subtask of a session has exactly one inbox item, in its own project, unless another revision round follows it or its checks run, and no other subtask has one',
     find: (sql) => sql`
       select format('%s %s has %s', s.status, s.id, count(i.id)) as broken
       from subtasks s left join inbox i on i.subtask_id = s.id and i.session_id = s.parent_session_id and i.project_id = s.project_id
         left join subtasks n on n.revision_of = s.id
+      where i.id is not null or not exists (select from check_runs c where c.subtask_id = s.id and c.ended_at is null)
       group by s.id, n.id
       having count(i.id) <> (s.status in ('completed', 'failed', 'cancelled') and s.parent_session_id is not null and n.id is null)::int
       union all
@@ -218,4 +232,4 @@ const ANNOUNCEMENTS: Check[] = [
   },
 ]
 
-const CHECKS: readonly Check[] = [...LANES, ...LOCK_STEP, ...ROWS, ...ANNOUNCEMENTS, ...TASKS, ...SCHEDULES, ...EVALUATIONS]
+const CHECKS: readonly Check[] = [...LANES, ...LOCK_STEP, ...ROWS, ...ANNOUNCEMENTS, ...TASKS, ...SCHEDULES, ...EVALUATIONS, ...BUDGETS]

@@ -121,6 +121,7 @@ export interface SubtaskRow {
   failures: number
   feedback: string | null
   worker_id: string | null
+  continuation_body_id: string | null
   lease_expires_at: Date | null
   lease_token_hash: Buffer | null
   credential_hash: Buffer | null

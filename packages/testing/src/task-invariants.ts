@@ -33,7 +33,7 @@ const HOLDERS: Check[] = [
     find: (sql) => sql`
       select format('%s %s runs %s, which is %s', s.status, s.id, t.id, t.status) as broken
       from subtasks s join tasks t on t.id = s.task_id join assignments a on a.task_id = t.id and a.session_id = 'subtask-' || s.id
-      where s.status in ('pending', 'running') and s.cancel_requested_at is null and a.ended_at is not null
+      where s.status in ('pending', 'running', 'waiting') and s.cancel_requested_at is null and a.ended_at is not null
         and (t.status in ('failed', 'cancelled') or t.subtask_id is null)`,
   },
   {

@@ -4,11 +4,14 @@
  */
 
 export {
+  type AgreementCase,
   type ApiKey,
+  type CheckRun,
   describeOutage,
   type EvaluationStats,
   type EvaluationSummary,
   type EvaluationTally,
+  type HeldCheck,
   type InboxItem,
   isDatabaseUnavailable,
   type Question,
@@ -23,6 +26,8 @@ export {
 export { createApiKey, listApiKeys, revokeApiKey } from './api-keys/api-keys.ts'
 export { authenticate, findEndedTokens, openActor } from './api-keys/authenticate.ts'
 export { returnTaskToPending } from './assignments/unassign-task.ts'
+export { requestChecks } from './checks/request-checks.ts'
+export { type CheckMeans, type CheckOutcome, type CheckWorker, claimChecks, endAbandonedChecks, holdChecks, runCheck } from './checks/run-check.ts'
 export { isolating } from './core/batch-executor.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay } from './core/ctx.ts'
 export { createFailureReport, type FailureReport, isDiskFailure } from './core/failure-report.ts'
@@ -30,7 +35,7 @@ export { cursorInvalid } from './core/page.ts'
 export { checkWrites, WriteWatch } from './core/write-watch.ts'
 export { type CreatedEvaluation, createEvaluation } from './evaluations/create-evaluation.ts'
 export { evaluateOutput, evaluationEvent } from './evaluations/evaluate-output.ts'
-export { getEvaluationStats } from './evaluations/evaluation-stats.ts'
+export { type AgreementStats, getAgreementStats, getEvaluationStats, type RatedGroup } from './evaluations/evaluation-stats.ts'
 export { exportTraining } from './evaluations/export-training.ts'
 export { flagQuality } from './evaluations/flag-quality.ts'
 export {
@@ -66,12 +71,14 @@ export { askAboutSubtask, askAboutTask } from './questions/ask-question.ts'
 export { expireQuestions } from './questions/expire-questions.ts'
 export { getQuestion, listQuestions } from './questions/read-questions.ts'
 export { withdrawQuestion } from './questions/withdraw-question.ts'
+export { listAskRules, postponeTimeout } from './runs/ask-rules.ts'
 export { buildPrompt, type RunPrompt } from './runs/build-prompt.ts'
 export { type CheckpointAnswer, checkpointRun, type RenderedUpdate } from './runs/checkpoint-run.ts'
 export { type ClaimedRun, claimRuns } from './runs/claim-runs.ts'
-export { type ClaimedSubtask, claimSubtask, completeLease, failLease, heartbeat, releaseLease } from './runs/outside-workers.ts'
+export { type ClaimedSubtask, claimSubtask, completeLease, failLease, heartbeat, releaseLease, waitForAnswer } from './runs/outside-workers.ts'
 export type { RunEnd } from './runs/prepare-ends.ts'
 export { passIdlePermits, reapRuns } from './runs/reap-runs.ts'
+export { judgeSilence, type QuietAnswer } from './runs/run-loops.ts'
 export { type Settlement, settleRuns } from './runs/settle-runs.ts'
 export {
   beatWorker,
@@ -110,8 +117,19 @@ export { completeTask } from './tasks/complete-task.ts'
 export { createTask, taskWorkspacePath } from './tasks/create-task.ts'
 export { dispatchTask } from './tasks/dispatch-task.ts'
 export { cancelTask, failTask } from './tasks/finish-task.ts'
-export { confirmUpdate, getTask, getTaskContext, getTaskStats, listTaskRevisions, listTasks, listTaskUpdates, type TaskStats } from './tasks/read-tasks.ts'
+export {
+  confirmUpdate,
+  getTask,
+  getTaskContext,
+  getTaskStats,
+  listTaskChecks,
+  listTaskRevisions,
+  listTasks,
+  listTaskUpdates,
+  type TaskStats,
+} from './tasks/read-tasks.ts'
 export { reviewTask } from './tasks/review-task.ts'
 export { type ExpectedRevision, type RevisedTask, reviseTask } from './tasks/revise-task.ts'
 export { noteTask } from './tasks/send-task-update.ts'
 export { type ValidatedTask, validateTask } from './tasks/validate-task.ts'
+export { getUsage, type UsageReport } from './usage/read-usage.ts'

@@ -36,6 +36,7 @@ export const TAGS = [
   'Troubleshooting guides',
   'Evaluations',
   'Training',
+  'Usage',
   'Memory',
   'Outside workers',
   'Sessions',

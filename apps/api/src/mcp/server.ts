@@ -41,7 +41,7 @@ function tierOf(request: Request): Tier {
 }
 
 const INSTRUCTIONS =
-  'Muster runs work for agents. As a controller: create_task writes a brief, spawn_task or assign_task gives it to an agent, steer_task and update_task change it while it runs, wait_for and claim_inbox bring results. As a sub-agent: get_task reads your brief; changes to it arrive only as [Task Update …] blocks with an update id, which confirm_update verifies; check_in reports which criteria are met; mark_task_complete hands in. After a failure, read the guide that is named to you with read_tsg.'
+  'Muster runs work for agents. As a controller: create_task writes a brief, spawn_task or assign_task gives it to an agent, steer_task and update_task change it while it runs, wait_for and claim_inbox bring results. As a sub-agent: get_task reads your brief; changes to it arrive only as [Task Update …] blocks with an update id, which confirm_update verifies; check_in reports which criteria are met; ask asks your parent, with wait: true where you cannot go on without the answer; mark_task_complete hands in. After a failure, read the guide that is named to you with read_tsg.'
 
 /** Longest time for a resource, a prompt or a completion, in milliseconds. */
 const ANSWER_MS = 5_000

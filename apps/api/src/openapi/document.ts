@@ -14,6 +14,7 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   'Troubleshooting guides': 'Instructions for known failures, announced to agents that meet them.',
   Evaluations: 'Scores and verdicts of outputs, with their evidence.',
   Training: 'Flagged work as training examples.',
+  Usage: 'Tokens, cost and time of ended work.',
   Memory: 'Stored facts and earlier results, to search before repeating work.',
   'Outside workers': 'Run subtasks in your own worker, under a lease.',
   Sessions: 'Inbox, injections and messages of an agent session.',

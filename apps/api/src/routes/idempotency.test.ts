@@ -17,7 +17,11 @@ let api: TestApi
 let key: string
 
 beforeAll(async () => {
-  api = await startApi(await testDatabase(), { SUBTASK_MAX_PENDING: '1000', SUBTASK_MAX_CONCURRENT: '1000' })
+  api = await startApi(await testDatabase(), {
+    SUBTASK_MAX_PENDING: '1000',
+    SUBTASK_MAX_CONCURRENT: '1000',
+    CHECKS: '{"tests": {"argv": ["true"]}}',
+  })
   key = await api.key(['admin'])
 })
 afterAll(() => api.close())
@@ -58,6 +62,11 @@ const question = async () => {
   const { path } = await leased()
   return { path: { id: (await made(`/subtasks/${path?.id}/questions`, { kind: 'approval', prompt: 'Push it?', arguments: { branch: 'main' } })).question_id } }
 }
+const waitingQuestion = async (): Promise<Ready> => {
+  const { path = {}, body } = await leased()
+  const { question_id } = await made(`/subtasks/${path.id}/questions`, { prompt: 'Which one?' })
+  return { path, body: { ...body, question_id } }
+}
 const schedule = () => made('/schedules', { task: 'Count the files.', every: '1 hour', runner: 'external' })
 const guide = async () => ({
   path: { tsg_id: (await made('/tsgs', { tsg_id: `guide-${randomUUID()}`, title: 'A guide', content: 'Restart it.', patterns: ['EADDRINUSE'] })).tsg_id },
@@ -88,7 +97,14 @@ const arrange: Record<string, () => Promise<Ready>> = {
     return { path: { id }, body: { content: `<npl-block type="check-in" task-id="${id}">\nCounting.\n</npl-block>` } }
   },
   completeTask: async () => ({ path: { id: await assigned() } }),
-  reviewTask: async () => ({ path: { id: await inReview() } }),
+  requestTaskChecks: async () => {
+    const { body } = await api.call('POST', '/tasks', {
+      key,
+      body: { title: 'T', instructions: 'Count the files of the project.', acceptance_criteria: [{ text: 'All tests pass', check: 'tests' }] },
+    })
+    return { path: { id: body.id } }
+  },
+  reviewTask: async () => ({ path: { id: await inReview() }, body: { criteria: [] } }),
   failTask: async () => ({ path: { id: await assigned() } }),
   cancelTask: async () => ({ path: { id: (await task()).id } }),
   flagTaskQuality: async () => ({ path: { id: (await task()).id } }),
@@ -120,6 +136,7 @@ const arrange: Record<string, () => Promise<Ready>> = {
   completeSubtask: leased,
   failSubtask: leased,
   releaseSubtask: leased,
+  waitForAnswer: waitingQuestion,
   injectSession: async () => ({ path: { id: `session-${await assigned()}` } }),
   acknowledgeInjection: async () => {
     const id = `session-${await assigned()}`

@@ -24,6 +24,7 @@ import { completeLeaseEndpoint } from './leases/complete.ts'
 import { failLeaseEndpoint } from './leases/fail.ts'
 import { heartbeatEndpoint } from './leases/heartbeat.ts'
 import { releaseLeaseEndpoint } from './leases/release.ts'
+import { waitForAnswerEndpoint } from './leases/wait.ts'
 import { deleteFactEndpoint } from './memory/delete-fact.ts'
 import { forgetEpisodeEndpoint } from './memory/forget-episode.ts'
 import { getEpisodeEndpoint } from './memory/get-episode.ts'
@@ -88,15 +89,18 @@ import { getTaskEndpoint } from './tasks/get.ts'
 import { getTaskPayloadEndpoint } from './tasks/get-payload.ts'
 import { linkTsgEndpoint } from './tasks/link-tsg.ts'
 import { listTasksEndpoint } from './tasks/list.ts'
+import { listTaskChecksEndpoint } from './tasks/list-checks.ts'
 import { listTaskRevisionsEndpoint } from './tasks/list-revisions.ts'
 import { listTaskUpdatesEndpoint } from './tasks/list-updates.ts'
 import { noteTaskEndpoint } from './tasks/note.ts'
+import { requestTaskChecksEndpoint } from './tasks/request-checks.ts'
 import { reviewTaskEndpoint } from './tasks/review.ts'
 import { reviseTaskEndpoint } from './tasks/revise.ts'
 import { getStatsEndpoint } from './tasks/stats.ts'
 import { unlinkTsgEndpoint } from './tasks/unlink-tsg.ts'
 import { validateTaskEndpoint } from './tasks/validate.ts'
 import { exportTrainingEndpoint } from './training/export.ts'
+import { getUsageEndpoint } from './usage/get.ts'
 
 /** Every endpoint of the API, in the order in which one would explain them. The reference keeps this order. */
 export const endpoints = (metrics: Registry): Endpoint[] => [
@@ -124,6 +128,8 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   dispatchTaskEndpoint,
   checkInEndpoint,
   completeTaskEndpoint,
+  requestTaskChecksEndpoint,
+  listTaskChecksEndpoint,
   reviewTaskEndpoint,
   failTaskEndpoint,
   cancelTaskEndpoint,
@@ -178,6 +184,8 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
 
   exportTrainingEndpoint,
 
+  getUsageEndpoint,
+
   searchMemoryEndpoint,
   learnFactEndpoint,
   getFactEndpoint,
@@ -190,6 +198,7 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   completeLeaseEndpoint,
   failLeaseEndpoint,
   releaseLeaseEndpoint,
+  waitForAnswerEndpoint,
 
   injectSessionEndpoint,
   acknowledgeInjectionEndpoint,

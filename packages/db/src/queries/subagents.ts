@@ -109,7 +109,7 @@ export async function listNewestVersions(
 /** How long runs of sub-agents with a target have taken so far, and their targets. */
 export async function findTargets(tx: Tx, ids: readonly string[]): Promise<Map<string, { targetMs: number; tookMs: number }>> {
   const rows = await tx.sql<{ id: string; target_ms: number; took_ms: number }[]>`
-    select s.id, (v.definition ->> 'targetLatencyMs')::int as target_ms, round(extract(epoch from muster_now() - s.started_at) * 1000 - s.lost_ms)::int as took_ms
+    select s.id, (v.definition ->> 'targetLatencyMs')::int as target_ms, round(extract(epoch from muster_now() - s.started_at) * 1000 - s.lost_ms - s.waited_ms)::int as took_ms
     from subtasks s
     join subagent_versions v on v.project_id = s.project_id and v.name = s.subagent_name and v.version = s.subagent_version
     where s.id = any(${ids as string[]}::uuid[]) and v.definition ->> 'targetLatencyMs' is not null`

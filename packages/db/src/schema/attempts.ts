@@ -15,7 +15,11 @@ export const attempts = pgTable(
     lostMs: bigint({ mode: 'number' }).notNull().default(0),
     outcome: text(),
     error: text(),
+    /** The model that the runner used, the last one of several; null if it names none. */
+    model: text(),
     inputTokens: bigint({ mode: 'number' }).notNull().default(0),
+    /** Of the input tokens, as far as they are known. */
+    cachedInputTokens: bigint({ mode: 'number' }).notNull().default(0),
     outputTokens: bigint({ mode: 'number' }).notNull().default(0),
     costMicros: bigint({ mode: 'number' }).notNull().default(0),
     toolCalls: integer().notNull().default(0),

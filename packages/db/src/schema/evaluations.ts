@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, doublePrecision, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instantNow, oneOf, projectId } from './columns.ts'
 
-/** Evaluations of outputs. Append-only: the verdicts of a judge are another evaluation of the same output. */
+/** Evaluations of outputs. Append-only: the verdicts of a judge, and those of a person, are further evaluations of the same output. */
 export const evaluations = pgTable(
   'evaluations',
   {
@@ -31,6 +31,8 @@ export const evaluations = pgTable(
     outputBodyId: uuid(),
     /** The evaluation of the same output to which this one adds the verdicts of a judge. */
     judgeOf: uuid(),
+    /** The first evaluation of the output, to which a review adds the verdicts and the decision of a person. */
+    reviewOf: uuid(),
     isJudged: boolean().notNull().default(false),
     judge: jsonb().$type<EvaluationJudge>(),
     createdAt: instantNow(),
@@ -43,6 +45,8 @@ export const evaluations = pgTable(
     // A result is evaluated once, and once more by a judge, even if it is settled twice.
     uniqueIndex('evaluations_by_subtask').on(table.projectId, table.subtaskId, table.isJudged).where(sql`subtask_id is not null`),
     uniqueIndex('evaluations_by_judged').on(table.projectId, table.judgeOf).where(sql`judge_of is not null`),
+    // A submission is reviewed once.
+    uniqueIndex('evaluations_by_reviewed').on(table.projectId, table.reviewOf).where(sql`review_of is not null`),
     index('evaluations_by_task').on(table.projectId, table.taskId, table.id).where(sql`task_id is not null`),
     // Statistics read a range of it. It is small, and cheap to maintain.
     index('evaluations_by_time').using('brin', table.createdAt),

@@ -1,4 +1,5 @@
 import { JUDGEMENT_STATUSES, type JudgementStatus } from '@muster/domain'
+import { sql } from 'drizzle-orm'
 import { bigint, check, index, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
@@ -15,7 +16,10 @@ export const judgements = pgTable(
     attempts: smallint().notNull().default(0),
     /** Why there are no verdicts. */
     error: text(),
+    /** The model that was asked last; null before it was. */
+    usedModel: text(),
     inputTokens: bigint({ mode: 'number' }).notNull().default(0),
+    cachedInputTokens: bigint({ mode: 'number' }).notNull().default(0),
     outputTokens: bigint({ mode: 'number' }).notNull().default(0),
     costMicros: bigint({ mode: 'number' }).notNull().default(0),
     createdAt: instantNow(),
@@ -25,5 +29,7 @@ export const judgements = pgTable(
     primaryKey({ columns: [table.projectId, table.evaluationId] }),
     check('judgements_status', oneOf('status', JUDGEMENT_STATUSES)),
     index('judgements_waiting').on(table.projectId, table.createdAt),
+    // Usage of a range of time.
+    index('judgements_by_end').on(table.projectId, table.endedAt).where(sql`ended_at is not null`),
   ],
 )

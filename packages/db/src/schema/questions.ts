@@ -24,6 +24,7 @@ export const questions = pgTable(
     /** The parent session, which is asked. */
     sessionId: text(),
     /** The session that works on the subtask or task: its own credential sees the question. */
+    /** Null for a task without a holder, and for a run whose budget is used up: Muster asks then. */
     askedBySession: text(),
     prompt: text().notNull(),
     options: jsonb().$type<QuestionOption[]>(),

@@ -82,6 +82,13 @@ export const subtasks = pgTable(
     completedAt: instant(),
     /** How long it was running without a live worker, over all attempts. Its duration excludes that. */
     lostMs: bigint({ mode: 'number' }).notNull().default(0),
+    /** The open question that it waits for. */
+    waitingFor: uuid(),
+    waitingSince: instant(),
+    /** How long it waited for answers, without the present wait. Its duration excludes that as well. */
+    waitedMs: bigint({ mode: 'number' }).notNull().default(0),
+    /** What the next attempt goes on from, in `bodies`: written when an attempt ends to wait, removed when the subtask ends. */
+    continuationBodyId: uuid(),
   },
   (table) => [
     check('subtasks_status', oneOf('status', SUBTASK_STATUSES)),
@@ -92,6 +99,7 @@ export const subtasks = pgTable(
       sql`(status in ('completed', 'failed', 'cancelled')) = (final_outcome is not null) and (final_outcome is null) = (completed_at is null)`,
     ),
     check('subtasks_slot', sql`(not slot or status in ('pending', 'running')) and (slot or status <> 'running') and slot = (job_id is not null)`),
+    check('subtasks_waiting_for', sql`(status = 'waiting') = (waiting_for is not null) and (waiting_for is null) = (waiting_since is null)`),
     // Each change of status writes to every index, so there is none for (project, id): a list of a project is read status by status.
     index('subtasks_by_status').on(table.projectId, table.status, table.id),
     index('subtasks_by_agent').on(table.projectId, table.agentId, table.status, table.id),
@@ -104,8 +112,10 @@ export const subtasks = pgTable(
     // Whether a row of another runner waits in a lane, however many of the same runner do.
     index('subtasks_waiting_runners').on(table.projectId, table.agentId, table.runner).where(sql`status = 'pending' and not slot`),
     index('subtasks_slots').on(table.projectId, table.agentId).where(sql`slot`),
+    // Usage of a range of time. Only an end writes to it.
+    index('subtasks_by_end').on(table.projectId, table.completedAt).where(sql`completed_at is not null`),
     // Whether an earlier run of a schedule goes on.
-    index('subtasks_scheduled_live').on(table.scheduleId).where(sql`schedule_id is not null and status in ('pending', 'running')`),
+    index('subtasks_scheduled_live').on(table.scheduleId).where(sql`schedule_id is not null and status in ('pending', 'running', 'waiting')`),
     // For the reaper, which reads all projects at once.
     index('subtasks_leases').on(table.leaseExpiresAt).where(sql`status = 'running'`),
     index('subtasks_unclaimed').on(table.permitAt).where(sql`status = 'pending' and slot`),

@@ -11,7 +11,7 @@ import {
   type TaskStatus,
 } from '@muster/domain'
 import { sql } from 'drizzle-orm'
-import { check, customType, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { bigint, check, customType, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
 const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' })
@@ -40,6 +40,9 @@ export const tasks = pgTable(
     /** The subtask that runs it, or ran it last. */
     subtaskId: uuid(),
     review: text().$type<ReviewMode>().notNull().default('none'),
+    /** What all of its subtasks, with their revision rounds, and its judgements may use; null for any amount. */
+    budgetMaxTokens: bigint({ mode: 'number' }),
+    budgetMaxCostMicros: bigint({ mode: 'number' }),
     clientCwd: text(),
     workspace: text(),
     metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),

@@ -104,6 +104,8 @@ function taskOf(said: (place: string) => string): Task {
     warnings: [],
     review: 'none',
     clientCwd: said('folder'),
+    budgetMaxTokens: null,
+    budgetMaxCostMicros: null,
     workspace: null,
     metadata: { [said('key')]: said('value') },
     lastError: said('error'),

@@ -1,4 +1,4 @@
-import type { BlockItem } from '../core/npl-blocks.ts'
+import { type BlockItem, readItem } from '../core/npl-blocks.ts'
 import { cutToCodePoints } from '../core/text.ts'
 import type { CheckIn, CriterionReport } from '../tasks/check-in.ts'
 import type { RequiredOutput } from '../tasks/output-schema.ts'
@@ -7,8 +7,11 @@ import type { Criterion } from '../tasks/task.ts'
 export const VERDICTS = ['met', 'unmet', 'unclear', 'not_addressed'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
-/** How a verdict was come to: by what the agent says of itself, by holding an output against its schema, or by a model that read it. */
-export const VERDICT_METHODS = ['check_in', 'schema', 'judge'] as const
+/**
+ * How a verdict was come to: by what the agent says of itself, by holding an output against its schema, by a program that was executed, by a
+ * model that read it, or by a person.
+ */
+export const VERDICT_METHODS = ['check_in', 'schema', 'check', 'judge', 'person'] as const
 export type VerdictMethod = (typeof VERDICT_METHODS)[number]
 
 /** A criterion of the revision that is judged. A strict constraint is a required one of source `constraint`. */
@@ -54,9 +57,11 @@ const EVIDENCE_LENGTH_MAX = 500
 /**
  * The verdict "unmet" wins: a judge can be persuaded to praise, and an agent that admits a failure has no reason to lie. Else the one
  * counts that is hardest to talk into anything: a schema, then a judge, then the agent itself, whose word on a constraint proves nothing.
+ * A criterion with a check is decided by that alone (`withChecks`), and is unclear until then.
  */
 export function verdictOn(criterion: EvaluatedCriterion, { schema, judge, report }: Grounds): CriterionVerdict {
   const { id, text, source, required } = criterion
+  if (criterion.check !== undefined) return checkVerdict(criterion, 'unclear', `The check "${criterion.check}" decides it, and has not run.`)
   const candidates: Pick<CriterionVerdict, 'verdict' | 'evidence' | 'method'>[] = [
     ...schema.map(({ verdict, evidence }) => ({ verdict, evidence, method: 'schema' as const })),
     ...judge
@@ -67,6 +72,11 @@ export function verdictOn(criterion: EvaluatedCriterion, { schema, judge, report
   const { verdict, evidence, method } = candidates.find((candidate) => candidate.verdict === 'unmet') ??
     candidates[0] ?? { verdict: source === 'constraint' ? 'unclear' : 'not_addressed', evidence: null, method: 'check_in' }
   return { id, text, source, required, verdict, evidence: evidence === null ? null : cutToCodePoints(evidence, EVIDENCE_LENGTH_MAX - 1) || null, method }
+}
+
+/** Of a check; of what a program printed, the last part counts. */
+export function checkVerdict({ id, text, source, required, check }: EvaluatedCriterion, verdict: Verdict, evidence: string): CriterionVerdict {
+  return { id, text, source, required, ...(check === undefined ? {} : { check }), verdict, evidence, method: 'check' }
 }
 
 /**
@@ -91,7 +101,7 @@ const SAYS_SOMETHING = /[\p{L}\p{N}]/u
 
 /**
  * Divides what a judge says into what may count and what may not: a verdict counts only on a criterion that was asked about, and `met`
- * only with words of the text that the judge was shown, apart from white space. An objection counts without words: what is missing
+ * only with words of the text that the judge was shown, apart from white space, and never with a line of the agent's own ticks. An objection counts without words: what is missing
  * cannot be quoted. Words that the output does not say are no evidence and are removed.
  */
 export function sortJudgeVerdicts(
@@ -102,11 +112,12 @@ export function sortJudgeVerdicts(
   if (verdicts.length === 0) return { kept: [], dropped: [] }
   const known = new Set(criteria.map(({ id }) => id))
   const said = shownParts(output).parts.map(spaced)
+  const proof = shownParts(withoutTicks(output)).parts.map(spaced)
   const kept: JudgeVerdict[] = []
   const dropped: JudgeVerdict[] = []
   for (const verdict of verdicts) {
     const quote = verdict.quote.length > QUOTE_LENGTH_MAX ? '' : spaced(verdict.quote)
-    const isQuoted = SAYS_SOMETHING.test(quote) && said.some((part) => part.includes(quote))
+    const isQuoted = SAYS_SOMETHING.test(quote) && (verdict.verdict === 'met' ? proof : said).some((part) => part.includes(quote))
     if (!known.has(verdict.criterionId) || (verdict.verdict === 'met' && !isQuoted)) dropped.push(verdict)
     else kept.push(isQuoted ? verdict : { ...verdict, quote: '' })
   }
@@ -124,6 +135,22 @@ export function shownParts(output: string): { parts: string[]; leftOut: number }
   // A character may be cut in two, and half of one cannot be sent.
   return { parts: [text.slice(0, half).toWellFormed(), text.slice(-half).toWellFormed()], leftOut: text.length - JUDGED_LENGTH_MAX }
 }
+
+/** Tags that stand before a tick in its line: `<npl-ref>✅ done`. */
+const LEADING_TAGS = /^(?:\s*<\/?npl-[^<>]{0,1000}>)+/i
+
+/** An output without the lines that begin with ✅, wherever they stand. Its length stays: of a long one, both parts are those that were shown. */
+function withoutTicks(output: string): string {
+  if (!output.includes('✅')) return output
+  return output.replace(/[^\r\n]+/g, (line) => (beginsWithTick(line) ? NOTHING.repeat(line.length) : line))
+}
+
+function beginsWithTick(line: string): boolean {
+  return line.includes('✅') && readItem(line.replace(LEADING_TAGS, '')).category === 'verified'
+}
+
+/** No stored text has it. */
+const NOTHING = '\0'
 
 /** A text in one form of its letters, with one space for any run of white space. */
 function spaced(text: string): string {
@@ -188,6 +215,11 @@ export function outputChecks(accepted: readonly RequiredOutput[]): OutputChecks 
 /** Whether a validator has decided the criterion. Check-ins and judges then have no influence on it. */
 export function isOutputCriterion({ id }: Pick<EvaluatedCriterion, 'id'>): boolean {
   return id.startsWith(PREFIX)
+}
+
+/** Whether a model can be asked about a criterion: no validator and no program decides it. */
+export function isForJudge(criterion: Pick<EvaluatedCriterion, 'id' | 'check'>): boolean {
+  return !isOutputCriterion(criterion) && criterion.check === undefined
 }
 
 /** What a task was completed with, as one text that can be judged: the summary, then each output under its name, in their order. */

@@ -186,6 +186,20 @@ describe('with criteria', () => {
     expect(judged(output, ten)).toMatchObject({ score, recommendation })
   })
 
+  it('counts each required one, also where a project gives its mark no weight', () => {
+    const silent = evaluationRules({ weights: { question: 0 } })
+    expect(judged(lines(...nine), ten, { settings: silent }).score).toBe(0.95)
+    expect(judged(lines('✅'), ten, { settings: silent }).score).toBe(0.55)
+    expect(judged(lines('✅', ...Array<string>(9).fill('❓')), ten, { settings: silent }).score).toBe(0.55)
+    expect(judged('Done.', ten, { settings: silent }).score).toBe(0.5)
+    expect(judged(reflect({ '✅': 1, '❓': 9 }), [], { settings: silent }).score).toBe(1)
+  })
+
+  it('leaves an unmet one in the dimension of its mark', () => {
+    expect(judged(lines(...nine, '📝'), ten).dimensions).toEqual({ correctness: 1, security: null, style: null, completeness: 0.3 })
+    expect(judged(lines(...nine, '🔄'), ten).dimensions).toEqual({ correctness: 1, security: null, style: 0.3, completeness: null })
+  })
+
   it('counts an optional one only if it is addressed', () => {
     const known = ten.map((criterion, index) => ({ ...criterion, required: index < 9 }))
     expect(judged(lines(...nine), known).score).toBe(1)

@@ -1,3 +1,4 @@
+import { isChecked } from '../checks/check-run.ts'
 import { type BlockItem, type EmojiCategory, findBlocks, type NplBlock } from '../core/npl-blocks.ts'
 import { cutToCodePoints } from '../core/text.ts'
 import { CHECK_IN_LINES_MAX, type CheckIn, type CriterionReport, foldText, matchLines, readCheckIn } from '../tasks/check-in.ts'
@@ -12,9 +13,11 @@ import {
 } from './criteria.ts'
 import {
   type CategoryCounts,
+  type Mark,
+  marksOfItems,
   type Reflection,
   readReflection,
-  scoreOf,
+  scoreOfMarks,
   WEIGHTED_CATEGORIES,
   type WeightedCategory,
   type Weights,
@@ -61,6 +64,8 @@ export interface Evaluation {
   dimensions: Record<Dimension, number | null>
   /** One a criterion, in the order of the criteria. */
   criteria: CriterionVerdict[]
+  /** What the score is made of; only with criteria that checks decide, whose verdicts are added later. */
+  scored?: { marks: Mark[]; weights: Weights }
   /** What keeps it from being approved. */
   closedGates: Gate[]
   /** What an approval of it needs to complete a task without a person. */
@@ -99,11 +104,11 @@ export function evaluate(input: EvaluationInput): Evaluation {
   const { reports, unmatched, counted } = compare(newestLines(blocks, input), asked)
   const judge = sortJudgeVerdicts(input.output, asked, input.judgeVerdicts ?? [])
   const verdicts = giveVerdicts(criteria, reports, input.schemaVerdicts ?? [], judge.kept)
-  const counts =
+  const marks =
     asked.length === 0
-      ? countAll(reflection.categories, counted)
-      : countAll(negativeOf(reflection.categories, rules.weights), marksOf(asked, reports, rules.weights))
-  const score = scoreOf(counts, rules.weights)
+      ? marksOfItems(countAll(reflection.categories, counted), rules.weights)
+      : [...marksOfItems(negativeOf(reflection.categories, rules.weights), rules.weights), ...marksOf(asked, reports, rules.weights)]
+  const score = scoreOfMarks(marks)
   const hasLock = (reflection.categories.security ?? 0) > 0 || [...counted, ...unmatched].some(({ category }) => category === 'security')
   const gates = closedGates(rules, verdicts, hasLock)
   return {
@@ -117,13 +122,9 @@ export function evaluate(input: EvaluationInput): Evaluation {
       ...selfReportWarnings(verdicts, reports, score),
     ],
     reflection,
-    dimensions: {
-      correctness: scoreOf(counts, rules.weights, DIMENSIONS.correctness),
-      security: scoreOf(counts, rules.weights, DIMENSIONS.security),
-      style: scoreOf(counts, rules.weights, DIMENSIONS.style),
-      completeness: scoreOf(counts, rules.weights, DIMENSIONS.completeness),
-    },
+    dimensions: dimensionsOf(marks),
     criteria: verdicts,
+    ...(criteria.some(isChecked) ? { scored: { marks, weights: rules.weights } } : {}),
     closedGates: gates,
     trust: rules.trust,
     criteriaRevision: input.criteriaRevision,
@@ -188,26 +189,47 @@ function giveVerdicts(
 }
 
 /**
- * One mark for each required criterion, and for each optional one that is addressed. Silence is the mark of an open question, so that it never
- * pays more than saying so; whatever else is not met weighs more against the work than that.
+ * One mark for each required criterion, and for each optional one that is addressed, also where its weight is 0. Silence is the mark of an open
+ * question, so that it never pays more than saying so; whatever else is not met weighs more against the work than that.
  */
-function marksOf(criteria: readonly EvaluatedCriterion[], reports: readonly CriterionReport[], weights: Weights): { category: WeightedCategory }[] {
+function marksOf(criteria: readonly EvaluatedCriterion[], reports: readonly CriterionReport[], weights: Weights): Mark[] {
   const reported = new Map(reports.map((report) => [report.criterionId, report]))
-  return criteria.flatMap(({ id, required }) => {
+  const question: Mark = { category: 'question', weight: weights.question, count: 1 }
+  return criteria.flatMap(({ id, required, check }): Mark[] => {
+    // What the agent says of it does not count.
+    if (check !== undefined) return []
     const report = reported.get(id)
-    if (report === undefined) return required ? [{ category: 'question' as const }] : []
-    if (report.state === 'met') return [{ category: 'verified' as const }]
-    return [{ category: report.state === 'unmet' ? unmetMark(report.category, weights) : ('question' as const) }]
+    if (report === undefined) return required ? [question] : []
+    if (report.state === 'met') return [{ category: 'verified', weight: weights.verified, count: 1 }]
+    return [report.state === 'unmet' ? unmetMark(report.category, weights) : question]
   })
 }
 
-/** The mark of an unmet criterion: its own, or the lightest one below an open question (📝 and 🔄 weigh no more than silence). */
-function unmetMark(category: CriterionReport['category'], weights: Weights): WeightedCategory {
-  const below = WEIGHTED_CATEGORIES.filter((other) => weights[other] < weights.question)
-  const own = below.find((other) => other === category)
-  return (
-    own ?? below.reduce<WeightedCategory>((lightest, other) => (lightest === 'question' || weights[other] > weights[lightest] ? other : lightest), 'question')
-  )
+/** The mark of an unmet criterion. */
+export function unmetMark(category: CriterionReport['category'], weights: Weights): Mark {
+  return { category: unmetCategory(category), weight: unmetWeight(category, weights), count: 1 }
+}
+
+function unmetCategory(category: CriterionReport['category']): WeightedCategory {
+  return category === null || category === 'docs' ? 'question' : category
+}
+
+/** The weight of an unmet criterion: that of its mark, or the lightest one below an open question (📝 and 🔄 weigh no more than silence). */
+function unmetWeight(category: CriterionReport['category'], weights: Weights): number {
+  const own = weightOf(category, weights)
+  if (own < weights.question) return own
+  const below = Object.values(weights).filter((weight) => weight < weights.question)
+  return below.length === 0 ? weights.question : Math.max(...below)
+}
+
+export function dimensionsOf(marks: readonly Mark[]): Record<Dimension, number | null> {
+  const scoreIn = (categories: readonly EmojiCategory[]) => scoreOfMarks(marks.filter(({ category }) => categories.includes(category)))
+  return {
+    correctness: scoreIn(DIMENSIONS.correctness),
+    security: scoreIn(DIMENSIONS.security),
+    style: scoreIn(DIMENSIONS.style),
+    completeness: scoreIn(DIMENSIONS.completeness),
+  }
 }
 
 /** Praise of the own work says nothing about criteria; what speaks against it still counts. */
@@ -245,18 +267,19 @@ export function closedGates({ gates }: Pick<EvaluationRules, 'gates'>, verdicts:
   return (Object.keys(closed) as Gate[]).filter((gate) => gates[gate] && closed[gate])
 }
 
-export function gateWarnings(gates: readonly Gate[]): EvaluationWarning[] {
+function gateWarnings(gates: readonly Gate[]): EvaluationWarning[] {
   return gates.map((gate) => ({ code: 'gate', message: GATE_MESSAGES[gate] }))
 }
 
 const QUOTED_LENGTH_MAX = 200
 
-export function criterionWarnings(verdicts: readonly CriterionVerdict[]): EvaluationWarning[] {
-  return verdicts.flatMap(({ id, text, source, required, verdict, method }): EvaluationWarning[] => {
+function criterionWarnings(verdicts: readonly CriterionVerdict[]): EvaluationWarning[] {
+  return verdicts.flatMap(({ id, text, source, required, verdict, method, evidence }): EvaluationWarning[] => {
     const kind = `${required ? '' : source === 'constraint' ? 'advisory ' : 'optional '}${source === 'constraint' ? 'constraint' : 'criterion'}`
     const about = `${kind.charAt(0).toUpperCase()}${kind.slice(1)} "${quoted(text)}"`
     const warning = (message: string): EvaluationWarning => ({ code: 'unmet_criterion', message, criterionId: id })
     if (verdict === 'unmet') return [warning(`${about} is ${source === 'constraint' ? 'violated' : 'unmet'} (${method}).`)]
+    if (verdict === 'unclear' && method === 'check') return [warning(`${about} is not proved. ${quoted(evidence ?? '')}`)]
     if (verdict === 'unclear' && method === 'judge') return [warning(`${about} is unclear to the judge.`)]
     if (verdict === 'unclear' && required) return [warning(`${about} is ${source === 'constraint' ? 'not shown to be kept' : 'unclear'}.`)]
     return verdict === 'not_addressed' && required ? [warning(`${about} is not addressed.`)] : []
@@ -283,12 +306,29 @@ function unmatchedWarnings(lines: readonly BlockItem[], dropped: readonly JudgeV
 }
 
 /** What a judge says that may not count. */
-export function droppedWarnings(dropped: readonly JudgeVerdict[]): EvaluationWarning[] {
+function droppedWarnings(dropped: readonly JudgeVerdict[]): EvaluationWarning[] {
   return dropped.slice(0, LISTED_MAX).map(({ criterionId, quote }) => ({
     code: 'unmatched',
     message: `A verdict of the judge does not count: the output does not say "${quoted(quote)}", or the criterion is not one of these.`,
     criterionId: quoted(criterionId),
   }))
+}
+
+/** The warnings of an evaluation whose verdicts have changed. */
+export function warnAgain(
+  given: Pick<Evaluation, 'warnings'>,
+  { criteria, closedGates: closed, dropped }: Pick<Evaluation, 'criteria' | 'closedGates'> & { dropped: readonly JudgeVerdict[] },
+): EvaluationWarning[] {
+  const selfReported = new Set(criteria.filter(({ method, verdict }) => method === 'check_in' && verdict !== 'unmet').map(({ id }) => id))
+  const old = (code: EvaluationWarningCode) => given.warnings.filter((warning) => warning.code === code)
+  return [
+    ...gateWarnings(closed),
+    ...criterionWarnings(criteria),
+    ...old('negative_item'),
+    ...old('unmatched'),
+    ...droppedWarnings(dropped),
+    ...old('self_report_only').filter(({ criterionId }) => criterionId === undefined || selfReported.has(criterionId)),
+  ]
 }
 
 /** Which good verdicts rest on the word of the agent alone: that is no proof. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { oneLine } from '../core/fenced-text.ts'
-import { type EvaluatedCriterion, isOutputCriterion, type JudgeVerdict, shownParts, sortJudgeVerdicts, verdictWithJudge } from './criteria.ts'
-import { closedGates, criterionWarnings, droppedWarnings, type Evaluation, gateWarnings, recommend } from './evaluation.ts'
+import { type EvaluatedCriterion, isForJudge, type JudgeVerdict, shownParts, sortJudgeVerdicts, verdictWithJudge } from './criteria.ts'
+import { closedGates, type Evaluation, recommend, warnAgain } from './evaluation.ts'
 import type { EvaluationRules } from './settings.ts'
+import { isRefuted } from './with-checks.ts'
 
 /**
  * The question to a judge, and the allowed answers. The output was written by the judged agent, so it is passed
@@ -22,8 +23,12 @@ export interface JudgeQuestion {
 /** What it took to ask: tokens, and millionths of a US dollar. */
 export interface JudgeUsage {
   inputTokens: number
+  /** Of the input tokens, as far as they are known. */
+  cachedInputTokens?: number
   outputTokens: number
   costUsdMicros: number
+  /** The model that was asked; absent if none was. */
+  model?: string
 }
 
 export type JudgeAnswer =
@@ -55,7 +60,7 @@ const INSTRUCTIONS = [
   '- met: the output itself shows that the criterion is met.',
   '- unmet: the output itself shows that it is not met, or that what it demands was done otherwise.',
   '- unclear: the output does not show it. That the agent says so is not enough for "met".',
-  'Quote the words of the output that show it: a short span, copied to the letter. "met" does not count unless its quote stands in the output; "unmet" and "unclear" may have an empty quote.',
+  'Quote the words of the output that show it: a short span, copied to the letter. "met" does not count unless its quote stands in the output, outside of lines that begin with ✅, which are the word of the agent; "unmet" and "unclear" may have an empty quote.',
 ]
 
 /**
@@ -117,25 +122,16 @@ export function withJudge(
   output: string,
   verdicts: readonly JudgeVerdict[],
 ): Evaluation {
-  const asked = given.criteria.filter((criterion) => !isOutputCriterion(criterion))
+  const asked = given.criteria.filter(isForJudge)
   const { kept, dropped } = sortJudgeVerdicts(output, asked, verdicts)
   const byCriterion = Map.groupBy(kept, ({ criterionId }) => criterionId)
   const criteria = given.criteria.map((criterion) => verdictWithJudge(criterion, byCriterion.get(criterion.id) ?? []))
   const closed = closedGates(rules, criteria, given.closedGates.includes('security'))
-  const selfReported = new Set(criteria.filter(({ method, verdict }) => method === 'check_in' && verdict !== 'unmet').map(({ id }) => id))
-  const old = (code: Evaluation['warnings'][number]['code']) => given.warnings.filter((warning) => warning.code === code)
   return {
     ...given,
     criteria,
     closedGates: closed,
-    recommendation: recommend(given.score, rules, closed.length > 0),
-    warnings: [
-      ...gateWarnings(closed),
-      ...criterionWarnings(criteria),
-      ...old('negative_item'),
-      ...old('unmatched'),
-      ...droppedWarnings(dropped),
-      ...old('self_report_only').filter(({ criterionId }) => criterionId === undefined || selfReported.has(criterionId)),
-    ],
+    recommendation: isRefuted(criteria) ? 'request_revision' : recommend(given.score, rules, closed.length > 0),
+    warnings: warnAgain(given, { criteria, closedGates: closed, dropped }),
   }
 }

@@ -4,8 +4,8 @@ import type { Dimension, Evaluation, EvaluationWarning, Recommendation } from '.
 import type { Reflection } from './reflection.ts'
 import type { Gate, Trust } from './settings.ts'
 
-/** What an evaluation was made for: a request, a stored message, the result of a subtask, or outputs that a task was completed with. */
-export const EVALUATION_ORIGINS = ['request', 'message', 'subtask', 'completion'] as const
+/** What an evaluation was made for: a request, a stored message, the result of a subtask, outputs that a task was completed with, or the review of a task. */
+export const EVALUATION_ORIGINS = ['request', 'message', 'subtask', 'completion', 'review'] as const
 export type EvaluationOrigin = (typeof EVALUATION_ORIGINS)[number]
 
 export const JUDGEMENT_STATUSES = ['pending', 'done', 'failed'] as const
@@ -29,6 +29,10 @@ export interface EvaluationDetail {
   closedGates: Gate[]
   /** Absent in evaluations of the first rule, which asked for no evidence. */
   trust?: Trust
+  /** Present where checks decide criteria. */
+  scored?: NonNullable<Evaluation['scored']>
+  /** Who decided what; only of a review. Its decision is the recommendation. */
+  review?: { note: string | null; author: QualityFlag['author'] }
 }
 
 /** Who judged, and what that took. */
@@ -62,6 +66,8 @@ export interface EvaluationRecord extends EvaluationRef, Pick<Evaluation, 'crite
   summary: string | null
   /** The evaluation of the same output that this one adds a judge's verdicts to. */
   judgeOf: string | null
+  /** The first evaluation of the output that a person reviewed. */
+  reviewOf: string | null
   judge: EvaluationJudge | null
   createdAt: Date
 }

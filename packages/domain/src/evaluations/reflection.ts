@@ -73,7 +73,7 @@ export function readReflection(blocks: readonly NplBlock[], weights: Weights): R
       items.push({ emoji, category, text: cutToCodePoints(text, ITEM_LENGTH_MAX - 1), weight })
     }
   }
-  return { items, itemCount, score: scoreOf(categories, weights), categories }
+  return { items, itemCount, score: scoreOfMarks(marksOfItems(categories, weights)), categories }
 }
 
 export function weightOf(category: BlockItem['category'], weights: Weights): number {
@@ -82,21 +82,32 @@ export function weightOf(category: BlockItem['category'], weights: Weights): num
 
 const PRECISION = 1e9
 
+/** What counts in a score: so many items of a category, each of which weighs so much. */
+export interface Mark {
+  category: WeightedCategory
+  weight: number
+  count: number
+}
+
 /**
  * [D2]'s formula with the bounds ±1 an item, the only ones with which it stays between 0 and 1: half of one more than the average weight.
- * What weighs 0 does not count; where nothing does, there is no score.
- *
- * @param of only these categories
+ * Where there is no mark, there is no score.
  */
-export function scoreOf(counts: CategoryCounts, weights: Weights, of: readonly EmojiCategory[] = WEIGHTED_CATEGORIES): number | null {
+export function scoreOfMarks(marks: readonly Mark[]): number | null {
   let sum = 0
   let total = 0
-  for (const category of of) {
-    const weight = weightOf(category, weights)
-    const count = weight === 0 ? 0 : (counts[category] ?? 0)
+  for (const { weight, count } of marks) {
     sum += weight * count
     total += count
   }
   // Rounded, because what is exactly on a boundary by the rule must not fall off it by an error of floating point.
   return total === 0 ? null : Math.round(((sum / total + 1) / 2) * PRECISION) / PRECISION
+}
+
+/** Items as marks. What weighs 0 does not count. */
+export function marksOfItems(counts: CategoryCounts, weights: Weights): Mark[] {
+  return WEIGHTED_CATEGORIES.flatMap((category) => {
+    const weight = weights[category]
+    return weight === 0 ? [] : [{ category, weight, count: counts[category] ?? 0 }]
+  })
 }

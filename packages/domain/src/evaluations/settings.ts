@@ -39,7 +39,7 @@ export const evaluationSettingsSchema = z
     weights: z
       .partialRecord(z.enum(WEIGHTED_CATEGORIES), z.number().min(-1).max(1))
       .optional()
-      .describe('What an item of each category adds, from -1 to 1; 0: it does not count.'),
+      .describe('What an item of each category adds, from -1 to 1; 0: it does not count, unless it is the mark of a criterion.'),
     approve_at: fraction.optional().describe('From this score on a result is approved (0.8).'),
     threshold: fraction.optional().describe('Below this score a result has to be revised (0.6); at most approve_at.'),
     gates: z

@@ -76,6 +76,26 @@ describe('an evaluation with a judge', () => {
     expect(after.criteria[0]).toMatchObject({ method: 'check_in' })
   })
 
+  it.each([
+    ['a line of a check-in', 'Implements the login'],
+    ['the mark as well', '✅ Implements the login (login)'],
+    ['two lines', 'Implements the login (login)\n- ✅ Includes unit tests'],
+    ['a reflection in one line', 'it is all fine'],
+  ])('takes no tick of the agent for proof: %s', (_, quote) => {
+    const given = input({ output: `${OUTPUT}\n<npl-ref>✅ it is all fine</npl-ref>` })
+    const after = judged([{ criterionId: 'login', verdict: 'met', quote }], given)
+    expect(after.criteria[0]).toMatchObject({ method: 'check_in' })
+    expect(after.warnings.filter(({ message }) => message.includes('does not count'))).toHaveLength(1)
+  })
+
+  it('keeps the words of a tick where they are an objection, or stand elsewhere too', () => {
+    const given = input({ output: `${OUTPUT}\nImplements the login with a cookie.` })
+    expect(judged([{ criterionId: 'login', verdict: 'met', quote: 'Implements the login' }], given).criteria[0]).toMatchObject({ method: 'judge' })
+    expect(judged([{ criterionId: 'login', verdict: 'unclear', quote: '✅ Implements the login' }]).criteria[0]).toMatchObject({
+      evidence: '✅ Implements the login',
+    })
+  })
+
   it('stays held back by a security item', () => {
     const locked = input({ output: `${OUTPUT}\n<npl-reflection>\n🔒 the token is logged\n</npl-reflection>` })
     expect(judged([KEPT, { criterionId: 'login', verdict: 'met', quote: 'The login works.' }], locked).closedGates).toEqual(['security'])

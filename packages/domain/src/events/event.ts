@@ -5,6 +5,8 @@ export const EVENT_TYPES = [
   'subtask.progress',
   'subtask.retrying',
   'subtask.released',
+  'subtask.waiting',
+  'subtask.resumed',
   'subtask.cancel_requested',
   'subtask.completed',
   'subtask.failed',

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { evaluationSettingsSchema } from '../evaluations/settings.ts'
+import { loopSettingsSchema } from '../loops/settings.ts'
 import { isTimeZone } from '../schedules/wall-clock.ts'
 import { BACKGROUND_MCP_POLICIES } from '../subagents/spawn-policy.ts'
+import { ASK_RULES_MAX, isAskRule } from '../tools/ask-rules.ts'
+import { agentBudgetSchema, projectBudgetSchema } from '../usage/budgets.ts'
 
 const limit = z.int().min(0).max(10_000_000)
 
@@ -13,7 +16,10 @@ export const projectSettingsSchema = z.strictObject({
       running_per_agent: limit.optional(),
       pending: limit.describe('Of all agents together; SUBTASK_PROJECT_MAX_PENDING of the server where it is absent').optional(),
       running: limit.describe('Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent').optional(),
-      agents: z.record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional() })).optional(),
+      agents: z
+        .record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional(), budget: agentBudgetSchema.optional() }))
+        .optional(),
+      budget: projectBudgetSchema.describe('What subtasks and judgements may use; without limits where it is absent').optional(),
     })
     .optional(),
   timezone: z
@@ -28,6 +34,12 @@ export const projectSettingsSchema = z.strictObject({
     .describe('Background sub-agents with MCP tools: reject refuses to start them, strip starts them without the tools. Default: BACKGROUND_MCP of the server')
     .optional(),
   evaluation: evaluationSettingsSchema.describe('By what outputs are judged; what is absent is as in the defaults').optional(),
+  ask: z
+    .array(z.string().refine(isAskRule, { error: 'must name a tool or some of its uses, such as "Bash(git push:*)" or "mcp__*__delete_*"' }))
+    .max(ASK_RULES_MAX)
+    .describe('Uses of tools that the runners ai and claude-code ask the parent session about before they execute them, beside those of each definition')
+    .optional(),
+  loops: loopSettingsSchema.describe('When work counts as going in circles, and what happens then').optional(),
 })
 
 export type ProjectSettings = z.infer<typeof projectSettingsSchema>

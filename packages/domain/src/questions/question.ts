@@ -26,6 +26,8 @@ export interface Answer {
   decision?: Decision
   /** What was approved, where it differs from what was asked. */
   edited_arguments?: Record<string, unknown>
+  /** With approve: whatever asks by the same rule is approved for the rest of the run. */
+  always?: boolean
   /** Of the arguments that were approved. An approval permits nothing else. */
   arguments_digest?: string
 }
@@ -84,10 +86,11 @@ export function answerProblems({ kind, options, schema }: AskedQuestion, given: 
       ...(given.decision === undefined ? [problem('decision', 'is required: approve or reject')] : []),
       ...(given.option_id === undefined ? [] : [problem('option_id', 'is for a question with options')]),
       ...(given.answer === undefined || typeof given.answer === 'string' ? [] : [problem('answer', 'must be a text beside a decision')]),
+      ...(given.always === true && given.decision === 'reject' ? [problem('always', 'is for approve only')] : []),
       ...(given.edited_arguments !== undefined && given.decision === 'reject' ? [problem('edited_arguments', 'is for approve only')] : []),
     ]
   }
-  const misplaced = (['decision', 'edited_arguments', 'arguments_digest'] as const).filter((field) => given[field] !== undefined)
+  const misplaced = (['decision', 'edited_arguments', 'always', 'arguments_digest'] as const).filter((field) => given[field] !== undefined)
   if (misplaced.length > 0) return misplaced.map((field) => problem(field, 'is for an approval'))
   if (options !== null) {
     if (given.answer !== undefined) return [problem('answer', 'is for a question without options: send option_id')]
@@ -103,6 +106,11 @@ export function requireValid(problems: readonly FieldProblem[]): void {
   if (problems.length === 0) return
   const listed = problems.map(({ field, reason }) => `${field} ${reason}`).join('; ')
   throw new DomainError('validation_failed', `The request has ${problems.length === 1 ? 'a problem' : 'problems'}: ${listed}.`, { errors: [...problems] })
+}
+
+/** Whether Muster asked this, because a run has used up its budget. A run that asks is named as the asker, and Muster names none. */
+export function isAboutBudget({ kind, subtaskId, askedBySession }: { kind: QuestionKind; subtaskId: string | null; askedBySession: string | null }): boolean {
+  return kind === 'approval' && subtaskId !== null && askedBySession === null
 }
 
 /** JSON with sorted keys: the same value has the same text, whatever the order in which it was written or stored. */
@@ -126,9 +134,15 @@ export function answerText(questionId: string, prompt: string, options: readonly
     answer.decision === undefined ? null : `Decision: ${answer.decision}`,
     answer.answer === undefined ? null : `Answer: ${typeof answer.answer === 'string' ? answer.answer : JSON.stringify(answer.answer)}`,
     answer.edited_arguments === undefined ? null : `Use these arguments: ${JSON.stringify(answer.edited_arguments)}`,
+    answer.always === true ? 'For the rest of this run, no such question has to be asked again.' : null,
     answer.arguments_digest === undefined ? null : `Digest of the arguments: ${answer.arguments_digest}`,
   ]
   return lines.filter((line) => line !== null).join('\n')
+}
+
+/** The update for a question that a run waits for, and that was withdrawn. */
+export function withdrawalText(questionId: string, prompt: string): string {
+  return `Question ${questionId} was withdrawn. Continue without an answer.\nQuestion: ${prompt}`
 }
 
 /** The update for a question that expired without a default. */

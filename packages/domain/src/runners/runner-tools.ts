@@ -7,7 +7,7 @@ export type RunnerToolSettings = Pick<Settings, 'ENABLE_BASH_TOOL' | 'WEB_SEARCH
 
 const AI_TOOLS = [
   ...['Read', 'Grep', 'Glob', 'Write', 'Edit', 'WebFetch', 'recall_deep', 'learn_fact'],
-  ...['get_task', 'check_in', 'confirm_update', 'read_tsg', 'mark_tsg_helpful'],
+  ...['get_task', 'check_in', 'ask', 'confirm_update', 'read_tsg', 'mark_tsg_helpful'],
 ]
 const CLAUDE_CODE_TOOLS = ['Read', 'Grep', 'Glob', 'Write', 'Edit', 'NotebookEdit', 'WebSearch']
 
@@ -26,9 +26,9 @@ export interface ToolWarningsQuestion {
 }
 
 /** One sentence for each tool that a definition lists and its run will not have; `*` asks for none. For people and models. */
-export function toolWarnings({ tools }: Pick<SubagentDefinition, 'tools'>, { runner, background, settings }: ToolWarningsQuestion): string[] {
+export function toolWarnings({ tools, ask = [] }: Pick<SubagentDefinition, 'tools' | 'ask'>, { runner, background, settings }: ToolWarningsQuestion): string[] {
   const available = toolsOfRunner(settings, runner)
-  if (available === null) return []
+  if (available === null) return ask.length === 0 ? [] : [`The definition has tools that ask, and the runner ${runner} does not ask: ${ask.join(', ')}.`]
   const names = new Set(tools.flatMap((rule) => readToolRule(rule)?.name ?? []))
   return [...names].flatMap((name) => {
     if (name.endsWith('*') && !isMcpTool(name)) return []

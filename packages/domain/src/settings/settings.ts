@@ -28,6 +28,17 @@ const commandRunner = z.strictObject({
 /** One program of `COMMAND_RUNNERS`. */
 export type CommandRunnerSettings = z.infer<typeof commandRunner>
 
+const check = z.strictObject({
+  argv: z.array(z.string().min(1)).min(1).describe('program and arguments; never passed through a shell'),
+  env: z.record(z.string(), z.string()).optional(),
+  timeout_seconds: z.number().int().min(1).max(3_600).optional().describe('seconds after which it has failed; 600 if absent'),
+})
+
+/** One check of `CHECKS`. */
+export type CheckSettings = z.infer<typeof check>
+
+const CHECK_NAME = /^[a-z][a-z0-9-]{0,63}$/
+
 const RUNNER_NAME = /^[a-z][a-z0-9-]{0,63}$/
 const BUILT_IN_RUNNER_NAMES = ['external', 'ai', 'claude-code']
 const RESERVED_RUNNER_NAMES = [...BUILT_IN_RUNNER_NAMES, 'command']
@@ -51,9 +62,12 @@ const commandRunners = json.pipe(
   ),
 )
 
+const checks = json.pipe(z.record(z.string().regex(CHECK_NAME, 'the name of a check is lower-case letters, digits and dashes, starting with a letter'), check))
+
 const modelPrice = z.strictObject({
   input: z.number().min(0).max(1_000_000).describe('US dollars per million tokens'),
   output: z.number().min(0).max(1_000_000).describe('US dollars per million tokens'),
+  cached_input: z.number().min(0).max(1_000_000).optional().describe('US dollars per million tokens that the provider reads from its cache; absent: as input'),
 })
 
 /** What a model costs, in US dollars per million tokens. */
@@ -140,7 +154,7 @@ export const settingsSchema = z.object({
   MODEL_PRICES: modelPrices
     .default({})
     .describe(
-      'Prices of models in US dollars per million tokens, as JSON: {"claude-sonnet-5-5": {"input": 3, "output": 15}}. A budget in dollars needs the price of its model.',
+      'Prices of models in US dollars per million tokens, as JSON: {"claude-sonnet-5-5": {"input": 2, "output": 10, "cached_input": 0.1}}. They come before the list prices that Muster knows (docs/usage.md). A budget in dollars needs the price of its model.',
     ),
   MODEL_IDLE_TIMEOUT: count(1, 3600).default(60).describe('Seconds without output after which a call of a model is retried.'),
   JUDGE_MODEL: modelName
@@ -149,6 +163,12 @@ export const settingsSchema = z.object({
       'Model of the judge, if the project or the request names none. Absent: the default model of the runner ai. It is called only if a project or a request enables the judge.',
     ),
   JUDGE_CONCURRENCY: count(1, 100).default(2).describe('Judgements that one worker process runs at once.'),
+  CHECKS: checks
+    .default({})
+    .describe(
+      'Programs that criteria of tasks may name as their check, as JSON: {"unit-tests": {"argv": ["npm", "test"], "timeout_seconds": 120, "env": {"NAME": "value"}}}. A worker executes them in the folder of the task after a run; exit code 0 is met. timeout_seconds is at most 3600, and 600 if absent. The API needs the setting too.',
+    ),
+  CHECK_CONCURRENCY: count(1, 100).default(2).describe('Checks that one worker process runs at once.'),
   ENABLE_BASH_TOOL: flag
     .default(false)
     .describe(

@@ -1,4 +1,5 @@
 import { codePointLength, cutToCodePoints } from '../core/text.ts'
+import { ASK_RULES_MAX, isAskRule } from '../tools/ask-rules.ts'
 import { isKnownTool, isMcpTool, knownToolLike, readToolRule } from '../tools/tool-rules.ts'
 import type { SubagentProblems } from './problems.ts'
 import { SUBAGENT_LIMITS, toModelName } from './subagent.ts'
@@ -18,6 +19,7 @@ export interface SubagentFields {
   model: string | null
   tools: string[]
   disallowedTools: string[]
+  ask?: string[]
   instructions: string
   targetLatencyMs: number | null
   maxTurns: number | null
@@ -49,6 +51,17 @@ export function toTools(pointer: '/tools' | '/disallowed_tools', entries: Iterab
     tools.add(text)
   }
   return [...tools]
+}
+
+/** The rules about uses that ask, each once. */
+export function toAskRules(entries: Iterable<Written>, problems: SubagentProblems): string[] {
+  const rules = new Set<string>()
+  for (const { text, line } of entries) {
+    if (isAskRule(text)) rules.add(text)
+    else problems.error('/ask', line, `is ${quote(text)}, which names no tool: name one an entry, such as Bash(git push:*) or mcp__*__delete_*`)
+  }
+  if (rules.size > ASK_RULES_MAX) problems.error('/ask', 1, `must have at most ${ASK_RULES_MAX} rules`)
+  return [...rules]
 }
 
 /** Null with a problem, too. */

@@ -1,7 +1,7 @@
 import { parseFrontMatter } from '../core/front-matter.ts'
 import { readSections } from '../core/markdown-sections.ts'
 import { ALL_TOOLS, splitToolList } from '../tools/tool-rules.ts'
-import { isTooLongDescription, quote, type SubagentFields, toModel, toTargetLatencyMs, toTools, type Written } from './fields.ts'
+import { isTooLongDescription, quote, type SubagentFields, toAskRules, toModel, toTargetLatencyMs, toTools, type Written } from './fields.ts'
 import type { SubagentProblems } from './problems.ts'
 import { SUBAGENT_LIMITS } from './subagent.ts'
 
@@ -15,6 +15,7 @@ const KEYS = {
   tools: '/tools',
   allowedtools: '/tools',
   disallowedtools: '/disallowed_tools',
+  ask: '/ask',
   model: '/model',
   maxturns: '/max_turns',
   background: '/background',
@@ -55,6 +56,7 @@ export function readFrontMatterForm(frontMatter: string, content: string, proble
     model: modelOf(entries, problems),
     tools: tools === undefined ? [ALL_TOOLS] : toolsOf('/tools', tools, problems),
     disallowedTools: toolsOf('/disallowed_tools', entries.get('/disallowed_tools'), problems),
+    ...askOf(entries.get('/ask'), problems),
     instructions,
     targetLatencyMs: latencyOf(entries, problems),
     maxTurns: maxTurnsOf(entries, problems),
@@ -182,6 +184,11 @@ function toolsOf(pointer: '/tools' | '/disallowed_tools', entry: Entry | undefin
   const tools = toTools(pointer, listOf(pointer, entry, problems), problems)
   if (pointer === '/tools' && tools.length === 0) problems.warn(pointer, entry.line, 'name none, so none is allowed: leave the key out to allow all')
   return tools
+}
+
+function askOf(entry: Entry | undefined, problems: SubagentProblems): { ask?: string[] } {
+  const ask = entry === undefined ? [] : toAskRules(listOf('/ask', entry, problems), problems)
+  return ask.length === 0 ? {} : { ask }
 }
 
 /** A list of YAML, or one in a line. */

@@ -180,6 +180,7 @@ describe('a definition with front matter', () => {
     ['a whole server', front('tools: mcp__github, mcp__linear__*'), { tools: ['mcp__github', 'mcp__linear__*'] }],
     ['all tools without quotes', front('tools: *'), { tools: ['*'] }],
     ['all tools with quotes', front('tools: "*"'), { tools: ['*'] }],
+    ['uses that ask', front('ask: Bash(git push:*), mcp__*__delete_*'), { ask: ['Bash(git push:*)', 'mcp__*__delete_*'], unknownKeys: [] }],
     ['keys with dashes', front('disallowed-tools: Write\nmax-turns: 3'), { disallowedTools: ['Write'], maxTurns: 3, unknownKeys: [] }],
     [
       'keys as the API has them',
@@ -580,6 +581,21 @@ describe('definitions that people write by hand, in every style', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('uses that ask', () => {
+  it('are rules, or the definition is refused', () => {
+    expect(problemsOf('---\ndescription: d\nask:\n  - Bash\n  - "(x)"\n---\nx', 'error')).toEqual([expect.stringContaining('is "(x)", which names no tool')])
+  })
+
+  it('are absent where none is named, so that nothing that is stored changes', () => {
+    expect(Object.keys(definitionOf('---\ndescription: d\nask:\n---\nx'))).not.toContain('ask')
+  })
+
+  it('are kept when a definition is written as a text', () => {
+    const read = definitionOf('---\ndescription: d\nask: Bash(git push:*)\n---\nx')
+    expect(definitionOf(renderSubagentMarkdown(read))).toEqual(read)
   })
 })
 

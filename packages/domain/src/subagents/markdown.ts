@@ -77,13 +77,14 @@ const LOOKED_AT = 65_536
 
 /** A text that reads back as the same definition, given the same origin: whichever form it had, as front matter and instructions. */
 export function renderSubagentMarkdown(definition: SubagentDefinition): string {
-  const { name, title, description, model, tools, disallowedTools, maxTurns, background, mcpServers, skills, targetLatencyMs } = definition
+  const { name, title, description, model, tools, disallowedTools, ask = [], maxTurns, background, mcpServers, skills, targetLatencyMs } = definition
   const frontMatter = {
     name: title ?? name,
     description,
     model,
     tools,
     ...(disallowedTools.length === 0 ? {} : { disallowedTools }),
+    ...(ask.length === 0 ? {} : { ask }),
     ...(maxTurns === null ? {} : { maxTurns }),
     ...(background ? { background } : {}),
     ...(mcpServers.length === 0 ? {} : { mcpServers }),

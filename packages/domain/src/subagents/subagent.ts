@@ -18,6 +18,8 @@ export interface SubagentDefinition {
   tools: string[]
   /** Rules of the same kind, and stronger: what is here is not used, whatever `tools` says. */
   disallowedTools: string[]
+  /** Uses of tools that are asked about before they are executed, as rules whose names may have `*` anywhere. Absent where none is. */
+  ask?: string[]
   instructions: string
   /** The file it was read from; null where there is none. */
   definitionPath: string | null

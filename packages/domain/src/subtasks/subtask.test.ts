@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AttemptEnd, decideEnd, type EndDecision, FINAL_OUTCOMES, isTerminal, SUBTASK_STATUSES } from '../index.ts'
+import { QUESTION_STATUSES } from '../questions/question.ts'
 import { type EndingSubtask, NEXT_STATUSES } from './subtask.ts'
 
 const subtask: EndingSubtask = { failures: 0, maxAttempts: 2, timeoutSeconds: 120, cancelRequested: false, requiredOutputs: [] }
@@ -25,6 +26,7 @@ describe('the state machine', () => {
 
 /** What an end comes to, shortly: `back 1 (subtask.retrying)` or `failed/errored 2`, with the failures counted. */
 function shortly(decision: EndDecision): string {
+  if (decision.kind === 'wait') return 'wait'
   return decision.kind === 'back' ? `back ${decision.failures} (${decision.event})` : `${decision.status}/${decision.finalOutcome} ${decision.failures}`
 }
 
@@ -120,6 +122,17 @@ describe('the end of an attempt', () => {
     })
   })
 
+  it('waits for an open question of its own, goes on at once when it is closed, and fails for any other', () => {
+    const end = { kind: 'waiting', questionId: 'q', continuation: null } as const
+    expect(shortly(decideEnd({ ...subtask, questionStatus: 'open' }, end))).toBe('wait')
+    expect(shortly(decideEnd({ ...subtask, failures: 1, questionStatus: 'open' }, end))).toBe('wait')
+    for (const questionStatus of ['answered', 'expired', 'withdrawn'] as const) {
+      expect(shortly(decideEnd({ ...subtask, failures: 1, questionStatus }, end))).toBe('back 1 (subtask.resumed)')
+    }
+    expect(shortly(decideEnd({ ...subtask, questionStatus: null }, end))).toBe('failed/errored 0')
+    expect(shortly(decideEnd({ ...subtask, questionStatus: 'open', cancelRequested: true }, end))).toBe('cancelled/cancelled 0')
+  })
+
   it('accepts valid required outputs whatever the text announces or asks, but not without a text', () => {
     const needed = { ...subtask, requiredOutputs: [files] }
     for (const text of ['On it!', 'I will do it.', 'Want me to also sort them?']) {
@@ -147,7 +160,7 @@ describe('the end of an attempt', () => {
     fc.record({ kind: fc.constantFrom('timed_out' as const, 'cancelled' as const), partialResult: fc.option(fc.string()) }),
     fc.record({ kind: fc.constant('errored' as const), error: fc.string(), retryable: fc.boolean(), partialResult: fc.option(fc.string()) }),
     fc.record({ kind: fc.constant('blocked' as const), reason: fc.string(), partialResult: fc.option(fc.string()) }),
-    fc.constantFrom<AttemptEnd>({ kind: 'released' }, { kind: 'lost', ranMs: 0, lostMs: 0 }),
+    fc.constantFrom<AttemptEnd>({ kind: 'released' }, { kind: 'lost', ranMs: 0, lostMs: 0 }, { kind: 'waiting', questionId: 'q', continuation: null }),
   )
   const anySubtask = fc
     .record({
@@ -156,6 +169,7 @@ describe('the end of an attempt', () => {
       cancelRequested: fc.boolean(),
       timeoutSeconds: fc.constant(1),
       requiredOutputs: fc.constantFrom<EndingSubtask['requiredOutputs']>([], [files]),
+      questionStatus: fc.constantFrom(null, ...QUESTION_STATUSES),
     })
     .filter(({ failures, maxAttempts }) => failures < maxAttempts)
 
@@ -163,12 +177,16 @@ describe('the end of an attempt', () => {
     fc.assert(
       fc.property(anySubtask, anyEnd, (before, end) => {
         const decision = decideEnd(before, end)
+        if (decision.kind === 'wait') {
+          expect([end.kind, before.questionStatus, before.cancelRequested]).toEqual(['waiting', 'open', false])
+          return
+        }
         const counted = decision.failures - before.failures
         expect(counted === 0 || counted === 1).toBe(true)
         if (decision.kind === 'back') {
           expect(decision.failures).toBeLessThan(before.maxAttempts)
           expect(before.cancelRequested).toBe(false)
-          expect(counted).toBe(end.kind === 'released' ? 0 : 1)
+          expect(counted).toBe(end.kind === 'released' || end.kind === 'waiting' ? 0 : 1)
         } else {
           expect(isTerminal(decision.status)).toBe(true)
           expect(FINAL_OUTCOMES).toContain(decision.finalOutcome)
@@ -193,7 +211,7 @@ describe('the end of an attempt', () => {
             lost += end.kind === 'lost' ? 1 : 0
             const decision = decideEnd({ ...subtask, maxAttempts, failures }, end)
             expect(decision.kind === 'terminal').toBe(lost === maxAttempts)
-            if (decision.kind === 'terminal') return
+            if (decision.kind !== 'back') return
             failures = decision.failures
           }
         },

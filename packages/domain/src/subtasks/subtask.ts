@@ -1,14 +1,17 @@
 import type { EvaluationRef } from '../evaluations/record.ts'
+import type { QuestionStatus } from '../questions/question.ts'
 import { outputProblems, type RequiredOutput } from '../tasks/output-schema.ts'
 import { classifyResult } from './result-text.ts'
 
-export const SUBTASK_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
+export const SUBTASK_STATUSES = ['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const
 export type SubtaskStatus = (typeof SUBTASK_STATUSES)[number]
 
 /** The state machine, once. Drawn in docs/subtask-lifecycle.md with the use-case behind each arrow. */
 export const NEXT_STATUSES = {
   pending: ['running', 'cancelled'],
-  running: ['pending', 'completed', 'failed', 'cancelled'],
+  running: ['pending', 'waiting', 'completed', 'failed', 'cancelled'],
+  // For the answer to a question, without a permit, a worker or a process. It fails where a budget that is used up is not raised.
+  waiting: ['pending', 'failed', 'cancelled'],
   completed: [],
   failed: [],
   cancelled: [],
@@ -47,6 +50,9 @@ export type StepKind = (typeof STEP_KINDS)[number]
 /** A result is kept up to this many bytes of UTF-8. */
 export const RESULT_BYTES_MAX = 1_048_576
 
+/** A continuation of more bytes of UTF-8 is not kept: the next attempt then begins again. */
+export const CONTINUATION_BYTES_MAX = 8 * 1_048_576
+
 /** Text above this many bytes lives in `bodies`, so that lists never read it. */
 export const INLINE_BYTES_MAX = 65_536
 
@@ -64,6 +70,16 @@ export interface Usage {
   steps: number
   toolCalls: number
 }
+
+/** What an attempt has used since it was last reported: amounts to add. */
+export interface UsageAdded extends Omit<Usage, 'steps'> {
+  /** Of the input tokens, as far as they are known. */
+  cachedInputTokens: number
+  /** The model that was used, the last one of several; null for the one that is stored already. */
+  model: string | null
+}
+
+export const NO_USAGE: UsageAdded = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0, model: null }
 
 export interface Subtask {
   id: string
@@ -115,6 +131,10 @@ export interface Subtask {
   completedAt: Date | null
   /** For how long it was running without a live worker, over all attempts. */
   lostMs: number
+  /** The question whose answer it waits for; null in every other status. */
+  waitingFor: string | null
+  /** For how long it waited for answers. While it waits, the time since `waitingSince` is not part of it. */
+  waitedMs: number
   cancelRequestedAt: Date | null
   metadata: Record<string, unknown>
 }
@@ -131,10 +151,13 @@ export type AttemptEnd =
   | { kind: 'completed'; result: string; truncated: boolean; outputs: Record<string, unknown>; summary: string | null }
   | ({ kind: 'blocked'; reason: string } & PartialResult)
   | ({ kind: 'errored'; error: string; retryable: boolean } & PartialResult)
-  | ({ kind: 'budget_exceeded'; error: string } & PartialResult)
+  /** `continuation` is what the next attempt goes on from if the budget is raised. */
+  | ({ kind: 'budget_exceeded'; error: string; continuation?: string | null } & PartialResult)
   | ({ kind: 'timed_out' } & PartialResult)
   /** The runner stopped because the subtask was cancelled. */
   | ({ kind: 'cancelled' } & PartialResult)
+  /** The run cannot go on without the answer to its question. `continuation` is what its next attempt goes on from, as the runner wrote it. */
+  | { kind: 'waiting'; questionId: string; continuation: string | null }
   /** The worker gives its lease back, at shutdown or on request. Never counts as a failure. */
   | { kind: 'released' }
   /**
@@ -150,9 +173,11 @@ export interface EndingSubtask {
   timeoutSeconds: number
   cancelRequested: boolean
   requiredOutputs: RequiredOutput[]
+  /** Of the question that an end of kind `waiting` names: null if this subtask has asked no such question. */
+  questionStatus?: QuestionStatus | null
 }
 
-/** The next state of the subtask. `back` returns it to pending, to be run again. */
+/** The next state of the subtask. `back` returns it to pending, to be run again. `wait` frees its permit until its question is closed. */
 export type EndDecision =
   | {
       kind: 'terminal'
@@ -165,7 +190,8 @@ export type EndDecision =
       outputs: Record<string, unknown> | null
       failures: number
     }
-  | { kind: 'back'; event: 'subtask.retrying' | 'subtask.released'; failures: number; feedback: string | null; reason: string }
+  | { kind: 'back'; event: 'subtask.retrying' | 'subtask.released' | 'subtask.resumed'; failures: number; feedback: string | null; reason: string }
+  | { kind: 'wait'; questionId: string }
 
 /**
  * Decides what the end of an attempt means for its subtask: the one place where outcomes are chosen. [011] Worker Pool
@@ -209,6 +235,15 @@ export function decideEnd(subtask: EndingSubtask, end: AttemptEnd): EndDecision 
       return ended(failures, 'failed', 'budget_exceeded', end.error, end)
     case 'timed_out':
       return ended(failures, 'failed', 'timed_out', `The attempt took longer than its ${subtask.timeoutSeconds} s.`, end)
+    case 'waiting': {
+      const { questionId } = end
+      if (subtask.questionStatus == null) {
+        return ended(failures, 'failed', 'errored', `The run waits for question ${questionId}, which it has not asked.`, NOTHING)
+      }
+      if (subtask.questionStatus === 'open') return { kind: 'wait', questionId }
+      // It was closed before the attempt ended.
+      return { kind: 'back', event: 'subtask.resumed', failures, feedback: null, reason: `Question ${questionId} is ${subtask.questionStatus}.` }
+    }
     case 'released':
       return { kind: 'back', event: 'subtask.released', failures, feedback: null, reason: 'The worker gave its lease back.' }
     case 'lost': {

@@ -6,7 +6,7 @@ import type { CleanCriterion } from './criteria.ts'
 import { type CriterionSource, ENFORCEMENT_LEVELS, type EnforcementLevel, type TaskContext } from './task.ts'
 
 /** A criterion as it is sent; with an id, the one that a task has already. */
-export type GivenCriterion = string | { id?: string | undefined; text: string }
+export type GivenCriterion = string | { id?: string | undefined; text: string; check?: string | null | undefined }
 
 /** The fields of [EN] 1 that surround a task, as they come over the wire. */
 export interface ContextFields {
@@ -55,8 +55,8 @@ export function cleanContext(report: BriefReport, given: ContextFields, clientCw
 }
 
 /** An item of a list as what it is judged by. */
-export function toCriterion({ id, text }: ReadItem, source: CriterionSource, required: boolean): CleanCriterion {
-  return { ...(id === undefined ? {} : { id }), text, source, required }
+export function toCriterion({ id, text, check }: ReadItem, source: CriterionSource, required: boolean): CleanCriterion {
+  return { ...(id === undefined ? {} : { id }), text, source, required, ...(check === undefined ? {} : { check }) }
 }
 
 function cleanBackground(report: BriefReport, value: unknown): string | null {

@@ -29,6 +29,8 @@ const task: Task = {
   warnings: [],
   review: 'none',
   clientCwd: null,
+  budgetMaxTokens: null,
+  budgetMaxCostMicros: null,
   workspace: null,
   metadata: {},
   lastError: null,

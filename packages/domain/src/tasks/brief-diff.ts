@@ -35,6 +35,10 @@ const FIELDS: Record<string, { partsOf: (task: Task) => string[]; isText: boolea
   priority: list((task) => [task.priority]),
   depends_on: list((task) => task.dependsOn),
   tsgs: list((task) => task.tsgs.map(({ tsgId }) => tsgId)),
+  budget: list((task) => [
+    ...(task.budgetMaxTokens === null ? [] : [`max_tokens: ${task.budgetMaxTokens}`]),
+    ...(task.budgetMaxCostMicros === null ? [] : [`max_cost_usd: ${task.budgetMaxCostMicros / 1_000_000}`]),
+  ]),
   metadata: list((task) => Object.entries(task.metadata).map(([key, value]) => `${key}: ${JSON.stringify(value)}`)),
 }
 
@@ -115,7 +119,7 @@ function clauses(text: string): string[] {
 }
 
 function ofSource(criteria: readonly Criterion[], source: Criterion['source']): string[] {
-  return criteria.filter((criterion) => criterion.source === source).map(({ text }) => text)
+  return criteria.filter((criterion) => criterion.source === source).map(({ text, check }) => (check === undefined ? text : `${text} [check: ${check}]`))
 }
 
 function outputLine({ name, description, schema }: RequiredOutput): string {

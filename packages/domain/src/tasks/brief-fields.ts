@@ -25,6 +25,7 @@ export interface BriefFields extends ContextFields {
   client_cwd?: string | null | undefined
   depends_on?: readonly string[] | null | undefined
   review?: ReviewMode | null | undefined
+  budget?: { max_tokens?: number | null | undefined; max_cost_usd?: number | null | undefined } | null | undefined
   metadata?: Record<string, unknown> | null | undefined
 }
 
@@ -44,6 +45,8 @@ export interface CleanBrief {
   review: ReviewMode
   parentSessionId: string | null
   clientCwd: string | null
+  budgetMaxTokens: number | null
+  budgetMaxCostMicros: number | null
   metadata: Record<string, unknown>
 }
 
@@ -60,9 +63,15 @@ const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/u
  * whatever it is given; what it returns as cleaned is meant to be used only where there are no problems. [EN] 4 and 5
  *
  * Problems are numbered as the caller's lists are, warnings as the cleaned ones, which are those that are kept.
+ *
+ * @param checks the names of the configured checks
  */
-export function cleanBrief(input: BriefFields, at: Date): { cleaned: CleanBrief; problems: FieldProblem[]; warnings: BriefWarning[] } {
-  const report = new BriefReport(at)
+export function cleanBrief(
+  input: BriefFields,
+  at: Date,
+  checks: readonly string[] = [],
+): { cleaned: CleanBrief; problems: FieldProblem[]; warnings: BriefWarning[] } {
+  const report = new BriefReport(at, checks)
   if (!isRecord(input)) report.problem('', 'body', 'must be an object', input)
   const given: BriefFields = isRecord(input) ? input : {}
   const head = cleanHead(report, given)
@@ -80,6 +89,7 @@ export function cleanBrief(input: BriefFields, at: Date): { cleaned: CleanBrief;
     review: readChoice(report, 'review', given.review, REVIEW_MODES, 'none'),
     parentSessionId: cleanSessionId(report, given.parent_session_id),
     clientCwd,
+    ...cleanBudget(report, given.budget),
     metadata: cleanMetadata(report, given.metadata),
   }
   return { cleaned: withWarnings(cleaned, report.warnings), problems: report.problems, warnings: report.warnings }
@@ -127,6 +137,7 @@ export function toBriefFields(brief: Omit<CleanBrief, 'tsgIds'> & { tsgIds?: rea
     related_documentation: context?.related_documentation,
     depends_on: brief.dependsOn,
     review: brief.review,
+    budget: budgetField(brief),
     metadata: brief.metadata,
   }
 }
@@ -237,6 +248,34 @@ function schemaReason(value: unknown): string | null {
   } catch {
     return 'must be JSON, and not nested that deeply'
   }
+}
+
+/** The budget of a brief on the wire; null for none. */
+export function budgetField({ budgetMaxTokens, budgetMaxCostMicros }: Pick<CleanBrief, 'budgetMaxTokens' | 'budgetMaxCostMicros'>): {
+  max_tokens: number | null
+  max_cost_usd: number | null
+} | null {
+  if (budgetMaxTokens === null && budgetMaxCostMicros === null) return null
+  return { max_tokens: budgetMaxTokens, max_cost_usd: budgetMaxCostMicros === null ? null : budgetMaxCostMicros / 1_000_000 }
+}
+
+function cleanBudget(report: BriefReport, value: unknown): Pick<CleanBrief, 'budgetMaxTokens' | 'budgetMaxCostMicros'> {
+  const none = { budgetMaxTokens: null, budgetMaxCostMicros: null }
+  if (value === undefined || value === null) return none
+  if (!isRecord(value)) {
+    report.problem('/budget', 'budget', 'must be an object', value)
+    return none
+  }
+  const read = (name: 'max_tokens' | 'max_cost_usd', max: number, isAmount: (amount: unknown) => amount is number) => {
+    const amount = value[name]
+    if (amount === undefined || amount === null) return null
+    if (isAmount(amount) && amount > 0 && amount <= max) return amount
+    report.problem(`/budget/${name}`, `budget.${name}`, `must be ${name === 'max_tokens' ? 'a whole number' : 'a number'} from above 0 to ${max}`, amount)
+    return null
+  }
+  const tokens = read('max_tokens', BRIEF_LIMITS.budgetTokens, (amount): amount is number => Number.isSafeInteger(amount))
+  const costUsd = read('max_cost_usd', BRIEF_LIMITS.budgetCostUsd, (amount): amount is number => Number.isFinite(amount))
+  return { budgetMaxTokens: tokens, budgetMaxCostMicros: costUsd === null ? null : Math.max(1, Math.round(costUsd * 1_000_000)) }
 }
 
 function cleanMetadata(report: BriefReport, value: unknown): Record<string, unknown> {

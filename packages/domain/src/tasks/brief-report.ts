@@ -27,6 +27,8 @@ export const BRIEF_LIMITS = {
   dependsOn: 50,
   sessionId: 128,
   metadataBytes: 16_384,
+  budgetTokens: 1_000_000_000_000,
+  budgetCostUsd: 1_000_000,
 } as const
 
 /** The longest value that a problem quotes, in characters. */
@@ -41,11 +43,14 @@ export interface Place {
 /** Collects everything there is to say about a brief, so that its author learns of all of it at once. */
 export class BriefReport {
   readonly at: Date
+  /** The names of the checks that there are. */
+  readonly checks: readonly string[]
   readonly problems: FieldProblem[] = []
   readonly warnings: BriefWarning[] = []
 
-  constructor(at: Date) {
+  constructor(at: Date, checks: readonly string[] = []) {
     this.at = at
+    this.checks = checks
   }
 
   /** `reason` becomes a sentence of its own, as those of [EN] 5 are. */
@@ -102,13 +107,15 @@ export interface ReadItem {
   text: string
   /** Sent with an item that is an object. */
   id?: string
+  /** The configured check that decides it; any text until it is compared with those that there are. Null: none. */
+  check?: string | null
   pointer: string
   /** Its place in the list as it was sent. */
   index: number
 }
 
 /**
- * The items of a list, each a text or `{id?, text}`: trimmed, without blanks, each once, in order. At most `max` come back: no more
+ * The items of a list, each a text or `{id?, text, check?}`: trimmed, without blanks, each once, in order. At most `max` come back: no more
  * of a list that is too long is looked at, or the answer would outgrow the request.
  *
  * @param keyOf the same for two texts that are one item; of these, the first is kept
@@ -138,7 +145,10 @@ export function readItems(
       const key = keyOf(item.text)
       const known = items.get(key)
       if (known === undefined) items.set(key, item)
-      else if (known.id === undefined && item.id !== undefined) known.id = item.id
+      else {
+        if (known.id === undefined && item.id !== undefined) known.id = item.id
+        if (known.check === undefined && item.check !== undefined) known.check = item.check
+      }
     }
   }
   if (items.size > max) report.problem(place.pointer, place.field, `maximum ${max} items allowed`, value)
@@ -147,7 +157,15 @@ export function readItems(
     const reason = unstorableReason(text) ?? (codePointLength(text) > charactersMax ? `each item must be at most ${charactersMax} characters` : null)
     if (reason !== null) report.problem(pointer, `${place.field}[${index}]`, reason, text)
   }
+  for (const { check, index } of kept) {
+    if (check == null || report.checks.includes(check)) continue
+    report.problem(`${place.pointer}/${index}/check`, `${place.field}[${index}].check`, unknownCheck(report.checks), check)
+  }
   return kept
+}
+
+function unknownCheck(known: readonly string[]): string {
+  return known.length === 0 ? 'is not a known check: this server has none (CHECKS)' : `is not a known check. Known: ${known.join(', ')}`
 }
 
 function readItem(place: Place, index: number, entry: unknown): ReadItem | null {
@@ -155,7 +173,8 @@ function readItem(place: Place, index: number, entry: unknown): ReadItem | null 
   if (typeof entry === 'string') return { text: entry.trim(), pointer, index }
   if (!isRecord(entry) || typeof entry.text !== 'string') return null
   const id = typeof entry.id === 'string' && entry.id.trim() !== '' ? { id: entry.id.trim() } : {}
-  return { text: entry.text.trim(), ...id, pointer: `${pointer}/text`, index }
+  const check = entry.check === undefined ? {} : { check: entry.check === null ? null : String(entry.check).trim() }
+  return { text: entry.text.trim(), ...id, ...check, pointer: `${pointer}/text`, index }
 }
 
 /** A value as a problem quotes it: short, and as JSON where it is no text. */

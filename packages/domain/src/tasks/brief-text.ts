@@ -120,7 +120,9 @@ const FIELD_TEXTS: Record<string, (task: Task) => string> = {
   instructions: (task) => `Instructions: ${task.instructions}`,
   acceptance_criteria: (task) => {
     const criteria = task.criteria.filter(({ source }) => source === 'acceptance')
-    return criteria.length === 0 ? '' : `Acceptance Criteria:\n${criteria.map(({ text }) => `- [ ] ${oneLine(text)}`).join('\n')}`
+    return criteria.length === 0
+      ? ''
+      : `Acceptance Criteria:\n${criteria.map(({ text, check }) => `- [ ] ${oneLine(text)}${check === undefined ? '' : ` [check: ${check}]`}`).join('\n')}`
   },
   required_outputs: (task) => labelled('Required Outputs: ', task.requiredOutputs.map(outputText).join(', ')),
   tsgs: (task) => labelled('Troubleshooting: ', task.tsgs.map(({ title, tsgId }) => `${oneLine(title)} (${tsgId})`).join(', ')),
@@ -170,7 +172,7 @@ function enforcement(context: TaskContext | null): string {
   return context?.constraints?.enforcement_level === 'advisory' ? ' (advisory)' : ''
 }
 
-/** The part of a change that the holder reads: fields that its brief shows. Priority, metadata and dependencies are not among them. */
+/** The part of a change that the holder reads: fields that its brief shows. Priority, budget, metadata and dependencies are not among them. */
 export function shownDiff(diff: BriefDiff): BriefDiff {
   return Object.fromEntries(Object.entries(diff).filter(([field]) => FIELD_TEXTS[field] !== undefined))
 }

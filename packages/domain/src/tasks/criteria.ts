@@ -7,14 +7,16 @@ export interface CleanCriterion {
   text: string
   source: CriterionSource
   required: boolean
+  /** Absent: that of the criterion that is there. Null: none. */
+  check?: string | null
 }
 
 /** What a criterion of one source may be given as. */
-export type WantedCriterion = string | { id?: string; text: string; required?: boolean }
+export type WantedCriterion = string | { id?: string; text: string; required?: boolean; check?: string | null }
 
 /**
  * The criteria of one source after an edit, in the order wanted. One keeps its id where the id is sent or its text is unchanged, and
- * its state only where the text is: a reworded criterion has to be met anew. An id that the task does not have is not taken over.
+ * its state only where the text is: a reworded criterion has to be met anew. It also keeps its check, unless another or null is sent. An id that the task does not have is not taken over.
  */
 export function mergeCriteria(previous: readonly Criterion[], wanted: readonly WantedCriterion[], source: CriterionSource, newId: () => string): Criterion[] {
   const before = previous.filter((criterion) => criterion.source === source)
@@ -31,9 +33,11 @@ export function mergeCriteria(previous: readonly Criterion[], wanted: readonly W
   const byText = new Map<string, Criterion[]>()
   for (const criterion of free.values()) byText.set(criterion.text, [...(byText.get(criterion.text) ?? []), criterion])
   for (const [index, { text }] of given.entries()) if (!kept.has(index)) keep(index, byText.get(text)?.shift())
-  return given.map(({ text, required = true }, index) => {
+  return given.map(({ text, required = true, check: wanted }, index) => {
     const criterion = kept.get(index)
-    return { id: criterion?.id ?? newId(), text, source, required, state: criterion?.text === text ? criterion.state : 'open' }
+    const check = wanted === undefined ? criterion?.check : (wanted ?? undefined)
+    const state = criterion?.text === text ? criterion.state : 'open'
+    return { id: criterion?.id ?? newId(), text, source, required, ...(check === undefined ? {} : { check }), state }
   })
 }
 

@@ -110,6 +110,50 @@ describe('a line with a tick', () => {
     expect(deniesItself(line, criterion)).toBe(false)
   })
 
+  it.each<[string, string]>([
+    ['keine Tests', 'Unit tests exist'],
+    ['keine Unit-Tests', 'Unit tests exist'],
+    ['there are no unit tests', 'Unit tests exist'],
+    ['no tests were written', 'Unit tests exist'],
+    ['No unit tests yet', 'Unit tests exist'],
+    ['parser is done, without unit tests', 'Unit tests exist'],
+    ['none of the unit tests exist', 'Unit tests exist'],
+    ['0 tests', 'Unit tests exist'],
+    ['es gibt keine Tests', 'Es gibt Tests für den Parser'],
+    ['aucun test écrit', 'Tests unitaires'],
+    ['pas de tests', 'Tests unitaires'],
+    ['no hay pruebas', 'Pruebas unitarias'],
+    ['no rate limit in place', 'Rate limiting is in place'],
+    ['no documentation was added', 'Documentation of the API'],
+  ])('is taken back by %j, to the criterion %j', (line, criterion) => {
+    expect(deniesItself(line, criterion)).toBe(true)
+  })
+
+  it.each<[string, string]>([
+    ['no tests fail', 'Unit tests exist'],
+    ['no unit tests failed', 'Unit tests exist'],
+    ['no test is flaky', 'Unit tests exist'],
+    ['no test was skipped', 'Unit tests exist'],
+    ['no tests needed a change', 'Unit tests exist'],
+    ['no errors', 'Errors are handled'],
+    ['no errors', 'Unit tests exist'],
+    ['unit tests exist: no errors, no warnings', 'Unit tests exist'],
+    ['tests run without warnings', 'Unit tests run without a database'],
+    ['without warnings', 'The build has no warnings'],
+    ['keine Fehler', 'Fehler werden protokolliert'],
+    ['no new dependencies', 'No new dependencies'],
+    ['there are no dependencies', 'Does not add dependencies'],
+    ['no deprecated calls', 'Removes all deprecated calls'],
+    ['without a database, 12 unit tests', 'Unit tests exist'],
+    ['no tests of the old parser were lost', 'Unit tests exist'],
+    ['none', 'Unit tests exist'],
+    ['aucune erreur', 'Tests unitaires'],
+    ['ohne Warnungen', 'Der Build läuft'],
+    ['no external service', 'Unit tests exist'],
+  ])('is not taken back by %j, to the criterion %j', (line, criterion) => {
+    expect(deniesItself(line, criterion)).toBe(false)
+  })
+
   it.each(['Support job states: pending, failed, done', 'Filters (open, closed)', 'Operators: and, or, not', 'TODO', 'Rate limiting: no'])(
     'denies nothing by repeating %j',
     (text) => {

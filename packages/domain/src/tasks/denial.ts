@@ -11,7 +11,7 @@ interface Denials {
   undone: string
   /** Words that deny only if they stand alone between punctuation: "rate limiting: no", "pagination (pending)". */
   alone?: string
-  /** Words that make a following word of `undone` harmless. */
+  /** Words that make a following word of `undone` harmless, and that deny what the criterion names: "no tests were written". */
   none?: string
 }
 
@@ -42,19 +42,19 @@ const DENIALS: Record<string, Denials> = {
     not: 'no se, no está, no están, no fue, no fueron, no pude, no pudo, no he, no ha, no hecho, no hecha, no probado, no probada, no implementado, no implementada, no terminado, no funciona, sin hacer, sin probar, sin terminar, imposible, tampoco, todavía no, aún no',
     undone: 'omitido, omitida, saltado, pendiente, incompleto, incompleta, aplazado, pospuesto, por hacer, falta, faltan, ha fallado',
     alone: 'no, parcial, parcialmente, luego',
-    none: 'ningún, ninguna, nada, cero, sin',
+    none: 'ningún, ninguna, nada, cero, sin, no hay, no existen',
   },
   pt: {
     not: 'não, impossível, sem tempo',
     undone: 'pulado, omitido, omitida, pendente, incompleto, incompleta, adiado, adiada, por fazer, falta, faltam, inacabado, falhou',
     alone: 'parcial, parcialmente, depois',
-    none: 'nenhum, nenhuma, nada, zero, sem',
+    none: 'nenhum, nenhuma, nada, zero, sem, não há',
   },
   it: {
     not: 'non, impossibile',
     undone: 'saltato, saltata, omesso, omessa, incompleto, incompleta, rimandato, rinviato, da fare, in sospeso, manca, mancano, fallito',
     alone: 'no, parziale, parzialmente',
-    none: 'nessun, nessuno, nessuna, niente, zero, senza',
+    none: 'nessun, nessuno, nessuna, niente, zero, senza, non ci sono',
   },
   nl: {
     not: 'niet, nog geen, onmogelijk',
@@ -105,6 +105,10 @@ const UNSPACED =
 
 const PHRASE_WORDS_MAX = 4
 
+function wordsOf(list: string): ReadonlySet<string> {
+  return new Set(list.split(' '))
+}
+
 type Kind = keyof Denials
 const PHRASES = phrasesOf(DENIALS)
 
@@ -124,6 +128,29 @@ const HARMLESS_AFTER_NOT = new Set([
   ...['store', 'stored', 'expose', 'exposed', 'depend', 'contain', 'exceed', 'accept', 'accepted', 'allow', 'allowed', 'permitted', 'visible', 'accessible'],
   ...['nur', 'seulement', 'solo', 'só', 'alleen', 'bara', 'bare'],
 ])
+
+/**
+ * What may stand between "no" and what there is none of, and what may follow in a sentence that says just that: "no unit tests were written
+ * yet". With any other word it is about something else: "no tests fail", "without tests the old parser broke".
+ */
+const BESIDE_NONE = wordsOf(
+  'of the a an any new such real actual proper automated single one der die das den dem des de del la le les los las el di i o os as dei delle degli of het av',
+)
+const AFTER_NONE = wordsOf(
+  'is are was were be been being has have had do does did can could exist exists existed there here yet now so far at all i we it written wrote added add ' +
+    'made present found implemented created included available provided done run ran executed in place of the a ' +
+    'ist sind war waren wurde wurden worden gibt es noch bisher da vorhanden geschrieben erstellt hinzugefügt gefunden umgesetzt implementiert ausgeführt ' +
+    'a ont été est sont écrit écrits écrite écrites ajouté ajoutés existe existent encore ' +
+    'hay han sido fue fueron está están escrito escritas escritos añadido añadidas existen todavía aún ' +
+    'há foi foram escrito escritos ainda existem ci sono è stato stati scritto scritti zijn is er geschreven toegevoegd nog',
+)
+/** What it is good to have none of, whether or not the criterion names it. */
+const PROBLEM =
+  /^(?:errors?|warnings?|failures?|bugs?|issues?|problems?|regressions?|leaks?|conflicts?|vulnerabilit(?:y|ies)|duplicates?|duplication|crash(?:es)?|todos?|exceptions?|defects?|gaps?|fehlern?|warnungen|probleme|mängel|lücken|erreurs?|avertissements?|problèmes?|errore[si]?s?|avisos?|problemas?|problemi|erros?|fouten|fejl|fel)$/
+/** A criterion with one of these asks for something to be absent. */
+const ASKS_FOR_NONE =
+  /^(?:remov|delet|drop|avoid|prevent|ban|eliminat|forbid|reject|free|strip|replac|instead|reduc|disabl|block|entfern|lösch|vermeid|verhinder|ersetz|statt|supprim|évit|elimin|quit|evit|rimuov|rimoss|verwijder)/
+
 /** How far before a word of `undone` its "no" may stand: "no single test was skipped". */
 const NONE_DISTANCE_MAX = 4
 
@@ -139,7 +166,7 @@ const READ_LENGTH_MAX = 4_000
 export function deniesItself(line: string, criterion: string): boolean {
   const read = cutToCodePoints(line, READ_LENGTH_MAX)
   const clauses = clausesOf(criterion)
-  const asked = { text: ` ${clauses.flat().join(' ')} `, clauses: new Set(clauses.map((words) => words.join(' '))) }
+  const asked = { text: ` ${clauses.flat().join(' ')} `, clauses: new Set(clauses.map((words) => words.join(' '))), things: thingsIn(clauses) }
   return clausesOf(read).some((words) => clauseDenies(words, asked)) || unspacedDenies(read, criterion)
 }
 
@@ -147,6 +174,8 @@ export function deniesItself(line: string, criterion: string): boolean {
 interface Asked {
   text: string
   clauses: ReadonlySet<string>
+  /** The words of what there should be; empty where something should be absent. */
+  things: ReadonlySet<string>
 }
 
 function clauseDenies(words: readonly string[], asked: Asked): boolean {
@@ -155,6 +184,7 @@ function clauseDenies(words: readonly string[], asked: Asked): boolean {
     const { length, kinds } = phraseAt(words, at)
     if (kinds.size === 0) continue
     if (kinds.has('alone') && length === words.length) return true
+    if (kinds.has('none') && deniesAsked(words, at + length, asked)) return true
     const isNot = kinds.has('not')
     const next = words[at + length] ?? ''
     if ((isNot || kinds.has('undone')) && !isAsked(words, at, length, { text: asked.text, isNot })) {
@@ -187,6 +217,39 @@ const AUXILIARIES = new Set('is are was were be been does do did has have had mu
 function isAsked(words: readonly string[], at: number, length: number, { text, isNot }: { text: string; isNot: boolean }): boolean {
   const has = (from: number, to: number) => from >= 0 && to <= words.length && text.includes(` ${words.slice(from, to).join(' ')} `)
   return has(at, at + length + 1) || (!(isNot && AUXILIARIES.has(words[at - 1] ?? '')) && has(at - 1, at + length))
+}
+
+const THING_LENGTH_MIN = 3
+
+function thingsIn(clauses: readonly (readonly string[])[]): ReadonlySet<string> {
+  const things = new Set<string>()
+  for (const words of clauses) {
+    for (let at = 0; at < words.length; at += 1) {
+      const { kinds } = phraseAt(words, at)
+      if (kinds.has('none') || kinds.has('not') || ASKS_FOR_NONE.test(words[at] ?? '')) return new Set()
+      for (const part of (words[at] as string).split('-'))
+        if (part.length >= THING_LENGTH_MIN && !AFTER_NONE.has(part) && !BESIDE_NONE.has(part) && !PROBLEM.test(part)) things.add(stemOf(part))
+    }
+  }
+  return things
+}
+
+/** One form for "test", "tests" and "testing". */
+function stemOf(word: string): string {
+  return word.length > THING_LENGTH_MIN + 1 ? word.replace(/(?:ing|ed|es|en|s|e|n)$/, '') : word.replace(/s$/, '')
+}
+
+/** Whether "no" at the words before is about what the criterion asks for, and the clause says no more than that. */
+function deniesAsked(words: readonly string[], from: number, { things }: Asked): boolean {
+  let at = from
+  while (BESIDE_NONE.has(words[at] ?? '')) at += 1
+  const first = at
+  while (at < words.length && isThing(words[at] as string, things)) at += 1
+  return at > first && words.slice(at).every((word) => AFTER_NONE.has(word))
+}
+
+function isThing(word: string, things: ReadonlySet<string>): boolean {
+  return word.split('-').every((part) => things.has(stemOf(part)))
 }
 
 function isNoneBefore(words: readonly string[], at: number): boolean {

@@ -54,6 +54,8 @@ export interface Criterion {
   text: string
   source: CriterionSource
   required: boolean
+  /** The configured check that decides it; absent if none does. */
+  check?: string
   state: CriterionState
 }
 
@@ -117,6 +119,10 @@ export interface Task {
   context: TaskContext | null
   warnings: BriefWarning[]
   review: ReviewMode
+  /** What all of its subtasks and judgements may use together; null for any amount. Read and written. */
+  budgetMaxTokens: number | null
+  /** The same in millionths of a US dollar. */
+  budgetMaxCostMicros: number | null
   clientCwd: string | null
   workspace: string | null
   metadata: Record<string, unknown>

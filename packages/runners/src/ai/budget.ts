@@ -1,18 +1,19 @@
-import type { ModelPrice } from '@muster/domain'
+import { type ModelPrice, microsAt } from '@muster/domain'
 import type { Run, UsageDelta } from '../port.ts'
 
 /** What one model call has used. `costUsd` is the provider's own word, where it gives one. */
 export interface CallUsage {
   inputTokens: number
+  /** Of the input tokens, as far as they are known. */
+  cachedInputTokens?: number
   outputTokens: number
   costUsd: number | null
 }
 
 /** What a call has cost, in millionths of a US dollar: as the provider says, else by the price; 0 if none is set. */
-export function costMicros({ inputTokens, outputTokens, costUsd }: CallUsage, price: ModelPrice | null): number {
-  // Dollars per million tokens are millionths of a dollar per token.
-  const priced = price === null ? 0 : inputTokens * price.input + outputTokens * price.output
-  return Math.round(costUsd === null ? priced : costUsd * 1_000_000)
+export function costMicros({ inputTokens, cachedInputTokens = 0, outputTokens, costUsd }: CallUsage, price: ModelPrice | null): number {
+  if (costUsd !== null) return Math.round(costUsd * 1_000_000)
+  return price === null ? 0 : microsAt(price, { inputTokens, cachedInputTokens, outputTokens })
 }
 
 /** Counts what a run uses against what it may. */
@@ -43,11 +44,11 @@ export function createBudgetMeter(budget: Run['budget'], price: ModelPrice | nul
       steps += 1
     },
     addCall(usage) {
-      const { inputTokens, outputTokens } = usage
+      const { inputTokens, cachedInputTokens = 0, outputTokens } = usage
       const micros = costMicros(usage, price)
       tokens += inputTokens + outputTokens
       costUsdMicros += micros
-      return { inputTokens, outputTokens, costUsdMicros: micros }
+      return { inputTokens, cachedInputTokens, outputTokens, costUsdMicros: micros }
     },
     exceeded() {
       if (steps >= budget.steps) return 'The budget of steps (max_steps) is used up.'

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { classifyResult, cutToBytes, RESULT_BYTES_MAX } from '@muster/domain'
+import { CONTINUATION_BYTES_MAX, classifyResult, cutToBytes, RESULT_BYTES_MAX } from '@muster/domain'
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
+import { Approvals, type PlannedUse } from '../approvals.ts'
 import { createKeptText } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
 import type { Run, RunOutcome, RunUpdate } from '../port.ts'
@@ -10,11 +11,13 @@ import type { Inbox } from './inbox.ts'
 import { callModel, type ModelAnswer, type ToolRequest } from './model-call.ts'
 import type { ModelChoice } from './models.ts'
 import { type Redact, redactJson } from './redact.ts'
+import { readConversation, type SavedConversation, type SavedResult, saveConversation } from './saved-conversation.ts'
 import type { StepLog } from './step-log.ts'
 import * as texts from './texts.ts'
 import type { Toolbox } from './tools/assemble.ts'
+import { callMuster } from './tools/call-muster.ts'
 import type { Outputs } from './tools/deliver-output.ts'
-import { ToolError } from './tools/tool.ts'
+import { AnswerAwaited, type RunTool, ToolError } from './tools/tool.ts'
 
 /** How often and how long a run waits for a model. */
 export interface Patience {
@@ -64,19 +67,78 @@ export class Conversation {
   #continuations = 0
   #reminders = 0
   #hasAnswered = false
+  #approvals: Approvals
+  /** The results of the last answer, one of which an approval decides. */
+  #undecided: { results: SavedResult[]; updates: string } | null = null
 
   constructor(parts: ConversationParts) {
     this.#parts = parts
     this.#instructions = texts.instructionsFor(parts.run.brief.text, parts.toolbox)
     this.#messages = [{ role: 'user', content: parts.run.brief.task }]
+    this.#approvals = new Approvals(parts.run.brief.ask ?? [], parts.redact)
+    const { continuation } = parts.run.brief
+    if (continuation != null) this.#continue(continuation)
+  }
+
+  /** Goes on where an earlier attempt began to wait: the answer is the result of the tool call that awaited it. */
+  #continue({ state, updates }: NonNullable<Run['brief']['continuation']>) {
+    const { run, toolbox, log, redact } = this.#parts
+    const saved = readConversation(state)
+    if (saved === null) return log.error('The conversation of the last attempt cannot be read. The run begins again.')
+    this.#messages.splice(0, this.#messages.length, ...saved.messages)
+    if (saved.said !== '') this.#said.addLine(saved.said, false)
+    Object.assign(toolbox.outputs.delivered, saved.outputs)
+    this.#approvals = new Approvals(run.brief.ask ?? [], redact, saved.remembered)
+    if (saved.results.some(({ approval }) => approval !== undefined)) {
+      this.#undecided = { results: saved.results, updates }
+      return
+    }
+    const answer = updates === '' ? texts.QUESTION_CLOSED : updates
+    for (const { id, name, text } of saved.results) if (text === null) log.toolResult(id, name, answer, false)
+    if (saved.results.length > 0) this.#messages.push(toolMessage(saved.results.map((result) => ({ ...result, text: result.text ?? answer }))))
+    // No call awaited the answer: the budget was used up, and has been raised.
+    if (saved.results.every(({ text }) => text !== null)) this.#messages.push({ role: 'user', content: answer })
+  }
+
+  /** Executes the use that was approved, or says why it was not. */
+  async #decide({ results, updates }: { results: SavedResult[]; updates: string }): Promise<void> {
+    const { run, inbox, log, redact } = this.#parts
+    for (const result of results) {
+      if (result.approval === undefined) continue
+      const { questionId, ...planned } = result.approval
+      const question = await callMuster(run.access, 'GET', `/questions/${questionId}`, run.signal)
+      const end = await this.#useApproved(planned, question as unknown as Parameters<Approvals['take']>[1], inbox.activity())
+      result.text = redact(end.text)
+      result.isError = end.isError
+      log.toolResult(result.id, result.name, result.text, result.isError)
+    }
+    this.#messages.push(toolMessage(results))
+    if (updates !== '') this.#messages.push({ role: 'user', content: updates })
+  }
+
+  async #useApproved(planned: PlannedUse, answer: Parameters<Approvals['take']>[1], signal: AbortSignal): Promise<{ text: string; isError: boolean }> {
+    const { toolbox } = this.#parts
+    const { tool: name } = planned
+    const approval = this.#approvals.take(planned, answer)
+    if (approval.kind === 'refused') return { text: approval.text, isError: true }
+    const tool = toolbox.tools.get(name)
+    // Before the rules of the definition, which read the fields that the schema has.
+    const parsed = tool !== undefined && approval.isEdited && 'safeParse' in tool.inputSchema ? tool.inputSchema.safeParse(approval.input) : null
+    if (parsed?.success === false) return { text: `${name} was approved with other arguments, which are not accepted: ${parsed.error.message}`, isError: true }
+    const refusal = toolbox.refusal(name, approval.input)
+    if (tool === undefined || refusal !== null) return { text: texts.toolRefused(name, refusal ?? '', toolbox.tools.keys()), isError: true }
+    const end = await this.#execute(tool, approval.input, signal)
+    if ('awaitedId' in end) return { text: `${name} cannot wait.`, isError: true }
+    return approval.isEdited ? { ...end, text: `${texts.EDITED}\n${JSON.stringify(approval.input)}\n\n${end.text}` } : end
   }
 
   async run(): Promise<RunOutcome> {
     const { run, inbox, meter } = this.#parts
+    if (this.#undecided !== null) await this.#decide(this.#undecided)
     for (;;) {
       if (run.signal.aborted) return this.#stopped()
       const exceeded = meter.exceeded()
-      if (exceeded !== null) return { kind: 'budget_exceeded', error: exceeded, ...this.#partial() }
+      if (exceeded !== null) return this.#exceeded(exceeded, [])
       await run.fetchUpdates()
       this.#tell(inbox.take())
       const answer = await this.#ask()
@@ -142,7 +204,7 @@ export class Conversation {
   #account(answer: ModelAnswer) {
     const { run, meter, log } = this.#parts
     meter.addStep()
-    run.usage(meter.addCall(answer.usage))
+    run.usage({ ...meter.addCall(answer.usage), model: this.#parts.choice.modelId })
     for (const { updateId } of this.#unanswered.splice(0)) run.acknowledge(updateId)
     if (answer.text.trim() !== '') {
       log.message(answer.text)
@@ -162,38 +224,78 @@ export class Conversation {
   /** Runs what was asked for, in order. Null: go on. */
   async #useTools(answer: ModelAnswer): Promise<RunOutcome | null> {
     const { run, inbox, meter, log, redact } = this.#parts
-    const results: { request: ToolRequest; text: string; isError: boolean }[] = []
+    const results: SavedResult[] = []
     let outcome: RunOutcome | null = null
+    let awaitedId: string | null = null
     let isInterrupted = false
     this.#begun = ''
     for (const request of answer.toolRequests) log.toolCall(request.id, request.name, request.input)
     for (const request of answer.toolRequests) {
       const exceeded = meter.spent()
       if (run.signal.aborted) outcome ??= this.#stopped()
-      else if (exceeded !== null) outcome ??= { kind: 'budget_exceeded', error: exceeded, ...this.#partial() }
+      else if (exceeded !== null) {
+        const left = answer.toolRequests.slice(results.length).map(({ id, name }) => ({ id, name, text: texts.NOT_RUN_OVER_BUDGET, isError: true }))
+        // A question that the run waits for is answered later: the budget comes first then.
+        outcome ??= this.#exceeded(
+          exceeded,
+          [...results, ...left].map((result) => ({ ...result, text: result.text ?? texts.NOT_RUN_OVER_BUDGET })),
+        )
+      }
       if (outcome !== null) break
       const signal = inbox.activity()
       isInterrupted ||= signal.aborted
-      const { text, isError } = isInterrupted ? { text: texts.NOT_RUN, isError: true } : await this.#useTool(request, answer.finish, signal)
+      const used = await this.#useOrSkip(request, answer.finish, signal, { isInterrupted, isAwaiting: awaitedId !== null })
       isInterrupted ||= signal.aborted
-      const shown = redact(text)
-      log.toolResult(request.id, request.name, shown, isError)
-      results.push({ request, text: shown, isError })
+      if ('awaitedId' in used) {
+        awaitedId = used.awaitedId
+        results.push({ id: request.id, name: request.name, text: null, isError: false, ...(used.approval !== undefined && { approval: used.approval }) })
+        continue
+      }
+      const shown = redact(used.text)
+      log.toolResult(request.id, request.name, shown, used.isError)
+      results.push({ id: request.id, name: request.name, text: shown, isError: used.isError })
     }
-    this.#messages.push({
-      role: 'tool',
-      content: results.map(({ request, text, isError }) => ({
-        type: 'tool-result',
-        toolCallId: request.id,
-        toolName: request.name,
-        output: { type: isError ? 'error-text' : 'text', value: text },
-      })),
-    })
-    return outcome ?? (run.signal.aborted ? this.#stopped() : null)
+    if (outcome !== null) return outcome
+    if (run.signal.aborted) return this.#stopped()
+    if (awaitedId !== null) return this.#waitFor(awaitedId, results)
+    this.#messages.push(toolMessage(results))
+    return null
   }
 
-  async #useTool(request: ToolRequest, finish: ModelAnswer['finish'], signal: AbortSignal): Promise<{ text: string; isError: boolean }> {
-    const { run, toolbox } = this.#parts
+  /** Ends the attempt until the question is closed. */
+  #waitFor(questionId: string, results: SavedResult[]): RunOutcome {
+    return { kind: 'waiting', questionId, ...this.#saved(results) }
+  }
+
+  /** @param results of the last answer of the model, one for each tool that it asked for; none if their message was sent or none was asked for */
+  #exceeded(error: string, results: SavedResult[]): RunOutcome {
+    return { kind: 'budget_exceeded', error, ...this.#partial(), ...(this.#messages.length > 1 ? this.#saved(results) : {}) }
+  }
+
+  /** The conversation, for the next attempt to go on with. */
+  #saved(results: SavedResult[]): { continuation?: string } {
+    const { toolbox, log, redact } = this.#parts
+    const { remembered } = this.#approvals
+    const saved = { messages: this.#messages, results, said: this.#said.text, outputs: toolbox.outputs.delivered, remembered }
+    const continuation = saveConversation(redactJson(saved, redact) as SavedConversation)
+    if (Buffer.byteLength(continuation) <= CONTINUATION_BYTES_MAX) return { continuation }
+    log.error(`The conversation has more than ${CONTINUATION_BYTES_MAX} bytes. It is not kept: the run begins again with the answer.`)
+    return {}
+  }
+
+  async #useOrSkip(
+    request: ToolRequest,
+    finish: ModelAnswer['finish'],
+    signal: AbortSignal,
+    { isInterrupted, isAwaiting }: { isInterrupted: boolean; isAwaiting: boolean },
+  ): Promise<ToolEnd> {
+    if (isAwaiting) return { text: texts.NOT_RUN_BEFORE_ANSWER, isError: true }
+    if (isInterrupted) return { text: texts.NOT_RUN, isError: true }
+    return await this.#useTool(request, finish, signal)
+  }
+
+  async #useTool(request: ToolRequest, finish: ModelAnswer['finish'], signal: AbortSignal): Promise<ToolEnd> {
+    const { toolbox } = this.#parts
     const tool = toolbox.tools.get(request.name)
     if (tool !== undefined && request.problem !== null) {
       const reason = finish === 'length' ? 'your answer was cut off at its limit; ask for less at once' : request.problem
@@ -203,14 +305,38 @@ export class Conversation {
     if (tool === undefined || refusal !== null) {
       return { text: texts.toolRefused(request.name, refusal ?? '', toolbox.tools.keys()), isError: true }
     }
+    const use = toolbox.useOf(request.name, request.input)
+    const rules = use === null ? [] : this.#approvals.rulesFor(use)
+    if (use === null || rules.length === 0) return await this.#execute(tool, request.input, signal)
+    return await this.#askFirst({ tool: request.name, use, input: request.input as Record<string, unknown>, rules }, signal)
+  }
+
+  /** Asks whether a use may be executed. The run waits for that, and executes it when it goes on. */
+  async #askFirst(planned: PlannedUse, signal: AbortSignal): Promise<ToolEnd> {
+    const { access, brief } = this.#parts.run
+    const question = this.#approvals.questionOf(planned)
+    if ('refusal' in question) return { text: question.refusal, isError: true }
+    try {
+      const { question_id: id } = await callMuster(access, 'POST', `/subtasks/${brief.subtaskId}/questions`, signal, question)
+      const questionId = id as string
+      return { awaitedId: questionId, approval: { ...planned, questionId } }
+    } catch (error) {
+      if (signal.aborted) return { text: this.#parts.run.signal.aborted ? 'Stopped.' : texts.TOOL_INTERRUPTED, isError: true }
+      return { text: `It has to be approved, and the question could not be asked. ${error instanceof ToolError ? error.message : ''}`.trim(), isError: true }
+    }
+  }
+
+  async #execute(tool: RunTool, input: unknown, signal: AbortSignal): Promise<ToolEnd> {
+    const { run } = this.#parts
     run.usage({ toolCalls: 1 })
     try {
-      return { text: await tool.run(request.input, { signal }), isError: false }
+      return { text: await tool.run(input, { signal }), isError: false }
     } catch (error) {
+      if (error instanceof AnswerAwaited) return { awaitedId: error.questionId }
       if (signal.aborted)
         return { text: `${error instanceof ToolError ? `${error.message}\n` : ''}${run.signal.aborted ? 'Stopped.' : texts.TOOL_INTERRUPTED}`, isError: true }
       // What else goes wrong is ours, and its words may say more than the model should know.
-      const failure = error instanceof ToolError ? error.message : `${request.name} failed.`
+      const failure = error instanceof ToolError ? error.message : `${tool.name} failed.`
       return { text: [failure, ...(await this.#guidesFor(failure, signal))].join('\n\n'), isError: true }
     }
   }
@@ -282,6 +408,21 @@ export class Conversation {
   #partial(): { partialResult?: string } {
     const said = this.#parts.redact(this.#said.text)
     return said.trim() === '' ? {} : { partialResult: said }
+  }
+}
+
+/** The result of a tool, or the question whose answer will be the result. */
+type ToolEnd = { text: string; isError: boolean } | { awaitedId: string; approval?: PlannedUse & { questionId: string } }
+
+function toolMessage(results: readonly SavedResult[]): ModelMessage {
+  return {
+    role: 'tool',
+    content: results.map(({ id, name, text, isError }) => ({
+      type: 'tool-result',
+      toolCallId: id,
+      toolName: name,
+      output: { type: isError ? 'error-text' : 'text', value: text ?? '' },
+    })),
   }
 }
 

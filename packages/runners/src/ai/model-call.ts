@@ -139,7 +139,12 @@ function inputProblem(error: unknown): string {
 }
 
 function usageOf(
-  usage: { inputTokens: number | undefined; outputTokens: number | undefined; raw?: unknown },
+  usage: {
+    inputTokens: number | undefined
+    inputTokenDetails?: { cacheReadTokens?: number | undefined }
+    outputTokens: number | undefined
+    raw?: unknown
+  },
   inputLength: () => number,
   outputLength: () => number,
 ): CallUsage {
@@ -147,6 +152,7 @@ function usageOf(
   const { cost } = (usage.raw ?? {}) as { cost?: unknown }
   return {
     inputTokens: counted(usage.inputTokens) ?? guess(inputLength()),
+    cachedInputTokens: counted(usage.inputTokenDetails?.cacheReadTokens) ?? 0,
     outputTokens: counted(usage.outputTokens) ?? guess(outputLength()),
     // Some servers, such as OpenRouter, say what a call has cost.
     costUsd: typeof cost === 'number' && cost >= 0 && cost <= COST_USD_MAX ? cost : null,

@@ -1,4 +1,4 @@
-import type { ModelPrice, Settings } from '@muster/domain'
+import { type ModelPrice, priceOfModel, type Settings } from '@muster/domain'
 
 /** The part of the settings that the runner `ai` is made of. */
 export type AiSettings = Pick<
@@ -81,7 +81,12 @@ export function resolveModel(settings: AiSettings, requested: string | null): Mo
     )
   }
   const price = [asked, name, `${provider}:${modelId}`, modelId].map((key) => ownValue(settings.MODEL_PRICES, key)).find((found) => found !== undefined)
-  return { provider, modelId, price: price ?? null }
+  return { provider, modelId, price: price ?? (isOwnServer(settings, provider) ? null : priceOfModel(modelId, settings.MODEL_PRICES)) }
+}
+
+/** Behind another address than the provider's own, list prices need not hold. */
+function isOwnServer(settings: AiSettings, provider: ProviderName): boolean {
+  return (provider === 'anthropic' ? settings.ANTHROPIC_BASE_URL : settings.OPENAI_BASE_URL) !== undefined
 }
 
 function defaultName(settings: AiSettings): string {

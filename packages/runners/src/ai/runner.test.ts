@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseSubagentMarkdown, requireDefinition } from '@muster/domain'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
@@ -60,12 +63,12 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
 
     expect(outcome).toEqual({ kind: 'completed', result: 'one, two, three' })
     expect(steps).toEqual([{ kind: 'message', content: 'one, two, three' }])
-    expect(usage).toEqual([{ inputTokens: 100, outputTokens: 20, costUsdMicros: 0 }])
+    expect(usage).toMatchObject([{ inputTokens: 100, cachedInputTokens: 0, outputTokens: 20, costUsdMicros: 0, model: expect.stringContaining('test') }])
     const request = await models.request(1)
     expect(request.text).toContain('You are a background subtask. Task: count to three.')
     expect(request.model).toBe(dialect === 'anthropic' ? 'claude-test' : 'test-model:1b')
     expect(request.tools.toSorted()).toEqual([
-      ...['Edit', 'Glob', 'Grep', 'Read', 'WebFetch', 'Write', 'confirm_update', 'learn_fact'],
+      ...['Edit', 'Glob', 'Grep', 'Read', 'WebFetch', 'Write', 'ask', 'confirm_update', 'learn_fact'],
       ...['mark_tsg_helpful', 'read_tsg', 'recall_deep'],
     ])
     expect(request.headers[dialect === 'anthropic' ? 'x-api-key' : 'authorization']).toContain('secret-of-the-operator')
@@ -148,9 +151,9 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
       ],
       { brief: { subagent: definition }, settings: { ENABLE_BASH_TOOL: 'true' } },
     )
-    expect(outcome).toEqual({ kind: 'budget_exceeded', error: expect.stringContaining('2 turns (maxTurns)'), partialResult: 'Listed so far.' })
+    expect(outcome).toMatchObject({ kind: 'budget_exceeded', error: expect.stringContaining('2 turns (maxTurns)'), partialResult: 'Listed so far.' })
     // Reading is always allowed in the background, unless it is denied.
-    expect((await models.request(1)).tools.toSorted()).toEqual(['Bash', 'Glob', 'Read', 'confirm_update', 'mark_tsg_helpful', 'read_tsg'])
+    expect((await models.request(1)).tools.toSorted()).toEqual(['Bash', 'Glob', 'Read', 'ask', 'confirm_update', 'mark_tsg_helpful', 'read_tsg'])
     const results = steps.filter(({ kind }) => kind === 'tool_result').map(({ content }) => content)
     expect(results.slice(0, 4)).toMatchObject([
       { is_error: false },
@@ -255,6 +258,108 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
     expect(outcome).toEqual({ kind: 'completed', result: 'Counted to three.', outputs: { count: 3 } })
     expect(steps[1]?.content).toMatchObject({ is_error: true, output: expect.stringContaining('must be integer') })
     expect((await models.request(3)).text).toContain('Required outputs are not there yet: count is missing')
+  })
+
+  describe('a question', () => {
+    const QUESTION_ID = '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47'
+    let muster: Server
+    let asked: { url: string; body: unknown }[]
+
+    beforeEach(async () => {
+      asked = []
+      muster = createServer(async (request, response) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+        asked.push({ url: request.url ?? '', body: JSON.parse(Buffer.concat(chunks).toString()) })
+        response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify({ question_id: QUESTION_ID }))
+      })
+      muster.listen(0, '127.0.0.1')
+      await once(muster, 'listening')
+    })
+    afterEach(() => void muster.close())
+
+    /** One attempt of a run that may ask. */
+    async function attempt(turns: ScriptedTurn[], brief: Partial<Brief> = {}) {
+      models.reply(...turns)
+      using test = createTestRun({ requiredOutputs: [], ...brief })
+      const url = `http://127.0.0.1:${(muster.address() as AddressInfo).port}`
+      const run = { ...test.run, access: { url, token: KEYS.OPENAI_API_KEY } }
+      return { outcome: await aiRunner(dialect, models, guard).run(run), steps: test.steps }
+    }
+
+    it('ends the attempt, and its answer is the result of the tool call in the next one, which goes on from there', async () => {
+      const outputs = [{ name: 'count', description: null, schema: { type: 'integer' } }]
+      const first = await attempt(
+        [
+          { text: 'First the count.', toolCalls: [{ name: 'deliver_output', input: { name: 'count', value: 3 } }] },
+          {
+            text: 'I have to know.',
+            toolCalls: [
+              { name: 'Glob', input: { pattern: '*' } },
+              {
+                name: 'ask',
+                input: {
+                  prompt: 'Which port?',
+                  options: [
+                    { id: 'a', label: '80' },
+                    { id: 'b', label: '81' },
+                  ],
+                },
+              },
+              { name: 'Write', input: { file_path: 'port.txt', content: '80' } },
+            ],
+          },
+        ],
+        { requiredOutputs: outputs },
+      )
+      expect(first.outcome).toEqual({ kind: 'waiting', questionId: QUESTION_ID, continuation: expect.any(String) })
+      expect(asked).toEqual([{ url: expect.stringMatching(/^\/subtasks\/[\w-]+\/questions$/), body: { prompt: 'Which port?', options: expect.any(Array) } }])
+      expect(first.steps.filter(({ kind }) => kind === 'tool_result').map(({ content }) => content)).toMatchObject([
+        { name: 'deliver_output' },
+        { name: 'Glob', is_error: false },
+        { name: 'Write', is_error: true, output: expect.stringContaining('the answer to your question comes first') },
+      ])
+
+      const { continuation } = first.outcome as { continuation: string }
+      const second = await attempt([{ text: 'It is port 81.' }], {
+        attempt: 2,
+        requiredOutputs: outputs,
+        continuation: { state: continuation, updates: 'Answer to question: Option: b (81)' },
+      })
+      expect(second.outcome).toEqual({ kind: 'completed', result: 'It is port 81.', outputs: { count: 3 } })
+      expect(second.steps).toMatchObject([
+        { kind: 'tool_result', content: { name: 'ask', output: expect.stringContaining('Option: b (81)') } },
+        { kind: 'message' },
+      ])
+      const { text } = await models.request(3)
+      expect(text).toContain('I have to know.')
+      expect(text).toContain('Option: b (81)')
+      expect(text).toContain('the answer to your question comes first')
+    })
+
+    it('is asked without an end of the attempt where the model goes on with other work', async () => {
+      const { outcome } = await attempt([{ toolCalls: [{ name: 'ask', input: { prompt: 'Which port?', wait: false } }] }, { text: 'Done otherwise.' }])
+      expect(outcome).toEqual({ kind: 'completed', result: 'Done otherwise.' })
+      expect((await models.request(2)).text).toContain(`Asked as question ${QUESTION_ID}`)
+    })
+
+    it('that was closed without an update leaves the model to continue without an answer', async () => {
+      const first = await attempt([{ toolCalls: [{ name: 'ask', input: { prompt: 'Which port?' } }] }])
+      const { continuation } = first.outcome as { continuation: string }
+      await attempt([{ text: 'Port 80, then.' }], { continuation: { state: continuation, updates: '' } })
+      expect((await models.request(2)).text).toContain('closed without an answer')
+    })
+
+    it('begins again, and says so, with a conversation that it cannot read', async () => {
+      const { outcome, steps } = await attempt([{ text: 'From the start.' }], { continuation: { state: '{"version":0}', updates: 'x' } })
+      expect(outcome).toEqual({ kind: 'completed', result: 'From the start.' })
+      expect(steps[0]).toMatchObject({ kind: 'error', content: expect.stringContaining('begins again') })
+    })
+
+    it('keeps no secret of the operator in what is stored', async () => {
+      const { outcome } = await attempt([{ text: KEYS.ANTHROPIC_API_KEY, toolCalls: [{ name: 'ask', input: { prompt: 'Which port?' } }] }])
+      expect((outcome as { continuation: string }).continuation).not.toContain(KEYS.ANTHROPIC_API_KEY)
+    })
   })
 
   describe('an update', () => {
@@ -371,6 +476,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
         kind: 'budget_exceeded',
         error: expect.stringContaining('max_steps'),
         partialResult: 'Still looking.\nStill looking.\nStill looking.',
+        continuation: expect.any(String),
       })
       // A step is an answer with all its tools: those of the last one are run too.
       expect(models.requests).toHaveLength(3)
@@ -385,6 +491,20 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
         return { text: 'Looking.', toolCalls: Array.from({ length: 5 }, () => ({ name: 'Glob', input: { pattern: '*' } })) }
       })
       expect(await aiRunner(dialect, models, guard).run(test.run)).toEqual({ kind: 'completed', result: 'Both.' })
+    })
+
+    it.each([
+      ['tokens', { tokens: 1_500 }, 'the budget was used up'],
+      ['steps', { steps: 2 }, 'Still looking.'],
+    ])('of %s that is raised lets the run go on with its conversation', async (_, budget, seen) => {
+      endless()
+      const { outcome } = await runOf(dialect, [], { budget })
+      models.answerBy(() => ({ text: 'Found it.' }))
+      const continuation = { state: (outcome as { continuation: string }).continuation, updates: 'Decision: approve' }
+      const second = await runOf(dialect, [], { brief: { attempt: 2, continuation } })
+      expect(second.outcome).toEqual({ kind: 'completed', result: 'Found it.' })
+      const { text } = await models.request(3)
+      for (const part of ['Still looking.', seen, 'Decision: approve']) expect(text).toContain(part)
     })
 
     it('of tokens ends the run with what it has', async () => {

@@ -42,6 +42,7 @@ export function createAiRunner(settings: AiRunnerSettings, options: AiRunnerOpti
     steerable: true,
     usesWorkspace: true,
     followsDefinitions: true,
+    asksFirst: true,
     async run(run) {
       if (run.signal.aborted) return { kind: 'stopped' }
       return await runModel(run, settings, options)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { cutToBytes } from '@muster/domain'
 import { LIMITS } from '../command/transcript.ts'
 import type { Run, RunStep } from '../port.ts'
@@ -42,8 +43,8 @@ function cut(text: string): string {
   return kept.truncated ? `${kept.text}\n[cut: the text had ${Buffer.byteLength(text)} bytes]` : text
 }
 
-/** A large input, such as a file that is written, as the beginning of its JSON. */
+/** A large input, such as a file that is written, as the beginning of its JSON. The digest tells inputs with the same beginning apart, for who looks for loops. */
 function cutInput(input: unknown): unknown {
   const text = JSON.stringify(input ?? null)
-  return Buffer.byteLength(text) <= LIMITS.maxLineBytes ? input : cut(text)
+  return Buffer.byteLength(text) <= LIMITS.maxLineBytes ? input : `${cut(text)} [SHA-256 ${createHash('sha256').update(text).digest('hex')}]`
 }

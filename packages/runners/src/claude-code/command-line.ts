@@ -4,6 +4,7 @@ import { type Environment, type ProgramEnvironment, programEnvironment } from '.
 import { musterVariables } from '../command/runner.ts'
 import type { Run } from '../port.ts'
 import type { PrivateFolder } from './private-folder.ts'
+import type { ProgramSession } from './saved-session.ts'
 import type { ClaudeCodeSettings } from './settings.ts'
 import type { ToolRules } from './tool-rules.ts'
 
@@ -14,21 +15,36 @@ const RETRIES_MAX = 5
  * The arguments of the program. Nothing in them is secret: every user of the machine may read them.
  *
  * `--restricted` keeps the file tools in the working folder, ignores settings of the user and of the project, and has no commands that are not named.
- * `dontAsk` without a person to ask denies whatever no rule allows; permissions are never bypassed.
+ * `dontAsk` without a person to ask denies whatever no rule allows; permissions are never bypassed. Where some tools ask, the program asks over its output, and whatever
+ * is not about such a tool is denied (`decidePermission`).
  */
-export function argumentsOf(run: Pick<Run, 'brief' | 'budget'>, folder: PrivateFolder, rules: ToolRules, model: string | null): string[] {
+export function argumentsOf(
+  run: Pick<Run, 'brief' | 'budget'>,
+  folder: PrivateFolder,
+  session: ProgramSession,
+  rules: ToolRules,
+  model: string | null,
+): string[] {
   const { brief, budget } = run
   const turns = brief.subagent?.maxTurns ?? null
   return [
     ...['--print', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', '--include-partial-messages', '--replay-user-messages'],
     ...['--restricted', '--setting-sources', '', '--settings', folder.settings, '--strict-mcp-config', '--mcp-config', folder.mcpConfig],
-    ...['--permission-mode', 'dontAsk', '--permission-prompts', 'none', '--tools', rules.tools.join(',')],
-    ...['--append-system-prompt-file', folder.instructions, '--no-session-persistence', '--disable-slash-commands', '--no-chrome'],
+    ...permissionArguments(rules),
+    ...['--tools', rules.tools.join(',')],
+    ...['--append-system-prompt-file', folder.instructions, '--disable-slash-commands', '--no-chrome'],
+    // It is kept in the private folder, for a run that waits for an answer.
+    ...[session.isResumed ? '--resume' : '--session-id', session.id],
     ...(model === null ? [] : ['--model', model]),
     ...(turns === null ? [] : ['--max-turns', String(turns)]),
     ...(budget.costUsdMicros === null ? [] : ['--max-budget-usd', (budget.costUsdMicros / 1_000_000).toFixed(6)]),
     ...(brief.requiredOutputs.length === 0 ? [] : ['--json-schema', JSON.stringify(answerSchema(brief.requiredOutputs))]),
   ]
+}
+
+function permissionArguments({ ask }: ToolRules): string[] {
+  if (ask.length === 0) return ['--permission-mode', 'dontAsk', '--permission-prompts', 'none']
+  return ['--permission-mode', 'manual', '--permission-prompts', 'host', '--permission-prompt-tool', 'stdio']
 }
 
 /** How a run answers that has to bring outputs along: its result, and each output by its name. */

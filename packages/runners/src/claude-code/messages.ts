@@ -33,6 +33,15 @@ const block = z.object({
 /** Set where it is of an agent inside of this one. */
 const parent = text.nullish()
 
+export type PermissionRequest = z.infer<typeof permissionRequest>
+const permissionRequest = z.object({
+  subtype: z.literal('can_use_tool'),
+  tool_name: text,
+  input: z.record(text, z.unknown()),
+  /** What kind of rule or check the program stopped at. */
+  decision_reason_type: text.optional(),
+})
+
 const message = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('assistant'),
@@ -56,7 +65,7 @@ const message = z.discriminatedUnion('type', [
     parent_tool_use_id: parent,
     event: z.object({
       type: text,
-      message: z.object({ usage: usage.optional() }).optional(),
+      message: z.object({ model: text.optional(), usage: usage.optional() }).optional(),
       usage: usage.optional(),
       delta: z.object({ stop_reason: text.nullish() }).optional(),
     }),
@@ -89,7 +98,9 @@ const message = z.discriminatedUnion('type', [
   }),
   /** The state of a message that was written to the program: queued, started, completed, cancelled. */
   z.object({ type: z.literal('command_lifecycle'), command_uuid: text, state: text }),
-  z.object({ type: z.literal('control_request'), request_id: text }),
+  z.object({ type: z.literal('control_request'), request_id: text, request: z.unknown().optional() }),
+  /** It needs no answer any more to a request of its own. */
+  z.object({ type: z.literal('control_cancel_request'), request_id: text }),
 ])
 
 /** Null for what is none of these. Never throws. */
@@ -112,6 +123,17 @@ export function userMessage(uuid: string, content: string): object {
 /** Breaks off what the model and its tools do. */
 export function interruptRequest(requestId: string): object {
   return { type: 'control_request', request_id: requestId, request: { subtype: 'interrupt' } }
+}
+
+/** The question whether a tool may be used; null for every other request. */
+export function permissionRequestOf({ request }: Extract<ProgramMessage, { type: 'control_request' }>): PermissionRequest | null {
+  const parsed = permissionRequest.safeParse(request)
+  return parsed.success ? parsed.data : null
+}
+
+/** The answer to a request of the program. */
+export function responseTo(requestId: string, response: object): object {
+  return { type: 'control_response', response: { subtype: 'success', request_id: requestId, response } }
 }
 
 /** Whatever the program asks its host for, this one does not have. */

@@ -57,7 +57,7 @@ export async function makePrivateFolder({ access, brief }: Pick<Run, 'access' | 
 }
 
 /** Rules about tools, and hooks that call Muster with the subtask's own credential. */
-function settingsOf(url: string, { allow, deny }: ToolRules): Record<string, unknown> {
+function settingsOf(url: string, { allow, deny, ask }: ToolRules): Record<string, unknown> {
   const hook = {
     type: 'http',
     url: `${url}/hooks/claude-code`,
@@ -66,7 +66,7 @@ function settingsOf(url: string, { allow, deny }: ToolRules): Record<string, unk
     allowedEnvVars: [TOKEN],
   }
   return {
-    permissions: { allow, deny, defaultMode: 'dontAsk', disableBypassPermissionsMode: 'disable' },
+    permissions: { allow, deny, ...(ask.length === 0 ? { defaultMode: 'dontAsk' } : { ask }), disableBypassPermissionsMode: 'disable' },
     hooks: Object.fromEntries(HOOK_EVENTS.map((event) => [event, [{ hooks: [hook] }]])),
   }
 }

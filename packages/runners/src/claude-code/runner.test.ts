@@ -9,7 +9,7 @@ import { claudePath } from '@muster/testing/claude-program'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Guard, startGuard } from '../command/guard.ts'
-import type { Brief, Run, RunBudget, UsageDelta } from '../port.ts'
+import type { Brief, Run, RunAnswer, RunBudget, RunQuestion, UsageDelta } from '../port.ts'
 import { ENVIRONMENT, KEYS } from '../testing/ai.ts'
 import { claudeRunner, processesOf, startTestMuster, type TestMuster } from '../testing/claude-code.ts'
 import { createTestRun, SILENT_LOG, until } from '../testing/command.ts'
@@ -66,12 +66,94 @@ async function runOf(turns: ScriptedTurn[], own: Own = {}) {
 }
 
 function totalOf(deltas: readonly UsageDelta[]) {
-  const sum = (name: keyof UsageDelta) => deltas.reduce((total, delta) => total + (delta[name] ?? 0), 0)
+  const sum = (name: Exclude<keyof UsageDelta, 'model'>) => deltas.reduce((total, delta) => total + (delta[name] ?? 0), 0)
   return { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens'), costUsdMicros: sum('costUsdMicros'), toolCalls: sum('toolCalls') }
 }
 
 const definition = (own: Partial<SubagentDefinition>): SubagentDefinition => ({ ...(BUILTIN_SUBAGENTS[0] as SubagentDefinition), ...own })
 const hooks = () => muster.calls.filter(({ path }) => path === '/hooks/claude-code').map(({ body }) => body.hook_event_name)
+
+describe('a use that asks', () => {
+  const asked: RunQuestion[] = []
+  beforeEach(() => void asked.splice(0))
+  /** A run whose parent gives these answers, in order. */
+  const withAnswers = (...answers: (RunAnswer['answer'] | RunAnswer['status'])[]) => ({
+    async ask(question: RunQuestion): Promise<RunAnswer> {
+      asked.push(question)
+      const next = answers.shift()
+      if (next === undefined) throw new Error('no answer is left')
+      return typeof next === 'string' ? { questionId: 'q', status: next, answer: null } : { questionId: 'q', status: 'answered', answer: next }
+    },
+  })
+  const bash = (...commands: string[]): ScriptedTurn => ({ toolCalls: commands.map((command) => ({ name: 'Bash', input: { command } })) })
+  const results = (steps: { kind: string; content: unknown }[]) =>
+    steps.filter(({ kind }) => kind === 'tool_result').map(({ content }) => content as { output: string; is_error: boolean })
+  const commands = { settings: COMMANDS, brief: { ask: ['Bash(echo push:*)'] } }
+
+  it('is executed as it was asked about once it is approved, and others without a question', async () => {
+    const { outcome, steps } = await runOf([bash('echo push main'), bash('echo free'), { text: 'Done.' }], {
+      ...commands,
+      run: withAnswers({ decision: 'approve' }),
+    })
+    expect(outcome).toEqual({ kind: 'completed', result: 'Done.' })
+    expect(results(steps)).toMatchObject([
+      { output: expect.stringContaining('push main'), is_error: false },
+      { output: expect.stringContaining('free'), is_error: false },
+    ])
+    expect(asked).toEqual([
+      { kind: 'approval', prompt: expect.stringContaining('Use: Bash(echo push main)'), arguments: expect.objectContaining({ command: 'echo push main' }) },
+    ])
+  })
+
+  it('is executed with the arguments of the approval, and refused with the words of a rejection', async () => {
+    const { steps } = await runOf([bash('echo push a'), bash('echo push b'), bash('echo push c'), { text: 'Done.' }], {
+      ...commands,
+      run: withAnswers(
+        { decision: 'approve', edited_arguments: { command: 'echo push elsewhere' } },
+        { decision: 'reject', answer: 'Not on Friday.' },
+        'expired',
+      ),
+    })
+    expect(results(steps)).toMatchObject([
+      { output: expect.stringContaining('push elsewhere'), is_error: false },
+      { output: expect.stringContaining('It was rejected: Not on Friday.'), is_error: true },
+      { output: expect.stringContaining('no decision came in time'), is_error: true },
+    ])
+  })
+
+  it('asks no more in this run where that was approved for always', async () => {
+    const { steps } = await runOf([bash('echo push a'), bash('echo push b'), { text: 'Done.' }], {
+      ...commands,
+      run: withAnswers({ decision: 'approve', always: true }),
+    })
+    expect(results(steps)).toMatchObject([{ is_error: false }, { is_error: false }])
+    expect(asked).toHaveLength(1)
+  })
+
+  it('asks nobody about what the definition does not allow', async () => {
+    const subagent = definition({ name: 'pusher', tools: ['Bash(echo:*)'] })
+    const { steps } = await runOf([bash('touch made'), bash('echo push a'), { text: 'Done.' }], {
+      settings: COMMANDS,
+      brief: { subagent, background: false, ask: ['Bash(echo push:*)', 'Bash(touch:*)'] },
+      run: withAnswers({ decision: 'approve', edited_arguments: { command: 'touch other' } }),
+    })
+    expect(results(steps)).toMatchObject([{ is_error: true }, { is_error: true }])
+    expect(asked.map(({ arguments: args }) => args)).toMatchObject([{ command: 'echo push a' }])
+  })
+
+  it('does not keep the run from ending while it waits', async () => {
+    models.reply(bash('echo push a'))
+    const waits = (_: RunQuestion, signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+    const ask = vi.fn(waits)
+    const { test, outcome, subtaskId } = start({ ...commands, run: { ask } })
+    using _ = test
+    await until(() => ask.mock.calls.length === 1)
+    test.stop()
+    expect(await outcome).toMatchObject({ kind: 'stopped' })
+    expect(processesOf(subtaskId)).toEqual([])
+  })
+})
 
 describe('a run', () => {
   it('works in its folder, and records what was said, done and used', async () => {

@@ -1,6 +1,7 @@
 import { createBudgetMeter } from '../ai/budget.ts'
 import { createRedact, operatorSecrets, type Redact } from '../ai/redact.ts'
 import { createStepLog } from '../ai/step-log.ts'
+import { Approvals } from '../approvals.ts'
 import type { Guard, RunnerLog } from '../command/guard.ts'
 import { createLineReader } from '../command/lines.ts'
 import { gateFailure, type Program, StartError, startProgram } from '../command/process.ts'
@@ -12,6 +13,7 @@ import { argumentsOf, environmentOf } from './command-line.ts'
 import { removeLeftFolders } from './left-folders.ts'
 import { decideOutcome } from './outcome.ts'
 import { makePrivateFolder } from './private-folder.ts'
+import { restoreSession, saveSession } from './saved-session.ts'
 import { Session } from './session.ts'
 import { type ClaudeCodeSettings, locateClaude, modelOf } from './settings.ts'
 import { toolRulesOf } from './tool-rules.ts'
@@ -44,6 +46,7 @@ export function createClaudeCodeRunner(settings: ClaudeCodeSettings, options: Cl
     steerable: true,
     usesWorkspace: true,
     followsDefinitions: true,
+    asksFirst: true,
     async run(run) {
       if (run.signal.aborted) return { kind: 'stopped' }
       const { program, missing } = locateClaude(settings, options.environment, options.baseFolder)
@@ -75,14 +78,21 @@ async function runProgram(run: Run, { program: path, model, settings, options }:
   const rules = toolRulesOf(run.brief, settings.ENABLE_BASH_TOOL)
   const folder = await makePrivateFolder(run, rules)
   try {
-    const args = argumentsOf(run, folder, rules, model)
+    const saved = await restoreSession(run, folder)
+    const args = argumentsOf(run, folder, saved, rules, model)
     const env = environmentOf(run, folder, settings, options.environment)
     const program = await startProgram({ program: path, args, cwd: run.workspace, env, guard: options.guard })
-    const session = new Session({ run, program, meter, log: createStepLog(run, redact) })
+    const approvals = new Approvals(run.brief.ask ?? [], redact, saved.remembered)
+    const session = new Session({ run, program, meter, rules, log: createStepLog(run, redact), approvals, session: saved })
     const { ending, errorTail } = await follow(program, session, run)
     options.log.debug({ runner: 'claude-code', subtask_id: run.brief.subtaskId, model, ...ending }, 'the program ended')
     const failure = gateFailure(ending, errorTail)
     if (failure !== null) return cannotStart(redact(failure), false)
+    const awaitedId = session.awaitedQuestionId
+    if (awaitedId !== null && !run.signal.aborted) {
+      const continuation = await saveSession({ id: saved.id, used: session.used, remembered: approvals.remembered }, folder, redact)
+      return { kind: 'waiting', questionId: awaitedId, ...(continuation !== undefined && { continuation }) }
+    }
     return decideOutcome({ ending, session, errorTail, requiredOutputs: run.brief.requiredOutputs, model, redact })
   } catch (error) {
     if (error instanceof StartError) return cannotStart(redact(error.message), error.isTransient)

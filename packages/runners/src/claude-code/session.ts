@@ -1,14 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import type { BudgetMeter } from '../ai/budget.ts'
 import type { StepLog } from '../ai/step-log.ts'
+import { QUESTION_CLOSED } from '../ai/texts.ts'
+import type { Approvals } from '../approvals.ts'
 import type { Program } from '../command/process.ts'
 import { createKeptText } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
 import { eachUpdate } from '../each-update.ts'
 import type { Run, RunUpdate } from '../port.ts'
-import { type ContentBlock, interruptRequest, type ProgramMessage, parseMessage, type ResultMessage, refusalOf, textOf, userMessage } from './messages.ts'
+import {
+  type ContentBlock,
+  interruptRequest,
+  type ProgramMessage,
+  parseMessage,
+  permissionRequestOf,
+  type ResultMessage,
+  refusalOf,
+  responseTo,
+  textOf,
+  userMessage,
+} from './messages.ts'
+import { decidePermission } from './permissions.ts'
+import type { ProgramSession } from './saved-session.ts'
+import type { ToolRules } from './tool-rules.ts'
 import { createUpdateLedger } from './updates.ts'
-import { createUsageCounter } from './usage.ts'
+import { createUsageCounter, type SessionUsage } from './usage.ts'
 
 /** How long the program may take to break off what it does, before it is ended without. What it has cost is in its answer. */
 const INTERRUPT_MS = 400
@@ -23,6 +39,18 @@ export interface SessionParts {
   program: Pick<Program, 'stdin' | 'end'>
   meter: BudgetMeter
   log: StepLog
+  rules: Pick<ToolRules, 'ask'>
+  approvals: Approvals
+  /** Whether it goes on after a wait: then it begins with what has reached the run since. And what the session had used by then. */
+  session: Pick<ProgramSession, 'isResumed' | 'used'>
+}
+
+/** The tool of Muster with which a model asks. */
+const ASK = 'mcp__muster__ask'
+
+/** The id of the question in the answer of that tool. */
+function questionIdOf(answer: string): string | null {
+  return /"question_id":\s*"([0-9a-f-]{36})"/.exec(answer)?.[1] ?? null
 }
 
 /** One session with the program: its input and its output. The process itself is managed elsewhere. */
@@ -33,22 +61,29 @@ export class Session {
   readonly #said = createKeptText(LIMITS.maxResultBytes)
   readonly #toolNames = new Map<string, string>()
   readonly #over = new AbortController()
+  /** Requests of the program that are not answered yet. */
+  readonly #requests = new Map<string, AbortController>()
   #timer: NodeJS.Timeout | undefined
   #onBrokenOff: (() => void) | null = null
   #result: ResultMessage | null = null
   #exceeded: string | null = null
   #refusedStatus: number | null = null
+  /** Calls of the tool that asks, by their ids, where the model cannot go on without the answer. */
+  readonly #waitingCalls = new Set<string>()
+  #awaitedQuestionId: string | null = null
 
   constructor(parts: SessionParts) {
     this.#parts = parts
     this.#ledger = createUpdateLedger(parts.run)
-    this.#usage = createUsageCounter(parts.run, parts.meter)
+    this.#usage = createUsageCounter(parts.run, parts.meter, parts.session.used)
     parts.program.stdin.once('close', () => this.#finish())
   }
 
   /** Gives the task, and from then on the updates as they come. */
   begin(): void {
-    void this.#write(userMessage(randomUUID(), this.#parts.run.brief.task))
+    const { brief } = this.#parts.run
+    const first = this.#parts.session.isResumed ? `${brief.continuation?.updates || QUESTION_CLOSED}\n\n${TAKE_IN}` : brief.task
+    void this.#write(userMessage(randomUUID(), first))
     eachUpdate(this.#parts.run.updates, this.#over.signal, (update) => this.#pass(update)).catch((error: unknown) =>
       this.#parts.log.error(`Updates do not reach this run any more: ${String(error)}`),
     )
@@ -69,7 +104,8 @@ export class Session {
   take(line: string): void {
     const message = parseMessage(line)
     if (message === null) return
-    if (message.type === 'control_request') void this.#write(refusalOf(message.request_id))
+    if (message.type === 'control_request') void this.#answer(message)
+    else if (message.type === 'control_cancel_request') this.#requests.get(message.request_id)?.abort()
     else if (message.type === 'result') this.#takeResult(message)
     else if (message.type === 'system') this.#takeNotice(message)
     else if (message.type === 'command_lifecycle') this.#takeProgress(message)
@@ -99,6 +135,16 @@ export class Session {
     return this.#refusedStatus
   }
 
+  /** What the session has used so far, over all its attempts. */
+  get used(): SessionUsage {
+    return this.#usage.total
+  }
+
+  /** The question for whose answer the run has to wait. */
+  get awaitedQuestionId(): string | null {
+    return this.#awaitedQuestionId
+  }
+
   /** All that the model has said so far. */
   get said(): string {
     return this.#said.text
@@ -117,6 +163,26 @@ export class Session {
     const { stdin } = this.#parts.program
     if (!stdin.writable) return Promise.resolve()
     return new Promise((resolve) => stdin.write(`${JSON.stringify(message)}\n`, () => resolve()))
+  }
+
+  /** Answers a request of the program. It does nothing else with the tool meanwhile. */
+  async #answer(message: Extract<ProgramMessage, { type: 'control_request' }>): Promise<void> {
+    const { run, rules, approvals, log } = this.#parts
+    const request = permissionRequestOf(message)
+    if (request === null) return await this.#write(refusalOf(message.request_id))
+    const cancelled = new AbortController()
+    this.#requests.set(message.request_id, cancelled)
+    try {
+      const signal = AbortSignal.any([cancelled.signal, run.signal, this.#over.signal])
+      await this.#write(responseTo(message.request_id, await decidePermission(run, rules, approvals, request, signal)))
+    } catch (error) {
+      // A run or a request that was stopped does not wait for it.
+      if (run.signal.aborted || cancelled.signal.aborted || this.#isOver) return
+      log.error(`An approval of ${request.tool_name} could not be asked for: ${error instanceof Error ? error.message : String(error)}`)
+      await this.#write(responseTo(message.request_id, { behavior: 'deny', message: 'It has to be approved, and the question could not be asked.' }))
+    } finally {
+      this.#requests.delete(message.request_id)
+    }
   }
 
   #takeEvent(event: Extract<ProgramMessage, { type: 'stream_event' }>['event']): void {
@@ -145,6 +211,7 @@ export class Session {
         this.#said.addLine(block.text, false)
       } else if (block.type === 'tool_use' && block.id !== undefined && block.name !== undefined) {
         this.#toolNames.set(block.id, block.name)
+        if (block.name === ASK && (block.input as { wait?: unknown } | null | undefined)?.wait === true) this.#waitingCalls.add(block.id)
         run.usage({ toolCalls: 1 })
         log.toolCall(block.id, block.name, block.input)
       }
@@ -161,6 +228,9 @@ export class Session {
 
   #takeToolResult({ tool_use_id: id = '', content, is_error }: ContentBlock): void {
     this.#parts.log.toolResult(id, this.#toolNames.get(id) ?? 'unknown', textOf(content), is_error ?? false)
+    if (is_error === true || this.#awaitedQuestionId !== null || !this.#waitingCalls.has(id)) return
+    this.#awaitedQuestionId = questionIdOf(textOf(content))
+    if (this.#awaitedQuestionId !== null) this.#breakOff(() => this.#parts.program.end('lingering'))
     this.#toolNames.delete(id)
   }
 

@@ -8,7 +8,7 @@ const FILE_TOOLS = ['Read', 'Grep', 'Glob', 'Write', 'Edit', 'NotebookEdit', 'We
 
 describe('the tools of a run', () => {
   it('without a definition are those that stay in the workspace, and what Muster has for sub-agents', () => {
-    expect(toolRulesOf({}, false)).toEqual({ tools: FILE_TOOLS, allow: [...FILE_TOOLS, ...SUBAGENT_MCP_TOOLS], deny: ['Task', 'Agent'] })
+    expect(toolRulesOf({}, false)).toEqual({ ask: [], tools: FILE_TOOLS, allow: [...FILE_TOOLS, ...SUBAGENT_MCP_TOOLS], deny: ['Task', 'Agent'] })
   })
 
   it.each([false, true])('are those that the warnings of a spawn go by, with commands %s', (hasCommands) => {
@@ -41,6 +41,7 @@ describe('the tools of a run', () => {
   it('are allowed only in the uses that a definition lists', () => {
     const rules = toolRulesOf({ subagent: definition(['Bash(git:*)', 'Bash(ls)', 'Write'], ['Bash(git push:*)']), background: false }, true)
     expect(rules).toEqual({
+      ask: [],
       tools: ['Write', 'Bash'],
       allow: ['Write', 'Bash(git:*)', 'Bash(ls)', ...SUBAGENT_MCP_TOOLS],
       deny: ['Bash(git push:*)', 'Task', 'Agent'],

@@ -1,4 +1,4 @@
-import { checkTool, effectiveTools, inKnownCase, SUBAGENT_MCP_TOOLS } from '@muster/domain'
+import { checkTool, effectiveTools, inKnownCase, mayAsk, SUBAGENT_MCP_TOOLS } from '@muster/domain'
 import type { Brief } from '../port.ts'
 
 /** The tool settings of the program. */
@@ -9,6 +9,8 @@ export interface ToolRules {
   allow: string[]
   /** Rules that are stronger. */
   deny: string[]
+  /** Tools each use of which the program asks about, because some of their uses have to be approved. */
+  ask: string[]
 }
 
 /** Its file tools stay within the workspace (`--restricted`), and searching the web is done by Anthropic. */
@@ -27,15 +29,17 @@ const SPAWNING_TOOLS = ['Task', 'Agent']
  * The tools of a run: those of its definition, where it has one, among those that are safe to have. Muster's own for sub-agents come with every
  * run, unless its definition denies them.
  */
-export function toolRulesOf({ subagent, background = true }: Pick<Brief, 'subagent' | 'background'>, hasCommands: boolean): ToolRules {
+export function toolRulesOf({ subagent, background = true, ask = [] }: Pick<Brief, 'subagent' | 'background' | 'ask'>, hasCommands: boolean): ToolRules {
   const available = hasCommands ? [...FILE_TOOLS, ...COMMAND_TOOLS] : FILE_TOOLS
-  if (subagent == null) return { tools: available, allow: [...available, ...SUBAGENT_MCP_TOOLS], deny: alwaysDenied(available) }
+  const asking = (tools: readonly string[]) => tools.filter((tool) => mayAsk(ask, tool))
+  if (subagent == null) return { tools: available, allow: [...available, ...SUBAGENT_MCP_TOOLS], deny: alwaysDenied(available), ask: asking(available) }
   const tools = effectiveTools(subagent, available, { background, policy: 'strip' })
   const mcpTools = SUBAGENT_MCP_TOOLS.filter((toolName) => checkTool(subagent, { toolName, background }).allowed)
   return {
     tools,
     allow: [...tools.flatMap((tool) => usesOf(tool, subagent.tools)), ...mcpTools],
     deny: [...subagent.disallowedTools.map(inKnownCase), ...alwaysDenied(tools)],
+    ask: asking(tools),
   }
 }
 

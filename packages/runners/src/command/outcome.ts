@@ -13,7 +13,7 @@ export interface Ending {
 
 /**
  * What a run comes to, from how the program ended and what it said. A stop wins over everything: what the program managed to
- * say is then a partial result. After that its own word wins (`error`, `blocked`), except that a `result` needs an exit
+ * say is then a partial result. After that its own word wins (`error`, `blocked`, `waiting`), except that a `result` needs an exit
  * with 0: a program that crashes after its result may not have finished what the result promises.
  *
  * @param exceeded which budget was used up, where the program was ended for it
@@ -32,6 +32,9 @@ export function decideOutcome(
   if (exceeded !== null && closing === null) return { kind: 'budget_exceeded', error: exceeded, ...partial }
   if (closing?.type === 'error') return { kind: 'errored', error: note(closing.error), retryable: closing.retryable ?? true, ...partial }
   if (closing?.type === 'blocked') return { kind: 'blocked', reason: note(closing.reason), ...partial }
+  if (closing?.type === 'waiting') {
+    return { kind: 'waiting', questionId: closing.question_id, ...(closing.continuation == null ? {} : { continuation: closing.continuation }) }
+  }
   if (ending.endedBy === null && ending.code !== 0) {
     return { kind: 'errored', error: `${describeEnding(ending)}${errorTail === '' ? '.' : `:\n${errorTail}`}`, retryable: true, ...partial }
   }

@@ -29,12 +29,18 @@ export interface ProcessMarks {
   MUSTER_ATTEMPT: string
 }
 
+/** The same for a check, which belongs to no attempt. */
+export interface CheckMarks {
+  MUSTER_CHECK_ID: string
+  MUSTER_CHECK_TRY: string
+}
+
 export interface ProgramOptions {
   program: string
   args: readonly string[]
   cwd: string
   /** The whole environment of the program. */
-  env: Record<string, string> & ProcessMarks
+  env: Record<string, string> & (ProcessMarks | CheckMarks)
   guard: Guard
   /** Milliseconds between SIGTERM and SIGKILL; default: 1,250. */
   killAfterMs?: number
@@ -74,7 +80,7 @@ export async function startProgram({ program, args, cwd, env, guard, killAfterMs
   // A program may close any of its pipes at any time; writing to one is then not an accident.
   for (const stream of [stdin, stdout, stderr, gate]) stream.on('error', () => {})
 
-  const marks = { MUSTER_SUBTASK_ID: env.MUSTER_SUBTASK_ID, MUSTER_ATTEMPT: env.MUSTER_ATTEMPT }
+  const marks = marksOf(env)
   let endedBy: Ending['endedBy'] = null
   let isLeaderGone = false
   let killTimer: NodeJS.Timeout | undefined
@@ -130,6 +136,13 @@ export async function startProgram({ program, args, cwd, env, guard, killAfterMs
     },
     ended,
   }
+}
+
+function marksOf(env: ProgramOptions['env']): ProcessMarks | CheckMarks {
+  const { MUSTER_SUBTASK_ID, MUSTER_ATTEMPT, MUSTER_CHECK_ID, MUSTER_CHECK_TRY } = env
+  return MUSTER_CHECK_ID === undefined || MUSTER_CHECK_TRY === undefined
+    ? ({ MUSTER_SUBTASK_ID, MUSTER_ATTEMPT } as ProcessMarks)
+    : { MUSTER_CHECK_ID, MUSTER_CHECK_TRY }
 }
 
 /** What the shell says when it passed the gate and could not become the program, for example for want of its interpreter. */

@@ -11,10 +11,11 @@ import type { Run, RunUpdate } from '../port.ts'
  * ## What the program reads
  * - First, once: `{"type":"brief", "subtask_id", "session_id", "attempt", "agent_id", "parent_session_id", "task_id", "text",
  *   "task", "criteria":[{"id","text"}], "required_outputs":[{"name","description","schema"}], "revision", "feedback",
- *   "model", "background", "subagent", "metadata", "workspace"}`. `text` is complete and made to be shown to an agent; `task`
+ *   "continuation", "model", "background", "subagent", "metadata", "workspace"}`. `text` is complete and made to be shown to an agent; `task`
  *   is the task alone. What there is none of is `null` or an empty list. `subagent` is `{"name", "version", "instructions",
  *   "tools", "disallowed_tools", "max_turns"}` in a run of one: its instructions are in `text`, its tools are for the program
- *   to keep to. Only a program whose settings have `follows_definitions` is given such runs.
+ *   to keep to. Only a program whose settings have `follows_definitions` is given such runs. `continuation` is `{"state", "updates"}` in a run that goes on after
+ *   a wait: the `continuation` of its `waiting` line, and the answer with what else was sent since.
  * - Then, where the runner is configured as `steerable`, at any time:
  *   `{"type":"update", "update_id", "text", "delivery"}`, `delivery` being `next_step` or `interrupt`.
  * - The end of the input: nothing more will come. A program that is not steerable sees it right after the brief, any other
@@ -29,20 +30,21 @@ import type { Run, RunUpdate } from '../port.ts'
  * |---|---|
  * | `{"type":"step", "kind"?, "content"}` | adds to the transcript; `kind` is `message` (default), `tool_call`, `tool_result` or `error`, `content` any JSON |
  * | `{"type":"ack", "update_id"}` | the update has been taken in |
- * | `{"type":"usage", "input_tokens"?, "output_tokens"?, "cost_usd"?, "tool_calls"?}` | used since the last such line: amounts to add, not totals. One after each answer of a model: with tokens in it, it is a step |
+ * | `{"type":"usage", "input_tokens"?, "cached_input_tokens"?, "output_tokens"?, "cost_usd"?, "tool_calls"?, "model"?}` | used since the last such line: amounts to add, not totals. One after each answer of a model: with tokens in it, it is a step |
  * | `{"type":"output", "name", "value"}` | one output by name; the last of a name counts |
  * | `{"type":"result", "result", "summary"?}` | closing line: done, `result` is text |
  * | `{"type":"blocked", "reason"}` | closing line: cannot go on, and another attempt would not help |
+ * | `{"type":"waiting", "question_id", "continuation"?}` | closing line: cannot go on without the answer to this question, which it has asked with `POST $MUSTER_URL/subtasks/$MUSTER_SUBTASK_ID/questions`; another attempt starts when it is closed |
  * | `{"type":"error", "error", "retryable"?}` | closing line: failed; `retryable` is true unless said otherwise |
  *
  * Any other line, also one of these types in another shape, is plain text. Plain lines in a row share one message step, of up to 64 KiB, or of what
  * is printed within 250 ms. The last closing line counts. Without one the result is the plain lines, when the program exits with 0.
  *
  * ## How it ends
- * | exit | `result` line | `blocked` line | `error` line | none |
- * |---|---|---|---|---|
- * | 0 | completed | blocked | errored as it says | completed with the other lines |
- * | another code, or a signal | errored, retryable, the result kept as partial | blocked | errored as it says | errored, retryable, with the last 4 KiB of standard error |
+ * | exit | `result` line | `blocked` line | `waiting` line | `error` line | none |
+ * |---|---|---|---|---|---|
+ * | 0 | completed | blocked | waiting | errored as it says | completed with the other lines |
+ * | another code, or a signal | errored, retryable, the result kept as partial | blocked | waiting | errored as it says | errored, retryable, with the last 4 KiB of standard error |
  *
  * A program whose `usage` lines use up the budget of its subtask (`max_steps`, `max_tokens`, `max_cost_usd`) has a second for a
  * closing line, which then counts; else it is ended like at a stop, and the outcome is `budget_exceeded`, with what it printed.
@@ -74,13 +76,16 @@ const programLine = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('usage'),
     input_tokens: amount,
+    cached_input_tokens: amount,
     output_tokens: amount,
     cost_usd: z.number().min(0).max(1_000_000).nullish(),
     tool_calls: amount,
+    model: z.string().min(1).max(200).nullish(),
   }),
   z.object({ type: z.literal('output'), name: z.string().min(1).max(200), value: z.unknown() }),
   z.object({ type: z.literal('result'), result: z.string(), summary: z.string().nullish() }),
   z.object({ type: z.literal('blocked'), reason: z.string().trim().min(1) }),
+  z.object({ type: z.literal('waiting'), question_id: z.uuid(), continuation: z.string().nullish() }),
   z.object({ type: z.literal('error'), error: z.string().trim().min(1), retryable: z.boolean().nullish() }),
 ])
 
@@ -126,6 +131,7 @@ export function promptLine({ brief, workspace }: Pick<Run, 'brief' | 'workspace'
     required_outputs: brief.requiredOutputs.map(({ name, description, schema }) => ({ name, description, schema })),
     revision: brief.revision,
     feedback: brief.feedback,
+    continuation: brief.continuation ?? null,
     model: brief.model,
     background: brief.background ?? true,
     subagent: brief.subagent == null ? null : subagentOf(brief.subagent),

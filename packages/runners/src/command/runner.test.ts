@@ -39,12 +39,19 @@ describe('what a program is told', () => {
       required_outputs: [{ name: 'count', description: 'how many', schema: { type: 'integer' } }],
       revision: 2,
       feedback: null,
+      continuation: null,
       model: null,
       background: true,
       subagent: null,
       metadata: { origin: 'test' },
       workspace,
     })
+  })
+
+  it('is told what it left before it waited, and what came since', async () => {
+    const continuation = { state: 'two of three', updates: 'Answer: 3' }
+    const { outcome } = await runOf(['cat'], {}, { continuation })
+    expect(JSON.parse((outcome as { result: string }).result)).toMatchObject({ continuation })
   })
 
   it('is told of the sub-agent that it runs, and that somebody waits for it', async () => {
@@ -205,6 +212,13 @@ describe('how a program ends', () => {
   it('says which signal ended it', async () => {
     const { outcome } = await runOf(['/bin/sh', '-c', 'kill -ABRT $$'])
     expect(outcome).toEqual({ kind: 'errored', error: 'The program was ended by SIGABRT (6).', retryable: true })
+  })
+
+  it.each([0, 1])('waits for an answer when it says so, also with exit code %d', async (code) => {
+    const line = { type: 'waiting', question_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47', continuation: 'two of three' }
+    const { outcome } = await runOf(script(`console.log('${JSON.stringify(line)}'); process.exitCode = ${code}`))
+    expect(outcome).toEqual({ kind: 'waiting', questionId: line.question_id, continuation: 'two of three' })
+    expect((await runOf(print({ ...line, continuation: undefined }))).outcome).toEqual({ kind: 'waiting', questionId: line.question_id })
   })
 
   it.each([0, 1])('is blocked when it says so, also with exit code %d', async (code) => {

@@ -24,7 +24,7 @@ export const LIMITS = {
 } as const
 
 /** How the program itself says that it is done. */
-export type ClosingLine = Extract<ProgramLine, { type: 'result' | 'blocked' | 'error' }>
+export type ClosingLine = Extract<ProgramLine, { type: 'result' | 'blocked' | 'waiting' | 'error' }>
 
 /** The parsed standard output of a program so far. */
 export interface Transcript {
@@ -164,6 +164,8 @@ function usageDelta(line: Extract<ProgramLine, { type: 'usage' }>): UsageDelta {
     ...(line.input_tokens != null && { inputTokens: line.input_tokens }),
     ...(line.output_tokens != null && { outputTokens: line.output_tokens }),
     ...(line.cost_usd != null && { costUsdMicros: Math.round(line.cost_usd * 1_000_000) }),
+    ...(line.cached_input_tokens != null && { cachedInputTokens: line.cached_input_tokens }),
     ...(line.tool_calls != null && { toolCalls: line.tool_calls }),
+    ...(line.model != null && { model: line.model }),
   }
 }

@@ -62,8 +62,9 @@ export async function askModel(question: JudgeQuestion, signal: AbortSignal, ask
   return { kind: 'judged', verdicts, model, usage }
 }
 
-function usageOf({ usage }: ModelAnswer, { price }: ModelChoice): JudgeUsage {
-  return { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costUsdMicros: costMicros(usage, price) }
+function usageOf({ usage }: ModelAnswer, { price, modelId }: ModelChoice): JudgeUsage {
+  const { inputTokens, cachedInputTokens = 0, outputTokens } = usage
+  return { inputTokens, cachedInputTokens, outputTokens, costUsdMicros: costMicros(usage, price), model: modelId }
 }
 
 /** The arguments of the call; or JSON in the text, from models that do not call tools. */

@@ -59,7 +59,7 @@ describe.each<DialectName>(['anthropic', 'openai', 'openai-compatible'])('a judg
         { criterionId: 'rule', verdict: 'unmet', quote: 'I have added jose.' },
       ],
       model: `${dialect === 'anthropic' ? 'anthropic' : 'openai'}:${name}`,
-      usage: { inputTokens: 1_000, outputTokens: 100, costUsdMicros: 4_500 },
+      usage: { inputTokens: 1_000, cachedInputTokens: 0, outputTokens: 100, costUsdMicros: 4_500, model: name },
     })
     const { text, tools } = await models.request(1)
     expect(tools).toEqual(['give_verdicts'])

@@ -82,6 +82,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
       },
       usage: (delta) => void usage.push(delta),
       fetchUpdates: () => new Promise((resolve) => setImmediate(resolve)),
+      ask: () => Promise.reject(new Error('this run cannot ask')),
       delivered: (updateId) => void delivered.push(updateId),
       acknowledge: (updateId) => void acknowledged.push(updateId),
     },

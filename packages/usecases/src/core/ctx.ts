@@ -17,6 +17,8 @@ export interface Deps {
   settings: Settings
   /** A new UUIDv7. */
   newId: () => string
+  /** The data folder in which this process runs work; absent where it runs none. */
+  place?: string
   log: Log
 }
 

@@ -7,7 +7,7 @@ import {
   earlierLines,
   evaluate,
   evaluationRules,
-  isOutputCriterion,
+  isForJudge,
   judgeOf,
   type NewEvent,
   type NplBlock,
@@ -30,7 +30,7 @@ export function evaluateOutput(
   judged: { judgeOf: string; judge: EvaluationJudge } | null = null,
 ): { evaluation: ReturnType<typeof evaluate>; row: NewEvaluationRow } {
   const evaluation = evaluate(input)
-  const { score, recommendation, criteriaRevision, warnings, reflection, dimensions, criteria, closedGates, trust } = evaluation
+  const { score, recommendation, criteriaRevision, warnings, reflection, dimensions, criteria, closedGates, trust, scored } = evaluation
   const { threshold, approveAt, gates } = input.settings
   return {
     evaluation,
@@ -41,7 +41,7 @@ export function evaluateOutput(
       score,
       recommendation,
       criteriaRevision,
-      detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates, trust },
+      detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates, trust, ...(scored === undefined ? {} : { scored }) },
       summary: recommendation === 'request_revision' ? summarize(evaluation, input.output) : null,
       judgeOf: judged?.judgeOf ?? null,
       judge: judged?.judge ?? null,
@@ -67,6 +67,7 @@ export function evaluationEvent(row: NewEvaluationRow, actor: NewEvent['actor'])
       recommendation: row.recommendation,
       criteria_revision: row.criteriaRevision,
       judge_of: row.judgeOf,
+      ...(row.reviewOf == null ? {} : { review_of: row.reviewOf }),
     },
     actor: { kind: actor.kind, id: actor.id },
   }
@@ -171,9 +172,9 @@ export function evaluateEnd(deps: Pick<Deps, 'newId'>, projectId: string, rulesO
   return { ...made, judge: judgeFor(rulesOfEnds, made.evaluation) }
 }
 
-/** The judge of an evaluation; null if a validator has decided all criteria, or there are none. */
+/** The judge of an evaluation; null if validators and checks decide all criteria, or there are none. */
 export function judgeFor({ judge }: ProjectRules, { criteria }: Pick<Evaluation, 'criteria'>): ProjectRules['judge'] {
-  return criteria.every(isOutputCriterion) ? null : judge
+  return criteria.some(isForJudge) ? judge : null
 }
 
 /** Stores evaluations with the requests to their judges. The caller publishes their events. */

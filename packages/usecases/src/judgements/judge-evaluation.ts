@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { evaluationReads, evaluations, isDatabaseUnavailable, judgements, outbox, type StoredEvaluation, type Tx, tasks, transaction } from '@muster/db'
-import { type Evaluation, isOutputCriterion, type Judge, type JudgeAnswer, type JudgeQuestion, type NewEvent, summarize, withJudge } from '@muster/domain'
-import type { HeldJudgeJob } from '@muster/jobs'
+import { type CheckRun, checkRuns, evaluationReads, evaluations, judgements, outbox, type StoredEvaluation, type Tx, tasks, transaction } from '@muster/db'
+import { type Evaluation, isChecked, isForJudge, type Judge, type JudgeAnswer, type JudgeQuestion, type NewEvent, summarize, withJudge } from '@muster/domain'
+import type { HeldJudgeJob, JudgeJob } from '@muster/jobs'
+import { addChecks, storeChecked } from '../checks/conclude-checks.ts'
 import type { Deps } from '../core/ctx.ts'
+import { storeUntil } from '../core/store-until.ts'
 import { evaluationEvent } from '../evaluations/evaluate-output.ts'
 import { decideReview } from '../tasks/review-task.ts'
 
 const JUDGE: NewEvent['actor'] = { kind: 'system', id: 'judge' }
-const RETRY_STORING_MS = 500
 
 /** `nothing`: it had already ended. `later`: the model was not available; another try follows. `given_back`: the worker stopped before the answer. */
 export type JudgementEnd = 'judged' | 'failed' | 'later' | 'given_back' | 'nothing'
@@ -31,7 +31,7 @@ export async function judgeEvaluation(deps: Deps, judge: Judge, job: HeldJudgeJo
   }
   // Before the transaction: it takes time in proportion to the output.
   const judged = answer.kind === 'judged' ? judgedRow(deps, begun, answer) : null
-  return await stored(signal, () =>
+  return await storeUntil(signal, () =>
     transaction(deps.db, job.projectId, async (tx) => {
       if (!(await judgements.lockPending(tx, job))) return await dropJob(deps, tx, job)
       await judgements.addUsage(tx, job, answer.usage)
@@ -42,6 +42,8 @@ export async function judgeEvaluation(deps: Deps, judge: Judge, job: HeldJudgeJo
 
 interface Begun {
   evaluation: StoredEvaluation
+  /** The same, with the verdicts of its checks. */
+  given: Evaluation
   question: JudgeQuestion
 }
 
@@ -56,17 +58,18 @@ async function begin(deps: Deps, tx: Tx, job: HeldJudgeJob): Promise<Begun | { e
   const output = found?.output ?? null
   if (evaluation === null || output === null) return { end: await fail(deps, tx, job, 'The output is not kept any more.') }
   const task = evaluation.taskId === null ? null : await tasks.findTask(tx, evaluation.taskId)
-  const criteria = evaluation.detail.criteria.filter((criterion) => !isOutputCriterion(criterion))
-  return { evaluation, question: { criteria, output, taskTitle: task?.title ?? null, model: row.model } }
+  const criteria = evaluation.detail.criteria.filter(isForJudge)
+  const checks = await endedChecksOf(tx, evaluation)
+  return { evaluation, given: addChecks(evaluation, checks), question: { criteria, output, taskTitle: task?.title ?? null, model: row.model } }
 }
 
 type JudgedRow = ReturnType<typeof judgedRow>
 
 /** The evaluation with the verdicts: made of what is stored of the first, which knows by what it was judged. */
-function judgedRow(deps: Deps, { evaluation, question }: Begun, { verdicts, model, usage }: Extract<JudgeAnswer, { kind: 'judged' }>) {
+function judgedRow(deps: Deps, { evaluation, given, question }: Begun, { verdicts, model, usage }: Extract<JudgeAnswer, { kind: 'judged' }>) {
   const { id: judgeOf, detail, projectId, origin, taskId, subtaskId, messageId, sessionId, subagentName, criteriaRevision } = evaluation
-  const { threshold, approveAt, gates, trust = 'evidence' } = detail
-  const given: Evaluation = { ...detail, trust, score: evaluation.score, recommendation: evaluation.recommendation, criteriaRevision }
+  const { threshold, approveAt, gates } = detail
+  const { trust } = given
   const judged = withJudge(given, { threshold, approveAt, gates }, question.output, verdicts)
   const { score, recommendation, warnings, reflection, dimensions, criteria, closedGates } = judged
   return {
@@ -78,7 +81,7 @@ function judgedRow(deps: Deps, { evaluation, question }: Begun, { verdicts, mode
       ruleVersion: evaluation.ruleVersion,
       detail: { warnings, reflection, dimensions, criteria, threshold, approveAt, gates, closedGates, trust },
       summary: recommendation === 'request_revision' ? summarize(judged, question.output) : null,
-      judge: { model, ...usage },
+      judge: { model, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costUsdMicros: usage.costUsdMicros },
       output: null,
       outputBodyId: null,
     },
@@ -103,27 +106,26 @@ async function noteFailure(deps: Deps, tx: Tx, job: HeldJudgeJob, failure: Extra
 }
 
 async function fail(deps: Deps, tx: Tx, job: HeldJudgeJob, error: string): Promise<JudgementEnd> {
+  await storeChecksAlone(deps, tx, job)
   await judgements.endJudgement(tx, job, error)
   await deps.judgeJobs.remove(tx, job)
   return 'failed'
 }
 
+/** Without a judge, the checks of an evaluation still have their verdicts. A person or a controller decides about the task. */
+async function storeChecksAlone(deps: Deps, tx: Tx, { projectId, evaluationId }: JudgeJob): Promise<void> {
+  const evaluation = await evaluationReads.findEvaluation(tx, projectId, evaluationId)
+  const checks = evaluation === null ? [] : await endedChecksOf(tx, evaluation)
+  if (evaluation !== null && checks.length > 0) await storeChecked(deps, tx, evaluation, addChecks(evaluation, checks))
+}
+
+async function endedChecksOf(tx: Tx, { projectId, id, taskId, detail }: StoredEvaluation): Promise<CheckRun[]> {
+  return taskId === null || !detail.criteria.some(isChecked) ? [] : await checkRuns.listEndedOf(tx, projectId, taskId, id)
+}
+
 async function dropJob(deps: Deps, tx: Tx, job: HeldJudgeJob): Promise<JudgementEnd> {
   await deps.judgeJobs.remove(tx, job)
   return 'nothing'
-}
-
-/** Tries again while the database is away. A commit whose answer was lost is found done. */
-async function stored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await store()
-    } catch (error) {
-      if (!isDatabaseUnavailable(error) || signal.aborted) throw error
-      // After the time or the signal, it looks once more.
-      await sleep(RETRY_STORING_MS, undefined, { signal }).catch(() => undefined)
-    }
-  }
 }
 
 const BATCH = 100
@@ -135,7 +137,10 @@ export async function takeLostJudgements(deps: Deps): Promise<void> {
   if ((await deps.judgeJobs.retryLost()) > 0) deps.notifier.notify('judge')
   for (const job of await deps.judgeJobs.findExhausted(BATCH)) {
     await transaction(deps.db, job.projectId, async (tx) => {
-      if (await judgements.lockPending(tx, job)) await judgements.endJudgement(tx, job, 'Each worker that asked the model ended before it had the answer.')
+      if (await judgements.lockPending(tx, job)) {
+        await storeChecksAlone(deps, tx, job)
+        await judgements.endJudgement(tx, job, 'Each worker that asked the model ended before it had the answer.')
+      }
       await deps.judgeJobs.remove(tx, job)
     })
   }

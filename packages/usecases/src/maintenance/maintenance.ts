@@ -1,5 +1,6 @@
 import { idempotency, maintenance, workers } from '@muster/db'
 import { type Loop, startLoop } from '@muster/jobs'
+import { endAbandonedChecks } from '../checks/run-check.ts'
 import type { Deps } from '../core/ctx.ts'
 import { checkWrites } from '../core/write-watch.ts'
 import { renewJudgementJobs, takeLostJudgements } from '../judgements/judge-evaluation.ts'
@@ -73,6 +74,7 @@ export const MAINTENANCE: readonly MaintenanceTask[] = [
   { what: 'expire questions', everyMs: 2_000, run: expireQuestions },
   { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
+  { what: 'end checks that no worker takes', everyMs: 30_000, run: endAbandonedChecks },
   { what: 'make partitions', everyMs: 30_000, run: makePartitions },
   { what: 'renew judgements without a job', everyMs: 60_000, run: renewJudgementJobs },
   { what: 'delete expired rows', everyMs: 600_000, run: deleteExpired },

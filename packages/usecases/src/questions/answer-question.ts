@@ -5,6 +5,7 @@ import { questionEvent, updateEvent } from '../events/event-data.ts'
 import { wakeAfterCommit } from '../events/wake.ts'
 import { digestOf } from './ask-question.ts'
 import { deliverAnswer, lockQuestion } from './locked-question.ts'
+import { resumeWaitingRun } from './resume-waiting-run.ts'
 
 export interface AnswerInput extends Answer {
   /** The current revision of the task, as a confirmation that the answer still holds although the brief has changed since the question. */
@@ -52,6 +53,7 @@ export async function answerQuestion(ctx: Ctx, id: string, { revision, ...given 
     const events = [
       ...(delivery.subtaskId === null ? [] : [updateEvent('update.queued', delivery.updateId, delivery.subtaskId, ctx.actor)]),
       questionEvent('question.answered', answered, ctx.actor, { answer, update_id: delivery.updateId }),
+      ...(await resumeWaitingRun(ctx, tx, locked, 'answered', answer, ctx.actor)),
     ]
     await outbox.publish(tx, ctx.actor.projectId, events)
     wakeAfterCommit(ctx, tx, events)

@@ -7,6 +7,7 @@ import { wakeAfterCommit } from '../events/wake.ts'
 import { cancelLockedSubtask } from '../subtasks/cancel-subtask.ts'
 import { cancelSubtaskOf, finishTask, isHeldByEndedRun, isHeldByRun } from '../tasks/finish-task.ts'
 import { deliverAnswer, type LockedQuestion, lockQuestion } from './locked-question.ts'
+import { resumeWaitingRun } from './resume-waiting-run.ts'
 
 const BATCH = 100
 const EXPIRY = { kind: 'system', id: 'expiry' } as const
@@ -40,17 +41,18 @@ async function expireQuestion(deps: Deps, tx: Tx, id: string): Promise<boolean> 
     const text = isDefault ? answerText(id, prompt, options, defaultAnswer) : expiryText(id, prompt)
     const { updateId, subtaskId } = await deliverAnswer(deps, tx, locked, text, EXPIRY)
     if (subtaskId !== null) events.push(updateEvent('update.queued', updateId, subtaskId, EXPIRY))
+    events.push(...(await resumeWaitingRun(deps, tx, locked, 'expired', isDefault ? defaultAnswer : null, EXPIRY)))
   }
   await announce(deps, tx, projectId, events)
   return true
 }
 
-/** A task fails. A run is asked to stop: only its worker can end it. A run that waits for its next attempt ends at once, and returns its task. */
+/** A task fails. A run is asked to stop: only its worker can end it. A subtask that does not run ends at once, and returns its task. */
 async function endWork(deps: Deps, tx: Tx, { question, task, subtask }: LockedQuestion): Promise<void> {
   const { projectId } = question
   const reason = `Question ${question.id} expired without an answer.`
   if (subtask !== null) {
-    if (subtask.status === 'pending' && task?.subtaskId === subtask.id && isHeldByRun(task)) {
+    if (subtask.status !== 'running' && task?.subtaskId === subtask.id && isHeldByRun(task)) {
       await returnTaskToPending(deps, tx, projectId, task.id, reason, EXPIRY)
     }
     return await cancelLockedSubtask(deps, tx, projectId, subtask, EXPIRY)

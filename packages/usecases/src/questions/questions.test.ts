@@ -150,6 +150,13 @@ describe('an answer', () => {
 })
 
 describe('an approval', () => {
+  it('may be for the rest of the run, and a rejection or an answer may not', async () => {
+    const run = await running()
+    const question = await ask(run.id, approval)
+    expect((await refusalOf(answerQuestion(harness.ctx, question.id, { decision: 'reject', always: true }))).code).toBe('validation_failed')
+    expect((await answerQuestion(harness.ctx, question.id, { decision: 'approve', always: true })).answer).toMatchObject({ decision: 'approve', always: true })
+  })
+
   it('permits the arguments that were asked about, and no others', async () => {
     const run = await running()
     const question = await ask(run.id, approval)

@@ -1,4 +1,5 @@
 import {
+  bodies,
   checkpoints,
   type injections,
   type LockedTask,
@@ -19,6 +20,7 @@ import {
   fenceOf,
   type NewEvent,
   renderPrompt,
+  renderTaskUpdate,
   renderTsgNotice,
   type SubagentDefinition,
   subtaskSessionId,
@@ -30,6 +32,7 @@ import { updateEvent } from '../events/event-data.ts'
 import { briefOfTask, recordDeliveries, renderBriefOfTask, subjectOfRun, toUpdateText } from '../tasks/undelivered-updates.ts'
 import { holderOf } from './checkpoint-run.ts'
 import type { ClaimedRun } from './claim-runs.ts'
+import { readContinuation } from './continuation.ts'
 
 /** The prompt of a run, with everything it is made of. */
 export interface RunPrompt {
@@ -46,6 +49,10 @@ export interface RunPrompt {
   runsTask: boolean
   /** Of the brief that it runs: where its author has the files; null for every other run. */
   clientCwd: string | null
+  /** Whether an attempt before this one ended to wait for an answer. This one works in the folder that it left. */
+  hasWaited: boolean
+  /** What that attempt left to go on from; null if nothing. */
+  continuation: { state: string; updates: string } | null
   /** Numbers of the last note, and of the last update of the task, that are part of it: neither comes again. */
   delivered: { noteSeq: number; taskSeq: number }
 }
@@ -58,7 +65,7 @@ export async function buildPrompt(deps: Deps, run: ClaimedRun): Promise<RunPromp
 
 /** The same in a caller's transaction, which must hold no lock of the run's row. */
 export async function buildPromptInTransaction(deps: Deps, tx: Tx, run: ClaimedRun): Promise<RunPrompt> {
-  if (isAllThereIs(run)) return compose(deps, run, NO_ROLE, [], 0, null, await takeGuides(tx, run))
+  if (isAllThereIs(run)) return { ...compose(deps, run, NO_ROLE, [], 0, null, await takeGuides(tx, run)), ...(await continuationOf(deps, tx, run, [], null)) }
   const role = await roleOf(tx, run)
   const task = run.taskId === null ? null : await tasks.lockTask(tx, run.taskId)
   // The lock of the row puts a note that arrives now either into the prompt or into the queue, never both. An outside worker that lost the
@@ -74,8 +81,36 @@ export async function buildPromptInTransaction(deps: Deps, tx: Tx, run: ClaimedR
   await outbox.publish(tx, run.projectId, events)
   if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   const guides = await takeGuides(tx, run)
-  return compose(deps, run, role, notes, held.updateSeq, task === null ? null : await deliverBrief(deps, tx, run, task, actor), guides)
+  const dispatched = task === null ? null : await deliverBrief(deps, tx, run, task, actor)
+  const prompt = compose(deps, run, role, notes, held.updateSeq, dispatched, guides)
+  return { ...prompt, ...(await continuationOf(deps, tx, run, notes, dispatched)) }
 }
+
+/**
+ * What the last attempt that waited has left, with what has reached the subtask since: the answer, other notes, and the brief if it has changed.
+ * What was delivered to a later attempt, which failed, is repeated.
+ */
+async function continuationOf(
+  deps: Pick<Deps, 'newId'>,
+  tx: Tx,
+  run: ClaimedRun,
+  notes: readonly Update[],
+  dispatched: Awaited<ReturnType<typeof deliverBrief>>,
+): Promise<Pick<RunPrompt, 'hasWaited' | 'continuation'>> {
+  if (run.continuationBodyId === null) return NOTHING_LEFT
+  const text = await bodies.readBody(tx, run.continuationBodyId)
+  if (text === null) return NOTHING_LEFT
+  const { attempt, state } = readContinuation(text)
+  if (state === null) return { hasWaited: true, continuation: null }
+  const later = new Set(Array.from({ length: run.attempt - attempt }, (_, index) => holderOf(run.id, attempt + 1 + index)))
+  const since = notes.filter(({ deliveredTo }) => deliveredTo !== null && later.has(deliveredTo))
+  const fence = fenceOf(deps.newId())
+  const hasNewBrief = dispatched !== null && dispatched.task.revision !== run.taskRevision
+  const parts = [...since.map((note) => renderTaskUpdate(toUpdateText(note, subjectOfRun(run)), fence)), ...(hasNewBrief ? [dispatched.text] : [])]
+  return { hasWaited: true, continuation: { state, updates: parts.join('\n\n') } }
+}
+
+const NOTHING_LEFT = { hasWaited: false, continuation: null }
 
 /** Of guides that know why the attempt before this one failed. */
 async function takeGuides(tx: Tx, run: ClaimedRun): Promise<tsgNotices.TsgNotice[]> {
@@ -163,6 +198,7 @@ function compose(
     subagent,
     runsTask: dispatched !== null,
     clientCwd: dispatched?.task.clientCwd ?? null,
+    ...NOTHING_LEFT,
     delivered: { noteSeq, taskSeq: dispatched?.seq ?? 0 },
   }
 }

@@ -1,5 +1,15 @@
 import { checkpoints, injections, outbox, pipeline, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
-import { cutToCodePoints, fenceOf, type NewEvent, renderTaskUpdate, type StepKind, subtaskSessionId, toStorableJson, type Usage } from '@muster/domain'
+import {
+  cutToCodePoints,
+  fenceOf,
+  type NewEvent,
+  NO_USAGE,
+  renderTaskUpdate,
+  type StepKind,
+  subtaskSessionId,
+  toStorableJson,
+  type UsageAdded,
+} from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { subtaskEvent, taskUpdateEvent, updateEvent } from '../events/event-data.ts'
 import {
@@ -12,6 +22,7 @@ import {
   type UndeliveredTask,
 } from '../tasks/undelivered-updates.ts'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
+import { hasFailure, watchLoops } from './run-loops.ts'
 
 export interface RunCheckpoint {
   subtaskId: string
@@ -23,7 +34,7 @@ export interface RunCheckpoint {
   parentSessionId: string | null
   workerId: string
   steps: readonly { kind: StepKind; content: unknown }[]
-  usage: Partial<Omit<Usage, 'steps'>>
+  usage: Partial<UsageAdded>
   /** Updates that the agent has acknowledged. */
   acknowledgedIds: readonly string[]
   /** Whether the run accepts updates. If so, queued ones are delivered now. */
@@ -42,6 +53,8 @@ export interface CheckpointAnswer {
   /** Number of the last stored step. */
   stepSeq: number
   updates: RenderedUpdate[]
+  /** Why the run has to end as blocked, because it goes in circles; null if it goes on. */
+  blocked: string | null
 }
 
 /** An update with its text for the agent. */
@@ -84,7 +97,7 @@ export async function checkpointInTransaction(
     subtaskId,
     attempt,
     steps: input.steps.map((step) => ({ kind: step.kind, content: toStorableJson(step.content) })),
-    usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0, ...input.usage },
+    usage: { ...NO_USAGE, ...input.usage },
     afterStepSeq: input.afterStepSeq,
     renewsLease: input.renewsLease,
     timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS,
@@ -103,8 +116,11 @@ export async function checkpointInTransaction(
       events.push(...ofTask.map((id) => taskUpdateEvent('update.acknowledged', id, input.taskId as string, actor)))
     }
   }
+  // Before updates are taken, so that a notice comes with this answer.
+  const stored = { stepSeq: row.stepSeq, count: input.steps.length, isFresh: row.isFresh }
+  const loops = hasFailure(input.steps) ? await watchLoops(deps, tx, projectId, { subtaskId, attempt }, stored) : null
   let delivered: RenderedUpdate[] = []
-  if (input.takesUpdates && row.updateSeq > 0) {
+  if (input.takesUpdates && (row.updateSeq > 0 || (loops !== null && loops.notices > 0))) {
     const repeated = input.repeatUnacknowledged ? await updates.listUnacknowledged(tx, projectId, subtaskId, holder) : []
     const fresh = await updates.takeQueuedUpdates(tx, projectId, subtaskId, holder)
     events.push(...fresh.map((update) => updateEvent('update.delivered', update.updateId, subtaskId, actor, { delivered_to: holder })))
@@ -127,7 +143,7 @@ export async function checkpointInTransaction(
   }
   await outbox.publish(tx, projectId, toStorableJson(events))
   if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
-  return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: delivered }
+  return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: delivered, blocked: loops?.blocked ?? null }
 }
 
 /** Notes for the subtask itself. */

@@ -1,7 +1,8 @@
 import type { EndingRow, LockedTask } from '@muster/db'
 import { type AttemptEnd, DEFAULT_EVALUATION_RULES, findBlocks, subtaskSessionId, type TaskStatus } from '@muster/domain'
 import { describe, expect, it } from 'vitest'
-import { decideRunEnd, type EndFacts, isSentBack } from './decide-ends.ts'
+import { decideRunEnd, type EndFacts } from './decide-ends.ts'
+import { isSentBack } from './revision-round.ts'
 
 const ROW: EndingRow = {
   id: '0198c9b1-0000-7000-8000-000000000001',
@@ -28,6 +29,14 @@ const ROW: EndingRow = {
   workerId: 'worker-1',
   notify: true,
   leaseLapsed: false,
+  hasOpenQuestions: false,
+  hasProjectBudget: false,
+  budgetMaxTokens: null,
+  budgetMaxCostMicros: null,
+  inputTokens: 0,
+  outputTokens: 0,
+  costMicros: 0,
+  continuationBodyId: null,
 }
 const TASK_ID = ROW.taskId as string
 
@@ -58,6 +67,7 @@ function factsOf(task: LockedTask | null): EndFacts {
       said: new Map(),
     },
     targets: new Map(),
+    questions: new Map(),
     ageingSeconds: 60,
     newId: () => {
       ids += 1

@@ -1,19 +1,12 @@
-import { bodies, type EndingRow, type LockedTask, type ReturnRow, type settle, type TerminalRow } from '@muster/db'
-import {
-  decideEnd,
-  type EndDecision,
-  isTerminalTask,
-  type NewEvent,
-  type NplBlock,
-  PRIORITY_RANKS,
-  type Recommendation,
-  subtaskSessionId,
-} from '@muster/domain'
+import { bodies, type EndingRow, type LockedTask, type Question, type ReturnRow, type settle, type TerminalRow } from '@muster/db'
+import { decideEnd, type EndDecision, isChecked, isTerminalTask, type NewEvent, NO_USAGE, type NplBlock, subtaskSessionId } from '@muster/domain'
 import { evaluateEnd, evaluationEvent, type MadeEvaluation, type RulesOfEnds } from '../evaluations/evaluate-output.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { saidOfTask } from '../tasks/check-in.ts'
-import { EVALUATOR } from '../tasks/review-task.ts'
+import { budgetOfRound } from './chain-budget.ts'
+import { writeContinuation } from './continuation.ts'
 import type { PreparedEnd } from './prepare-ends.ts'
+import { isSentBack, mayBeSentBack, planRevisionRound, type RevisionRoundPlan } from './revision-round.ts'
 
 /** What the ends of a batch are decided by, all of it read under the locks of their tasks and rows. */
 export interface EndFacts {
@@ -23,14 +16,10 @@ export interface EndFacts {
   rules: RulesOfEnds
   /** Target latencies by subtask, as its last event shows them. */
   targets: ReadonlyMap<string, Record<string, number>>
+  /** The questions that ends of kind `waiting` name, by their ids. */
+  questions: ReadonlyMap<string, Pick<Question, 'status' | 'subtaskId'>>
   ageingSeconds: number
   newId: () => string
-}
-
-/** Another subtask of a chain, after a poor result. */
-export interface RevisionRoundPlan {
-  row: settle.RevisionRound
-  created: NewEvent
 }
 
 /** The effect of an end on the task that its subtask held. */
@@ -49,8 +38,22 @@ export interface ReturnPlan {
   write: ReturnRow
   /** The text of a failure, to find guides for the next attempt; null if the attempt did not fail. */
   failure: string | null
+  /** A continuation that is stored apart from its row. */
+  body: { id: string; text: string } | null
   events: NewEvent[]
 }
+
+/** The subtask waits for the answer to its question. */
+export interface WaitPlan {
+  kind: 'wait'
+  row: EndingRow
+  write: settle.WaitRow
+  body: { id: string; text: string } | null
+  events: NewEvent[]
+}
+
+/** What the end of an attempt means. */
+export type EndPlan = ReturnPlan | WaitPlan | TerminalPlan
 
 /** The subtask ends. */
 export interface TerminalPlan {
@@ -65,14 +68,25 @@ export interface TerminalPlan {
   events: NewEvent[]
 }
 
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0, toolCalls: 0 }
-
 /** Decides what the reported end of a locked row means. Pure: reads nothing and writes nothing. */
-export function decideRunEnd(facts: EndFacts, row: EndingRow, reported: Pick<PreparedEnd, 'end' | 'usage' | 'blocks'>): ReturnPlan | TerminalPlan {
+export function decideRunEnd(facts: EndFacts, row: EndingRow, reported: Pick<PreparedEnd, 'end' | 'usage' | 'blocks'>): EndPlan {
   const held = heldTask(facts.tasks, row)
   const accepted = requiredOutputsNow(held, row)
-  const decision = decideEnd({ ...row, requiredOutputs: accepted }, reported.end)
-  return decision.kind === 'back' ? planReturn(facts, row, reported, decision) : planTerminal(facts, row, reported, decision, { held, accepted })
+  const decision = decideEnd({ ...row, requiredOutputs: accepted, questionStatus: questionStatus(facts, row, reported.end) }, reported.end)
+  switch (decision.kind) {
+    case 'back':
+      return planReturn(facts, row, reported, decision)
+    case 'wait':
+      return planWait(facts, row, reported, decision.questionId)
+    case 'terminal':
+      return planTerminal(facts, row, reported, decision, { held, accepted })
+  }
+}
+
+/** Of the question that the run waits for, if the run has asked it. */
+function questionStatus({ questions }: EndFacts, row: EndingRow, end: PreparedEnd['end']): Question['status'] | null {
+  const question = end.kind === 'waiting' ? questions.get(end.questionId) : undefined
+  return question?.subtaskId === row.id ? question.status : null
 }
 
 /** The actor of everything that the end of a run causes. */
@@ -86,7 +100,8 @@ function planReturn(
   { end, usage }: Pick<PreparedEnd, 'end' | 'usage'>,
   decision: Extract<EndDecision, { kind: 'back' }>,
 ): ReturnPlan {
-  const error = decision.event === 'subtask.released' ? null : decision.reason
+  const error = decision.event === 'subtask.retrying' ? decision.reason : null
+  const body = continuationOf(row, end, newId)
   return {
     kind: 'return',
     row,
@@ -99,11 +114,43 @@ function planReturn(
       error,
       lostMs: end.kind === 'lost' ? end.lostMs : 0,
       jobId: newId(),
+      // An attempt that failed is repeated from where it began.
+      continuationBodyId: end.kind === 'waiting' ? (body?.id ?? null) : row.continuationBodyId,
       usage: { ...NO_USAGE, ...usage },
     },
+    body,
     failure: end.kind === 'errored' ? error : null,
-    events: [subtaskEvent(decision.event, row, workerOf(row), { attempt: row.attempt, failures: decision.failures, reason: decision.reason })],
+    events: [
+      // A wait that is over at once is announced like any other.
+      ...(end.kind === 'waiting' ? [waitingEvent(row, end.questionId)] : []),
+      subtaskEvent(decision.event, row, workerOf(row), {
+        attempt: row.attempt,
+        failures: decision.failures,
+        ...(end.kind === 'waiting' ? { question_id: end.questionId } : {}),
+        reason: decision.reason,
+      }),
+    ],
   }
+}
+
+function planWait({ newId }: EndFacts, row: EndingRow, { end, usage }: Pick<PreparedEnd, 'end' | 'usage'>, questionId: string): WaitPlan {
+  const body = continuationOf(row, end, newId)
+  return {
+    kind: 'wait',
+    row,
+    write: { id: row.id, attempt: row.attempt, waitingFor: questionId, continuationBodyId: body?.id ?? null, lostMs: 0, usage: { ...NO_USAGE, ...usage } },
+    body,
+    events: [waitingEvent(row, questionId)],
+  }
+}
+
+function waitingEvent(row: EndingRow, questionId: string): NewEvent {
+  return subtaskEvent('subtask.waiting', row, workerOf(row), { attempt: row.attempt, question_id: questionId })
+}
+
+/** What the next attempt goes on from, to be stored. */
+function continuationOf({ attempt }: EndingRow, end: PreparedEnd['end'], newId: () => string): { id: string; text: string } | null {
+  return end.kind === 'waiting' ? { id: newId(), text: writeContinuation({ attempt, state: end.continuation }) } : null
 }
 
 function planTerminal(
@@ -115,8 +162,11 @@ function planTerminal(
 ): TerminalPlan {
   const { projectId, newId } = facts
   const { result } = decision
-  const evaluation = decision.status === 'completed' ? evaluateEnd(facts, projectId, facts.rules, row, { result: result ?? '', blocks, accepted }) : null
-  const effect = decideTaskEffect(facts, row, decision, held, evaluation)
+  const made = decision.status === 'completed' ? evaluateEnd(facts, projectId, facts.rules, row, { result: result ?? '', blocks, accepted }) : null
+  const waitsForChecks = held?.status === 'in_progress' && made?.evaluation.criteria.some(isChecked) === true
+  // A judge is asked once the checks have ended.
+  const evaluation = waitsForChecks && made !== null ? { ...made, judge: null } : made
+  const effect = decideTaskEffect(facts, row, decision, held, evaluation, usage)
   const round = effect.kind === 'revise' ? effect.round : null
   const body = result !== null && bodies.needsBody(result) ? { id: newId(), text: result } : null
   return {
@@ -136,7 +186,8 @@ function planTerminal(
       failures: decision.failures,
       lostMs: end.kind === 'lost' ? end.lostMs : 0,
       usage: { ...NO_USAGE, ...usage },
-      inboxId: row.parentSessionId === null || round !== null ? null : newId(),
+      // If another revision round may follow the checks, their end inserts it, or that of the revision round.
+      inboxId: row.parentSessionId === null || round !== null || (waitsForChecks && mayBeSentBack(row)) ? null : newId(),
     },
     body,
     evaluation,
@@ -183,6 +234,7 @@ function decideTaskEffect(
   end: Extract<EndDecision, { kind: 'terminal' }>,
   held: LockedTask | null,
   evaluation: MadeEvaluation | null,
+  usage: PreparedEnd['usage'],
 ): TaskEffect {
   if (held?.status === 'revision_requested') return { kind: 'leave', task: held }
   if (held?.status !== 'in_progress') return { kind: 'none' }
@@ -190,28 +242,10 @@ function decideTaskEffect(
     const reason = end.status === 'cancelled' ? 'The subtask that ran it was cancelled.' : `The subtask that ran it ended ${end.finalOutcome}.`
     return { kind: 'return', task: held, lastError: end.error ?? reason }
   }
-  if (isSentBack(row, evaluation.row.recommendation)) return { kind: 'revise', task: held, round: planRevisionRound(facts, held, row), evaluation }
+  const isFollowed = !evaluation.evaluation.criteria.some(isChecked) && isSentBack(row, evaluation.row.recommendation)
+  const budget = isFollowed ? budgetOfRound(held, row, usage) : null
+  if (budget !== null) return { kind: 'revise', task: held, round: planRevisionRound(facts, held, row, budget), evaluation }
   return { kind: 'complete', task: held, evaluation, outputs: end.outputs ?? {}, summary: end.summary }
-}
-
-/** Whether a revision round follows: the result is poor, rounds remain, and no cancellation was requested. */
-export function isSentBack(row: Pick<EndingRow, 'cancelRequested' | 'revisionRound' | 'maxRevisions'>, recommendation: Recommendation): boolean {
-  return recommendation === 'request_revision' && !row.cancelRequested && row.revisionRound < row.maxRevisions
-}
-
-function planRevisionRound({ newId, ageingSeconds }: EndFacts, task: LockedTask, ended: EndingRow): RevisionRoundPlan {
-  const id = newId()
-  return {
-    row: { id, revisionOf: ended.id, taskRevision: task.revision, rankSeconds: PRIORITY_RANKS[ended.priority] * ageingSeconds },
-    created: subtaskEvent('subtask.created', { ...ended, id }, EVALUATOR, {
-      priority: ended.priority,
-      runner: ended.runner,
-      task_id: task.id,
-      revision_of: ended.id,
-      revision_round: ended.revisionRound + 1,
-      ...(ended.subagentName === null ? {} : { subagent: { name: ended.subagentName, version: ended.subagentVersion } }),
-    }),
-  }
 }
 
 /** The task that the subtask runs; null if the subtask only mentions one, or if another holder has it now. */

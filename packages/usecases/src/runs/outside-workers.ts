@@ -1,5 +1,5 @@
-import { claims, settle, subtasks, type Tx, tasks } from '@muster/db'
-import { type AttemptEnd, DomainError, requireFound, requireScope, type StepKind, type Subtask, type Usage } from '@muster/domain'
+import { claims, questions, settle, subtasks, type Tx, tasks } from '@muster/db'
+import { type AttemptEnd, DomainError, notFound, requireFound, requireScope, type StepKind, type Subtask, type UsageAdded } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { type Ctx, inProject, Replay, reading } from '../core/ctx.ts'
 import { matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
@@ -7,8 +7,8 @@ import { lockForCompletion } from '../tasks/finish-task.ts'
 import { buildPromptInTransaction, type RunPrompt } from './build-prompt.ts'
 import { checkpointInTransaction, deliverTaskUpdates, type RenderedUpdate } from './checkpoint-run.ts'
 import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
-import { type PreparedEnd, prepareEnds } from './prepare-ends.ts'
-import { settleInTransaction } from './settle-runs.ts'
+import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
+import { settleInTransaction, settleRuns } from './settle-runs.ts'
 
 /** Leases of outside workers. A worker that claims over HTTP runs the subtask, and proves it by the lease token. */
 
@@ -26,7 +26,7 @@ export interface ClaimedSubtask {
   sessionId: string
   credential: string
   lease: { token: string; attempt: number; expiresAt: Date }
-  brief: Omit<RunPrompt, 'sessionId' | 'runsTask' | 'delivered'>
+  brief: Omit<RunPrompt, 'sessionId' | 'runsTask' | 'hasWaited' | 'delivered'>
 }
 
 /**
@@ -84,7 +84,7 @@ async function reclaim(ctx: Ctx, replay: Replay): Promise<ClaimedSubtask> {
 }
 
 async function describeClaim(ctx: Ctx, tx: Tx, run: ClaimedRun): Promise<ClaimedSubtask> {
-  const { sessionId, runsTask: _, delivered: __, ...brief } = await buildPromptInTransaction(ctx, tx, run)
+  const { sessionId, runsTask: _, hasWaited: __, delivered: ___, ...brief } = await buildPromptInTransaction(ctx, tx, run)
   return {
     subtask: (await subtasks.findSubtask(tx, run.id)) as Subtask,
     sessionId,
@@ -98,14 +98,20 @@ export interface Heartbeat {
   leaseToken: string
   ackUpdateIds: string[]
   steps: { kind: StepKind; content: unknown }[]
-  usage: Partial<Omit<Usage, 'steps'>>
+  usage: Partial<UsageAdded>
 }
 
-/** Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. @throws DomainError `lease_lost` */
+/**
+ * Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. A run that goes in circles ends as blocked, and
+ * the answer asks the worker to stop.
+ *
+ * @throws DomainError `lease_lost`
+ */
 export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: RenderedUpdate[] }> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
-  return await inProject(ctx, async (tx) => {
+  let looping: RunEnd | null = null
+  const answer = await inProject(ctx, async (tx) => {
     const row = requireFound(await subtasks.findSubtask(tx, id), 'subtask')
     const undelivered = await deliverTaskUpdates(ctx, tx, ctx.actor.projectId, id, row.taskId)
     const { attempt, workerId } = await requireLease(tx, id, input.leaseToken)
@@ -127,8 +133,12 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
     }
     const answer = await checkpointInTransaction(ctx, tx, ctx.actor.projectId, checkpoint, undelivered)
     if (answer === null) throw leaseLost()
-    return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested, updates: answer.updates }
+    if (answer.blocked !== null) looping = { subtaskId: id, attempt, taskId: row.taskId, end: { kind: 'blocked', reason: answer.blocked, partialResult: null } }
+    return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested || looping !== null, updates: answer.updates }
   })
+  // A transaction of its own: the locks of tasks come before that of the row, which the checkpoint holds.
+  if (looping !== null) await settleRuns(ctx, ctx.actor.projectId, [looping])
+  return answer
 }
 
 export interface Completion {
@@ -136,7 +146,7 @@ export interface Completion {
   result: string
   outputs?: Record<string, unknown> | undefined
   summary?: string | undefined
-  usage?: Partial<Omit<Usage, 'steps'>> | undefined
+  usage?: Partial<UsageAdded> | undefined
   /** Set when the work could not be done: the result is kept as what there is. */
   blockedReason?: string | undefined
 }
@@ -153,7 +163,7 @@ export async function completeLease(ctx: Ctx, id: string, input: Completion): Pr
 export async function failLease(
   ctx: Ctx,
   id: string,
-  input: { leaseToken: string; error: string; retryable?: boolean | undefined; usage?: Partial<Omit<Usage, 'steps'>> | undefined },
+  input: { leaseToken: string; error: string; retryable?: boolean | undefined; usage?: Partial<UsageAdded> | undefined },
 ): Promise<Subtask> {
   return await endLease(
     ctx,
@@ -164,12 +174,29 @@ export async function failLease(
   )
 }
 
+/**
+ * Ends the attempt to wait for the answer to a question of this subtask. It holds no permit while it waits, and is pending again when the question is closed:
+ * at once, if it is closed already.
+ *
+ * @throws DomainError `lease_lost`, `not_found` for a question that this subtask has not asked
+ */
+export async function waitForAnswer(
+  ctx: Ctx,
+  id: string,
+  input: { leaseToken: string; questionId: string; continuation?: string | undefined; usage?: Partial<UsageAdded> | undefined },
+): Promise<Subtask> {
+  const { questionId, continuation = null } = input
+  const question = await reading(ctx, (tx) => questions.findQuestion(tx, questionId))
+  if (question?.subtaskId !== id) throw notFound('question')
+  return await endLease(ctx, id, input.leaseToken, { kind: 'waiting', questionId, continuation }, input.usage)
+}
+
 /** Gives a subtask back: it is pending again at once, and the attempt counts as no failure. */
 export async function releaseLease(ctx: Ctx, id: string, input: { leaseToken: string }): Promise<Subtask> {
   return await endLease(ctx, id, input.leaseToken, { kind: 'released' })
 }
 
-async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, usage: Partial<Omit<Usage, 'steps'>> = {}): Promise<Subtask> {
+async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, usage: Partial<UsageAdded> = {}): Promise<Subtask> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
   const [prepared] = prepareEnds([{ subtaskId: id, attempt: 0, end, usage }]) as [PreparedEnd]

@@ -1,5 +1,6 @@
 import {
   type AttemptEnd,
+  CONTINUATION_BYTES_MAX,
   cutToBytes,
   findBlocks,
   type NplBlock,
@@ -7,7 +8,7 @@ import {
   RESULT_BYTES_MAX,
   toStorableJson,
   toStorableText,
-  type Usage,
+  type UsageAdded,
 } from '@muster/domain'
 
 /** The end of one attempt, as its worker or the reaper reports it. */
@@ -18,7 +19,7 @@ export interface RunEnd {
   taskId?: string | null
   end: AttemptEnd
   /** Used since the last checkpoint. */
-  usage?: Partial<Omit<Usage, 'steps'>>
+  usage?: Partial<UsageAdded>
   /** Updates that were fetched for the attempt, and that its work never received. */
   undeliveredUpdateIds?: readonly string[]
   /** For the reaper: only if the lease has expired, checked under the lock of the row. */
@@ -54,10 +55,18 @@ function storableEnd(end: AttemptEnd): AttemptEnd {
         summary: end.summary === null ? null : cutToBytes(toStorableText(end.summary), ERROR_BYTES_MAX).text,
       }
     }
+    case 'waiting':
+      return { ...end, continuation: storableContinuation(end.continuation) }
     case 'blocked':
       return { ...end, reason: storableError(end.reason), ...storablePartial(end) }
-    case 'errored':
     case 'budget_exceeded':
+      return {
+        ...end,
+        error: storableError(end.error),
+        ...storablePartial(end),
+        ...(end.continuation === undefined ? {} : { continuation: storableContinuation(end.continuation) }),
+      }
+    case 'errored':
       return { ...end, error: storableError(end.error), ...storablePartial(end) }
     case 'timed_out':
     case 'cancelled':
@@ -65,6 +74,11 @@ function storableEnd(end: AttemptEnd): AttemptEnd {
     default:
       return end
   }
+}
+
+function storableContinuation(text: string | null): string | null {
+  const storable = text === null ? null : toStorableText(text)
+  return storable === null || Buffer.byteLength(storable) > CONTINUATION_BYTES_MAX ? null : storable
 }
 
 function storableError(text: string): string {

@@ -1,11 +1,11 @@
 import {
-  assignments,
   bodies,
   type EndingRow,
   type LockedTask,
   lanes,
   outbox,
   pipeline,
+  questions,
   settle,
   subagents,
   type Tx,
@@ -13,22 +13,22 @@ import {
   transaction,
   updates,
 } from '@muster/db'
-import { type NewEvent, revisionRequest, subtaskSessionId } from '@muster/domain'
+import { type NewEvent, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
-import { leaveEndedRun, returnTaskToPending, unassign } from '../assignments/unassign-task.ts'
+import { leaveEndedRun, returnTaskToPending } from '../assignments/unassign-task.ts'
 import type { Deps } from '../core/ctx.ts'
-import { type MadeEvaluation, readRulesOfEnds, storeEvaluations } from '../evaluations/evaluate-output.ts'
-import { taskEvent, updateEvent } from '../events/event-data.ts'
+import { readRulesOfEnds, storeEvaluations } from '../evaluations/evaluate-output.ts'
+import { questionEvent, updateEvent } from '../events/event-data.ts'
 import { wakeAfterCommit } from '../events/wake.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { grantProjectPermitsSoon } from '../subtasks/grant-permits.ts'
 import { takeCheckIn } from '../tasks/check-in.ts'
 import { completeTaskInTransaction } from '../tasks/complete-task.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
-import { EVALUATOR } from '../tasks/review-task.ts'
-import { queueTaskUpdate } from '../tasks/send-task-update.ts'
-import { decideRunEnd, type ReturnPlan, type TerminalPlan, workerOf } from './decide-ends.ts'
+import { askToRaise } from './ask-to-raise.ts'
+import { decideRunEnd, type EndPlan, type ReturnPlan, type TerminalPlan, type WaitPlan, workerOf } from './decide-ends.ts'
 import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
+import { startRevisionRound } from './revision-round.ts'
 
 /** `settled`: this end counts. `fenced`: another worker has the subtask now, and nothing was written. */
 export type Settlement = 'settled' | 'fenced'
@@ -38,6 +38,7 @@ interface EndPlans {
   rows: readonly EndingRow[]
   terminal: readonly TerminalPlan[]
   returned: readonly ReturnPlan[]
+  waiting: readonly WaitPlan[]
 }
 
 const NOTHING_GRANTED: lanes.Granted = { count: 0, isLeftToProject: false }
@@ -77,11 +78,16 @@ export async function settleInTransaction(
   }
   if (rows.length === 0) return settlements
 
+  for (const row of rows) {
+    const reported = byId.get(row.id) as PreparedEnd
+    byId.set(row.id, await askToRaise(deps, tx, projectId, row, reported, row.taskId === null ? null : (lockedTasks.get(row.taskId) ?? null)))
+  }
   const facts = {
     projectId,
     tasks: lockedTasks,
     rules,
     targets: await readTargets(tx, rows),
+    questions: await readQuestions(tx, [...byId.values()]),
     ageingSeconds: deps.settings.SUBTASK_AGEING_SECONDS,
     newId: deps.newId,
   }
@@ -89,7 +95,12 @@ export async function settleInTransaction(
   for (const row of rows) settlements.set(row.id, 'settled')
   const terminal = plans.filter((plan) => plan.kind === 'terminal')
   const returned = plans.filter((plan) => plan.kind === 'return')
-  const undeliveredIds = terminal.flatMap(({ row }) => byId.get(row.id)?.undeliveredUpdateIds ?? [])
+  const waiting = plans.filter((plan) => plan.kind === 'wait')
+  // A run that failed gets all updates again, in its prompt. One that goes on from where it was gets those that did not reach it.
+  const undeliveredIds = plans.flatMap(({ kind, row }) => {
+    const reported = byId.get(row.id)
+    return kind === 'return' && reported?.end.kind !== 'waiting' ? [] : (reported?.undeliveredUpdateIds ?? [])
+  })
   if (undeliveredIds.length > 0) await updates.takeBackDeliveries(tx, projectId, undeliveredIds)
   for (const plan of terminal) await applyToTask(deps, tx, projectId, plan)
   // The next attempt finds guides for the failure of this one in its prompt.
@@ -97,8 +108,13 @@ export async function settleInTransaction(
     if (failure === null) continue
     await surfaceTsgs(deps, tx, { projectId, actor: workerOf(row), sessionId: subtaskSessionId(row.id) }, [failure])
   }
-  const events = [...(await expireUpdates(tx, projectId, terminal)), ...plans.flatMap((plan) => plan.events)]
-  await writeEnds(deps, tx, projectId, { rows, terminal, returned }, events, conclude)
+  await storeContinuations(tx, projectId, plans)
+  const events = [
+    ...(await withdrawQuestions(tx, projectId, terminal)),
+    ...(await expireUpdates(tx, projectId, terminal)),
+    ...plans.flatMap((plan) => plan.events),
+  ]
+  await writeEnds(deps, tx, projectId, { rows, terminal, returned, waiting }, events, conclude)
   return settlements
 }
 
@@ -126,31 +142,6 @@ async function applyToTask(deps: Deps, tx: Tx, projectId: string, { row, checkIn
     default:
   }
   if (body !== null) await bodies.insertBody(tx, projectId, body.id, body.text)
-}
-
-/**
- * Reassigns a locked task from a run with a poor result to the next subtask of its chain, and queues an update with the points to revise.
- * The row of that subtask is inserted with the end of this one.
- */
-async function startRevisionRound(
-  deps: Deps,
-  tx: Tx,
-  task: LockedTask,
-  ended: EndingRow,
-  { id, evaluation: { evaluation, row } }: { id: string; evaluation: Pick<MadeEvaluation, 'evaluation' | 'row'> },
-): Promise<void> {
-  const { projectId } = task
-  const held = { ...task, subtaskId: id, subagentSessionId: subtaskSessionId(id) }
-  const superseded = await unassign(tx, task, EVALUATOR)
-  await assignments.openAssignment(tx, projectId, { taskId: task.id, sessionId: held.subagentSessionId, credentialHash: null })
-  await tasks.writeTransition(tx, task.id, { status: 'in_progress', subagentSessionId: held.subagentSessionId, subtaskId: id })
-  const revisionRound = { subtask_id: id, revision_of: ended.id, revision_round: ended.revisionRound + 1, max_revisions: ended.maxRevisions }
-  await outbox.publish(tx, projectId, [
-    ...superseded,
-    taskEvent('task.revision_requested', held, EVALUATOR, { note: null, evaluation_id: row.id, ...revisionRound }),
-    taskEvent('task.assigned', held, EVALUATOR, { previous_session: task.subagentSessionId, subtask_id: id }),
-  ])
-  await queueTaskUpdate(deps, tx, held, { type: 'revision_request', content: revisionRequest(evaluation), revision: task.revision, actor: EVALUATOR })
 }
 
 /** Writes ends, evaluations and events, grants the freed permits and removes the jobs, in one pipeline. Notifies after the commit. */
@@ -196,6 +187,34 @@ async function readTargets(tx: Tx, rows: readonly EndingRow[]): Promise<Map<stri
   )
 }
 
+/** The questions that some of these ends wait for. */
+async function readQuestions(tx: Tx, ends: readonly PreparedEnd[]): ReturnType<typeof questions.listQuestionStatuses> {
+  const ids = ends.flatMap(({ end }) => (end.kind === 'waiting' ? [end.questionId] : []))
+  return ids.length === 0 ? new Map() : await questions.listQuestionStatuses(tx, ids)
+}
+
+/** Stores what waiting runs go on from, and removes what no attempt will go on from any more. */
+async function storeContinuations(tx: Tx, projectId: string, plans: readonly EndPlan[]): Promise<void> {
+  const outdated: string[] = []
+  for (const { kind, row, write, body } of plans) {
+    const isKept = kind !== 'terminal' && write.continuationBodyId === row.continuationBodyId
+    if (row.continuationBodyId !== null && !isKept) outdated.push(row.continuationBodyId)
+    if (kind !== 'terminal' && body !== null) await bodies.insertBody(tx, projectId, body.id, body.text)
+  }
+  if (outdated.length > 0) await bodies.deleteBodies(tx, outdated)
+}
+
+/** What an ended run has asked needs no answer any more. */
+async function withdrawQuestions(tx: Tx, projectId: string, terminal: readonly TerminalPlan[]): Promise<NewEvent[]> {
+  const events: NewEvent[] = []
+  for (const { row } of terminal) {
+    if (!row.hasOpenQuestions) continue
+    const withdrawn = await questions.withdrawOpen(tx, projectId, { subtaskId: row.id })
+    events.push(...withdrawn.map((question) => questionEvent('question.withdrawn', question, workerOf(row))))
+  }
+  return events
+}
+
 /** Locks the tasks of these subtasks, ordered by id, before any row of a subtask. */
 async function lockTasksOf(tx: Tx, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, LockedTask>> {
   const unknown = ends.filter((end) => end.taskId === undefined).map((end) => end.subtaskId)
@@ -213,13 +232,14 @@ async function expireUpdates(tx: Tx, projectId: string, terminal: readonly Termi
 }
 
 /** Writes the ends, then grants the freed permits under the locks of the lanes. Each statement sees the effects of the one before. */
-async function writeAndGrant(deps: Deps, tx: Tx, projectId: string, { terminal, returned }: EndPlans): Promise<lanes.Granted> {
-  const agentIds = [...new Set(terminal.map(({ row }) => row.agentId))]
+async function writeAndGrant(deps: Deps, tx: Tx, projectId: string, { terminal, returned, waiting }: EndPlans): Promise<lanes.Granted> {
+  const agentIds = [...new Set([...terminal, ...waiting].map(({ row }) => row.agentId))]
   const writes = <T>(plans: readonly { write: T }[]): T[] => plans.map(({ write }) => write)
   const revisionRounds = terminal.flatMap(({ effect }) => (effect.kind === 'revise' ? [effect.round.row] : []))
-  const [, , , , granted] = await pipeline([
+  const [, , , , , granted] = await pipeline([
     terminal.length > 0 ? settle.writeTerminal(tx, projectId, writes(terminal)) : null,
     returned.length > 0 ? settle.writeReturns(tx, writes(returned)) : null,
+    waiting.length > 0 ? settle.writeWaits(tx, writes(waiting)) : null,
     // Before permits are granted, so that these rows are candidates.
     revisionRounds.length > 0 ? settle.insertRevisionRounds(tx, revisionRounds) : null,
     agentIds.length > 0 ? lanes.lockLanes(tx, projectId, agentIds) : null,

@@ -44,7 +44,7 @@ export async function findOverAttempts(deps: Deps, attempts: readonly AttemptRef
   const known = new Map(rows.map((row) => [row.subtaskId, row]))
   return attempts.filter((attempt) => {
     const row = known.get(attempt.subtaskId)
-    return row !== undefined && !(row.isRunning && row.attempt === attempt.attempt)
+    return row !== undefined && !row.hasContinuation && !(row.isRunning && row.attempt === attempt.attempt)
   })
 }
 

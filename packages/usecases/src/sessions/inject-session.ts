@@ -54,6 +54,8 @@ export interface InjectionRequest {
   leavesTasks?: boolean
   /** Delivers nothing unless a task, an update or a result waits: a guide alone is not worth another turn of the agent. */
   isWhenStopping?: boolean
+  /** Called where the uses of tools by the session are watched. */
+  onWatched?: () => Promise<void>
   /** Asked last, before the commit. False means that the caller is gone: the transaction is rolled back. */
   isAwaited?: () => boolean
 }
@@ -78,6 +80,7 @@ export async function injectSession(ctx: Ctx, sessionId: string, request: Inject
   }
   // Most requests end here, without a transaction and without a lock: what is written after this look is for the next one.
   const seen = await look(ctx, sessionId, request)
+  if (seen.toolUses) await request.onWatched?.()
   return seen.isNothing ? NOTHING : await inProject(ctx, (tx) => inject(ctx, tx, sessionId, request, seen))
 }
 

@@ -262,7 +262,7 @@ describe('a long delivery', () => {
     const receipts = async () => (await listTaskUpdates(harness.ctx, task.id, { limit: 9 })).items.map(({ status }) => status)
     const first = await take('PostToolUse', { sessionId })
     expect(first?.context).toContain('b'.repeat(4_000))
-    expect(first?.context).not.toContain('ccc')
+    expect(first?.context).not.toContain('c'.repeat(100))
     expect((await receipts()).toSorted()).toEqual(['delivered', 'delivered', 'queued', 'queued'])
     const second = await take('PostToolUse', { sessionId })
     expect(second?.context.length).toBeLessThan(10_000)
@@ -892,5 +892,99 @@ describe('a check-in in what was said last', () => {
     const result = `<npl-block type="result" task-id="${task.id}">\n{"result": "x"}\n</npl-block>`
     expect(await stop(sessionId, `${checkIn(task, '- ✅ The trees are fine')}\n${result}`)).toBeNull()
     expect((await getTask(harness.ctx, task.id)).status).toBe('completed')
+  })
+})
+
+describe('a session that goes in circles', () => {
+  let uses = 0
+  const fail = (sessionId: string, command: string, more: Partial<HookCall> = {}) =>
+    take('PostToolUseFailure', {
+      sessionId,
+      toolName: 'Bash',
+      toolInput: { command },
+      toolUseId: `use-${++uses}`,
+      error: 'Exit code 1: cannot find module left-pad',
+      ...more,
+    })
+  const succeed = (sessionId: string, command: string) =>
+    take('PostToolUse', { sessionId, toolName: 'Bash', toolInput: { command }, toolUseId: `use-${++uses}`, toolResponse: {} })
+  const contexts = (answers: Awaited<ReturnType<typeof take>>[]) => answers.map((answer) => answer?.context ?? '')
+  const watched = (sessionId: string) => harness.admin`select from session_tool_uses where session_id = ${sessionId}`
+  /** A session that has received the brief of its task. */
+  async function working() {
+    const sessionId = newSession()
+    const { id } = await assigned(sessionId)
+    await take('UserPromptSubmit', { sessionId })
+    return { sessionId, id }
+  }
+
+  it('gets a note at the third failure with the guides that match, once, and loses its task at the sixth with the evidence', async () => {
+    await createTsg(harness.ctx, { tsgId: 'module-is-missing', title: 'Missing module', content: 'x', patterns: ['cannot find module'] })
+    const { sessionId, id } = await working()
+    const answers = contexts([
+      await fail(sessionId, 'npm test'),
+      await fail(sessionId, 'npm test'),
+      await fail(sessionId, 'npm test'),
+      await fail(sessionId, 'npm test'),
+      await fail(sessionId, 'npm test'),
+    ])
+    expect(answers.map((text) => text.includes('You are going in circles: Bash with the same arguments failed 3 times'))).toEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+    ])
+    expect(answers[2]).toContain('read_tsg("module-is-missing")')
+    expect((await getTask(harness.ctx, id)).status).toBe('in_progress')
+    const [last] = contexts([await fail(sessionId, 'npm test')])
+    expect(last).toContain(`Your task ${id} was taken from you and is pending again.`)
+    const evidence =
+      'It went in circles: Bash with the same arguments failed 6 times in the same way (steps 1 to 6).\nArguments: {"command":"npm test"}\nFailure: Exit code 1'
+    expect(await getTask(harness.ctx, id)).toMatchObject({ status: 'pending', subagentSessionId: null, lastError: expect.stringContaining(evidence) })
+    expect(await watched(sessionId)).toHaveLength(0)
+  })
+
+  it('is not one whose uses succeed in between, differ, or are reported twice', async () => {
+    const { sessionId, id } = await working()
+    await fail(sessionId, 'npm test')
+    await fail(sessionId, 'npm test', { toolUseId: 'twice' })
+    await fail(sessionId, 'npm test', { toolUseId: 'twice' })
+    await succeed(sessionId, 'npm install')
+    await fail(sessionId, 'npm test')
+    await fail(sessionId, 'npm run build')
+    await fail(sessionId, 'npm test', { error: 'Exit code 2' })
+    await fail(sessionId, 'npm test')
+    expect((await listTaskUpdates(harness.ctx, id, { limit: 10 })).items).toEqual([])
+  })
+
+  it('is not watched without a task, as a run, and after twenty successes', async () => {
+    const idle = newSession()
+    for (let time = 0; time < 6; time += 1) await fail(idle, 'npm test')
+    const { run, own } = await running()
+    for (let time = 0; time < 6; time += 1) await take('PostToolUseFailure', { toolName: 'Bash', toolInput: {}, error: 'no' }, own)
+    const { sessionId } = await working()
+    await succeed(sessionId, 'true')
+    expect(await watched(sessionId)).toHaveLength(0)
+    await fail(sessionId, 'npm test')
+    expect(await watched(sessionId)).toHaveLength(1)
+    for (let time = 0; time < 20; time += 1) await succeed(sessionId, 'true')
+    for (const each of [idle, `subtask-${run.id}`, sessionId]) expect(await watched(each)).toHaveLength(0)
+  })
+
+  it('gets one note where its tools fail at the same time', async () => {
+    const { sessionId, id } = await working()
+    await Promise.all(Array.from({ length: 5 }, () => fail(sessionId, 'npm test')))
+    expect((await listTaskUpdates(harness.ctx, id, { limit: 10 })).items).toHaveLength(1)
+  })
+
+  it('is forgotten a day later', async () => {
+    const { sessionId } = await working()
+    await fail(sessionId, 'npm test')
+    await advanceClock(harness.admin, '25 hours')
+    const { sessionId: other } = await working()
+    await fail(other, 'npm test')
+    await resetClock(harness.admin)
+    expect([(await watched(sessionId)).length, (await watched(other)).length]).toEqual([0, 1])
   })
 })

@@ -24,6 +24,7 @@ import { attributeToOnlyTask, bindAgentCall, closeAgentCalls, openAgentCall } fr
 import { findToolDenial } from './find-tool-denial.ts'
 import { acknowledgeInjection, injectSession } from './inject-session.ts'
 import { postMessage } from './messages.ts'
+import { watchFailure, watchSuccess } from './watch-tool-uses.ts'
 
 /** The answer for Claude Code. */
 export interface HookAnswer {
@@ -61,11 +62,13 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
     briefed = null,
     namedInput = null,
     complaints = [],
+    onWatched,
   }: {
     isWhenStopping?: boolean
     briefed?: BriefedInput | null
     namedInput?: Record<string, unknown> | null
     complaints?: string[]
+    onWatched?: () => Promise<void>
   } = {}) => {
     const handIn = hasScope(ctx.actor, 'tasks:write') ? 'call_or_block' : 'call'
     const delivery = { ack: 'manual', leaseSeconds: ANSWER_LEASE_SECONDS, messages: [], handIn, leavesTasks: isSubtask(ctx) } as const
@@ -76,7 +79,13 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
       lengthMax = left
       return true
     })
-    const { text, claimId } = await injectSession(ctx, sessionId, { ...delivery, lengthMax, isWhenStopping, isAwaited })
+    const { text, claimId } = await injectSession(ctx, sessionId, {
+      ...delivery,
+      lengthMax,
+      isWhenStopping,
+      isAwaited,
+      ...(onWatched !== undefined && { onWatched }),
+    })
     const context = [...shown, ...(text === '' ? [] : [text])].join('\n\n')
     const updatedInput = briefed?.input ?? namedInput
     if (context === '' && updatedInput === null) return null
@@ -92,11 +101,12 @@ export async function takeHookEvent(ctx: Ctx, call: HookCall, isAwaited: () => b
     case 'PostToolUse':
       await bindNamed(ctx, call, sessionId)
       await endAgentCall(ctx, call)
-      return await undelivered()
-    case 'PostToolUseFailure':
+      return await undelivered({ onWatched: () => watchSuccess(ctx, sessionId, call) })
+    case 'PostToolUseFailure': {
       await endAgentCall(ctx, call)
-      if (call.error !== null) await scanHookFailure(ctx, sessionId, call.error)
-      return await undelivered()
+      const taken = call.error === null ? null : await scanHookFailure(ctx, sessionId, call, call.error)
+      return await undelivered({ complaints: taken === null ? [] : [taken] })
+    }
     case 'PreToolUse': {
       const denied = await findToolDenial(ctx, call)
       if (denied !== null) return { event, denied, context: '', updatedInput: null, onSent: null }
@@ -212,16 +222,20 @@ function tasksNamedIn(blocks: readonly NplBlock[]): string[] {
 }
 
 /**
- * Leaves a session notices of the guides that match the failure of a tool. It commits before the delivery of updates, because the failure is
+ * Leaves a session notices of the guides that match the failure of a tool, and looks whether the session goes in circles. Returns why its task was taken from it, if it was. It commits before the delivery of updates, because the failure is
  * not reported again if that delivery takes too long.
  *
  * @throws DomainError `forbidden`, `not_found` for a sub-agent's own credential in another session than its own
  */
-async function scanHookFailure(ctx: Ctx, sessionId: string, error: string): Promise<void> {
+async function scanHookFailure(ctx: Ctx, sessionId: string, call: HookCall, error: string): Promise<string | null> {
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)
   const { actor } = ctx
-  await inProject(ctx, (tx) => surfaceTsgs(ctx, tx, { projectId: actor.projectId, actor, sessionId }, [error]))
+  return await inProject(ctx, async (tx) => {
+    const taken = isSubtask(ctx) ? null : await watchFailure(ctx, tx, sessionId, call)
+    await surfaceTsgs(ctx, tx, { projectId: actor.projectId, actor, sessionId }, [error])
+    return taken
+  })
 }
 
 /**

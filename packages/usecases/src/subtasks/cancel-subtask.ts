@@ -1,4 +1,4 @@
-import { inbox, type LockedSubtask, outbox, questions, settle, subtasks, type Tx, tasks, updates } from '@muster/db'
+import { bodies, inbox, type LockedSubtask, outbox, questions, settle, subtasks, type Tx, tasks, updates } from '@muster/db'
 import { DomainError, isTerminal, type NewEvent, requireFound, requireOwnSubtask, requireScope, type Subtask, subtaskSessionId } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { returnTaskToPending } from '../assignments/unassign-task.ts'
@@ -8,7 +8,7 @@ import { wakeAfterCommit } from '../events/wake.ts'
 import { grantFreePermits } from './grant-permits.ts'
 
 /**
- * Cancels a subtask. A pending one ends at once and frees its permit. A running one is asked to stop, and its worker ends it. The first
+ * Cancels a subtask. A pending or waiting one ends at once and frees its permit. A running one is asked to stop, and its worker ends it. The first
  * commit wins.
  *
  * @throws DomainError `not_found`, `not_cancellable` once it has ended
@@ -26,11 +26,11 @@ export async function cancelSubtask(ctx: Ctx, id: string): Promise<{ subtask: Su
       throw new DomainError('not_cancellable', `This subtask has already ended as ${row.status}.`, { status_now: row.status })
     }
     // A running subtask returns its task when it ends.
-    if (row.status === 'pending' && task?.subtaskId === id && task.subagentSessionId === subtaskSessionId(id)) {
+    if (row.status !== 'running' && task?.subtaskId === id && task.subagentSessionId === subtaskSessionId(id)) {
       await returnTaskToPending(ctx, tx, projectId, task.id, 'The subtask that was to run it was cancelled.', ctx.actor)
     }
     await cancelLockedSubtask(ctx, tx, projectId, row, ctx.actor)
-    return { subtask: (await subtasks.findSubtask(tx, id)) as Subtask, cancelled: row.status === 'pending' }
+    return { subtask: (await subtasks.findSubtask(tx, id)) as Subtask, cancelled: row.status !== 'running' }
   })
 }
 
@@ -50,7 +50,8 @@ export async function cancelLockedSubtask(deps: Deps, tx: Tx, projectId: string,
     }
     tx.afterCommit(() => deps.notifier.notify('cancel', row.id))
   } else {
-    await subtasks.cancelPending(tx, row.id)
+    await subtasks.cancelWithoutRun(tx, row.id)
+    if (row.continuationBodyId !== null) await bodies.deleteBodies(tx, [row.continuationBodyId])
     await inbox.insertSubtaskItem(tx, projectId, deps.newId(), row.id)
     const expired = await updates.expireUpdates(tx, projectId, [row.id])
     const events = [

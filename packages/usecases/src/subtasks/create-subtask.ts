@@ -9,12 +9,13 @@ import {
   type Scope,
   type Subtask,
 } from '@muster/domain'
-import { type RunJobs, runQueue } from '@muster/jobs'
+import type { RunJobs } from '@muster/jobs'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
-import { grantProjectPermitsSoon } from './grant-permits.ts'
+import { grantProjectPermitsSoon, takeLaterPermit } from './grant-permits.ts'
+import { type Asking, reserveBudgets } from './reserve-budgets.ts'
 
 export interface NewSubtask {
   /** Its id, of which the caller wants to know before it exists. Default: a new one. */
@@ -47,7 +48,7 @@ export const DEFAULT_MAX_STEPS = 50
 /**
  * Accepts a subtask: row, event and, if its lane has a free permit, the job, in one commit. [011] spawn_task
  *
- * @throws DomainError `subtasks_disabled`, `spawn_blocked`, `forbidden`, `pending_limit_reached`, and what `engageSubagent` refuses
+ * @throws DomainError `subtasks_disabled`, `spawn_blocked`, `forbidden`, `pending_limit_reached`, `budget_exhausted`, and what `engageSubagent` refuses
  */
 export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtask> {
   if (input.subagent !== undefined) return await createRun(ctx, input, input.subagent)
@@ -125,12 +126,11 @@ export function prepareRun(ctx: Ctx, input: Omit<NewSubtask, 'runner'>, scope: S
 }
 
 /** A row that is ready to be inserted, with the context of its caller. */
-export interface Prepared {
+export interface Prepared extends Asking {
   ctx: Ctx
-  row: NewSubtaskRow
 }
 
-/** The outcome for one subtask of a batch: accepted, or refused because of the limit of pending subtasks. */
+/** The outcome for one subtask of a batch: accepted, or refused because of the limit of pending subtasks or a budget. */
 export type Spawned = { answer: Subtask } | { error: DomainError }
 
 export function unwrap(spawned: Spawned | undefined): Subtask {
@@ -143,25 +143,43 @@ export function unwrap(spawned: Spawned | undefined): Subtask {
 export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<Spawned[]> {
   const defaults = lanes.laneDefaults(deps.settings)
   const agentIds = prepared.map(({ row }) => row.agentId)
-  const ids = prepared.map(({ row }) => row.id)
-  // Each statement sees what the one before it has waited for or written.
-  const [, inserted] = await pipeline([
+  const insert = (rows: readonly Prepared[], isReserved: boolean) =>
+    [
+      spawn.insertSubtasks(tx, projectId, rows.map(withCreatedEvent), defaults, deps.settings.SUBTASK_AGEING_SECONDS, isReserved),
+      deps.runJobs.insertForRows(
+        tx,
+        rows.map(({ row }) => row.id),
+      ),
+    ] as const
+  let asking = prepared
+  let overBudget = new Map<string, DomainError>()
+  // Each statement sees what the one before it has waited for or written. Almost no project has a budget, so the rows are sent with the lock, and
+  // are not inserted where there is one.
+  const mayHaveRoom = prepared.every(({ taskBudget }) => taskBudget === undefined)
+  let [hasBudget, inserted = new Map<string, spawn.InsertedSubtask>()] = await pipeline([
     lanes.lockProjectLanes(tx, projectId, agentIds, defaults),
-    spawn.insertSubtasks(tx, projectId, prepared.map(withCreatedEvent), defaults, deps.settings.SUBTASK_AGEING_SECONDS),
-    deps.runJobs.insertForRows(tx, ids),
+    ...(mayHaveRoom ? insert(prepared, false) : []),
   ])
+  if (hasBudget || !mayHaveRoom) {
+    const { reserved, refusals } = await reserveBudgets(tx, projectId, prepared)
+    if (reserved.length > 0) [inserted] = await pipeline(insert(reserved, true))
+    asking = reserved
+    overBudget = refusals
+  }
+  const rowsById = new Map(asking.map(({ row }) => [row.id, row]))
   let hasPermits = false
   const spawned: Spawned[] = []
-  const refusals = new Map<string, DomainError>()
-  for (const { row } of prepared) {
+  const fullLanes = new Map<string, DomainError>()
+  for (const { row: asked } of prepared) {
+    const row = rowsById.get(asked.id) ?? asked
     const accepted = inserted.get(row.id)
     if (accepted === undefined) {
-      const error = refusals.get(row.agentId) ?? (await isFull(tx, projectId, row.agentId, defaults))
-      refusals.set(row.agentId, error)
+      const error = overBudget.get(row.id) ?? fullLanes.get(row.agentId) ?? (await isFull(tx, projectId, row.agentId, defaults))
+      if (!overBudget.has(row.id)) fullLanes.set(row.agentId, error)
       spawned.push({ error })
       continue
     }
-    const hasTaken = accepted.outranksHolder && (await takePermit(deps, tx, projectId, row, accepted.rankAt))
+    const hasTaken = accepted.outranksHolder && (await takeLaterPermit(deps, tx, projectId, row, accepted.rankAt))
     hasPermits ||= accepted.hasPermit || hasTaken
     spawned.push({ answer: toNewSubtask(row, accepted.createdAt) })
   }
@@ -174,16 +192,6 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
 function withCreatedEvent({ ctx, row }: Prepared) {
   const { priority, runner, subagentName: name, subagentVersion: version } = row
   return { row, created: subtaskEvent('subtask.created', row, ctx.actor, { priority, runner, ...(name === null ? {} : { subagent: { name, version } }) }) }
-}
-
-/** Gives a subtask the permit of a waiting one of its lane that ranks later. Returns false if a worker has claimed that one meanwhile. */
-async function takePermit(deps: Deps, tx: Tx, projectId: string, row: NewSubtaskRow, rankAt: Date): Promise<boolean> {
-  const taken = await lanes.takePermitFromLater(tx, projectId, row.agentId, rankAt)
-  if (taken === null) return false
-  await deps.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
-  await lanes.givePermit(tx, row.id, row.jobId)
-  await deps.runJobs.insertForRows(tx, [row.id])
-  return true
 }
 
 async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lanes.LaneDefaults): Promise<DomainError> {

@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable, lanes, pipeline, type Tx, transaction } from '@muster/db'
-import type { RunJobs } from '@muster/jobs'
+import { type RunJobs, runQueue } from '@muster/jobs'
 import type { Deps } from '../core/ctx.ts'
 
 /** Grants the free permits of lanes to their waiting subtasks. Takes the locks of the lanes; locks of rows come before. */
@@ -7,6 +7,25 @@ export async function grantFreePermits(deps: Deps, tx: Tx, projectId: string, ag
   const { count, isLeftToProject } = await grantUnderLock(deps, tx, projectId, agentIds)
   if (isLeftToProject) tx.afterCommit(() => grantProjectPermitsSoon(deps, projectId))
   if (count > 0) tx.afterCommit(() => deps.notifier.notify('run'))
+}
+
+/**
+ * Gives a subtask the permit of an unclaimed one of its lane that ranks after `rankAt`. The lane must be locked. Returns false if none has a permit, or if a
+ * worker is claiming it.
+ */
+export async function takeLaterPermit(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  row: { id: string; agentId: string; jobId: string },
+  rankAt: Date,
+): Promise<boolean> {
+  const taken = await lanes.takePermitFromLater(tx, projectId, row.agentId, rankAt)
+  if (taken === null) return false
+  await deps.runJobs.deleteWaiting(tx, runQueue(taken.runner, projectId), [taken.jobId])
+  await lanes.givePermit(tx, row.id, row.jobId)
+  await deps.runJobs.insertForRows(tx, [row.id])
+  return true
 }
 
 /**

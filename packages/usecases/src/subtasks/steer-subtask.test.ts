@@ -142,7 +142,7 @@ describe('a note to a running subtask', () => {
     const run = await running()
     await steer(run.id, 'one')
     expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: 1 }])).toEqual([
-      { subtaskId: run.id, attempt: 1, isRunning: true, cancelRequested: false, updateSeq: 1, taskHasUpdates: false },
+      { subtaskId: run.id, attempt: 1, isRunning: true, hasContinuation: false, cancelRequested: false, updateSeq: 1, taskHasUpdates: false },
     ])
     expect(await lookAtRuns(harness.deps, [{ subtaskId: run.id, attempt: 2 }])).toEqual([])
   })

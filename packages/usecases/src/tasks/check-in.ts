@@ -5,6 +5,7 @@ import {
   type CriterionReport,
   checkInProblem,
   DomainError,
+  isChecked,
   matchLines,
   type NewEvent,
   type NplBlock,
@@ -170,7 +171,8 @@ function withStates(criteria: readonly Criterion[], spokenOf: readonly Criterion
   const texts = new Map(spokenOf.map((criterion) => [criterion.id, criterion.text]))
   const states = new Map(reports.map((report) => [report.criterionId, report.state]))
   return criteria.map((criterion) => {
-    const state = states.get(criterion.id)
+    // What a check decides, a report does not.
+    const state = isChecked(criterion) ? undefined : states.get(criterion.id)
     return state === undefined || texts.get(criterion.id) !== criterion.text ? criterion : { ...criterion, state }
   })
 }

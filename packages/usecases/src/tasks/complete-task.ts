@@ -1,6 +1,7 @@
 import { injections, type LockedTask, outbox, type Tx, tasks } from '@muster/db'
 import {
   DomainError,
+  isChecked,
   type NewEvent,
   notFound,
   type OutputProblem,
@@ -18,6 +19,7 @@ import { taskEvent } from '../events/event-data.ts'
 import { wakeAfterCommit } from '../events/wake.ts'
 import { evaluateCompletion } from './evaluate-completion.ts'
 import { finishTask, isHeldByEndedRun, lockForCompletion, outputsMissing, reportTask } from './finish-task.ts'
+import { insertChecks } from './insert-checks.ts'
 import { decideLockedReview } from './review-task.ts'
 
 /** What becomes of an attempt to complete a task. Only `outcome` has changed anything. */
@@ -83,7 +85,8 @@ export async function completeTask(
 
 /**
  * Completes a task in the caller's transaction if its outputs fit the locked revision; changes nothing otherwise. With `review: auto` the
- * evaluation decides at once, unless a judge is asked as well. A caller that locks tasks first must call `lockForCompletion` before that.
+ * evaluation decides at once, unless a judge is asked as well. Where a criterion names a check, the task is in review until the checks have ended,
+ * whatever its review mode. A caller that locks tasks first must call `lockForCompletion` before that.
  *
  * @throws DomainError `not_found`
  */
@@ -100,7 +103,8 @@ export async function completeTaskInTransaction(
   const problems = outputProblems(task.requiredOutputs, outputs)
   if (problems.length > 0) return { problems }
   const { evaluation, row, judge } = await evaluate(task)
-  if (task.review === 'none') {
+  const waitsForChecks = evaluation.criteria.some(isChecked)
+  if (task.review === 'none' && !waitsForChecks) {
     await finishTask(deps, tx, task, { status: 'completed', outputs, summary, lastError: null }, actor)
     return { outcome: 'completed' }
   }
@@ -108,6 +112,16 @@ export async function completeTaskInTransaction(
   const events = [taskEvent('task.in_review', { ...task, status: 'in_review' }, actor, { summary, review: task.review })]
   await outbox.publish(tx, projectId, events)
   wakeAfterCommit(deps, tx, events)
+  if (waitsForChecks) {
+    // They decide, and report, when they have ended.
+    await insertChecks(deps, tx, task, {
+      criteria: evaluation.criteria,
+      evaluationId: row.id,
+      subtaskId: row.subtaskId,
+      place: hasRunEnded ? (deps.place ?? null) : null,
+    })
+    return { outcome: 'in_review' }
+  }
   if (task.review === 'manual' || judge !== null) {
     await reportTask(deps, tx, task, 'in_review')
     return { outcome: 'in_review' }

@@ -58,6 +58,8 @@ async function store(ctx: Ctx, tx: Tx, id: string, workspace: string, { cleaned,
     review: cleaned.review,
     clientCwd: cleaned.clientCwd,
     workspace,
+    budgetMaxTokens: cleaned.budgetMaxTokens,
+    budgetMaxCostMicros: cleaned.budgetMaxCostMicros,
     metadata: cleaned.metadata,
   }
   await tasks.insertTask(tx, row)

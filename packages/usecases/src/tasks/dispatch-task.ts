@@ -1,5 +1,15 @@
 import { assignments, type LockedTask, outbox, tasks } from '@muster/db'
-import { DomainError, requireController, requireScope, type Subtask, subtaskSessionId, type TaskPriority, type TaskStatus, taskOfBrief } from '@muster/domain'
+import {
+  DomainError,
+  requireController,
+  requireScope,
+  type Subtask,
+  type SubtaskBudget,
+  subtaskSessionId,
+  type TaskPriority,
+  type TaskStatus,
+  taskOfBrief,
+} from '@muster/domain'
 import { unassign } from '../assignments/unassign-task.ts'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { taskEvent } from '../events/event-data.ts'
@@ -51,8 +61,12 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
       }),
     ])
     // Last, since it takes the lane's lock. A refusal takes everything back.
-    return unwrap((await insertPrepared(ctx, tx, projectId, [{ ctx, row }]))[0])
+    return unwrap((await insertPrepared(ctx, tx, projectId, [{ ctx, row, taskBudget: budgetOf(task) }]))[0])
   })
+}
+
+function budgetOf({ budgetMaxTokens: maxTokens, budgetMaxCostMicros: maxCostUsdMicros }: LockedTask): SubtaskBudget | undefined {
+  return maxTokens === null && maxCostUsdMicros === null ? undefined : { maxTokens, maxCostUsdMicros }
 }
 
 /** A task is run by one subtask at a time. */

@@ -255,7 +255,7 @@ describe('while a judge is asked, a task with review: auto', () => {
   /** With a judge that finds every criterion met. */
   const withCriteria = (task: Task, output: string) =>
     evaluate({
-      output,
+      output: `The log says: It compiles.\n${output}`,
       criteria: task.criteria,
       criteriaRevision: 1,
       judgeVerdicts: task.criteria.map(({ id }) => ({ criterionId: id, verdict: 'met', quote: 'It compiles.' })),

@@ -1,5 +1,5 @@
 import { assignments, bodies, checkIns, type LockedTask, outbox, type Tx, taskRevisions } from '@muster/db'
-import { completionText, earlierLines, findBlocks, outputChecks } from '@muster/domain'
+import { completionText, earlierLines, findBlocks, isChecked, outputChecks } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { evaluateOutput, evaluationEvent, judgeFor, type MadeEvaluation, readProjectRules, storeEvaluations } from '../evaluations/evaluate-output.ts'
 import { type SaidOfTask, saidOfTask, takeCheckIn } from './check-in.ts'
@@ -36,7 +36,9 @@ export async function evaluateCompletion(
   )
   const outputBodyId = bodies.needsBody(output) ? ctx.newId() : null
   if (outputBodyId !== null) await bodies.insertBody(tx, projectId, outputBodyId, output)
-  const made = { evaluation, row: { ...row, output: outputBodyId === null ? output : null, outputBodyId }, judge: judgeFor(projectRules, evaluation) }
+  // Where there are checks, a judge is asked once they have ended.
+  const judge = evaluation.criteria.some(isChecked) ? null : judgeFor(projectRules, evaluation)
+  const made = { evaluation, row: { ...row, output: outputBodyId === null ? output : null, outputBodyId }, judge }
   await storeEvaluations(ctx, tx, projectId, [made])
   await outbox.publish(tx, projectId, [evaluationEvent(made.row, ctx.actor)])
   if (said !== null) await takeCheckIn(ctx, tx, task, said.blocks, { content: said.text, sessionId: ctx.actor.lineage?.sessionId ?? sessionId })

@@ -44,7 +44,7 @@ export type ExpectedRevision = readonly number[] | 'any' | undefined
 
 export interface RevisedTask {
   task: Task
-  /** Null if no visible part of the brief changed: priority, metadata and dependencies are not shown in it. */
+  /** Null if no visible part of the brief changed: priority, budget, metadata and dependencies are not shown in it. */
   update: Update | null
   diff: BriefDiff
 }
@@ -113,6 +113,8 @@ async function writeRevision(
     context: hasNewContext ? cleaned.context : locked.context,
     warnings: hasNewContext ? warnings : locked.warnings,
     clientCwd: cleaned.clientCwd,
+    budgetMaxTokens: cleaned.budgetMaxTokens,
+    budgetMaxCostMicros: cleaned.budgetMaxCostMicros,
     metadata: cleaned.metadata,
   }
   const diff = diffBrief(before, { ...before, ...fields, dependsOn: blockers === null ? before.dependsOn : cleaned.dependsOn.toSorted() })
@@ -125,7 +127,7 @@ async function writeRevision(
 
 /**
  * Records the revision that was just written to a locked task, publishes its event, and queues an update with the new state of the changed
- * fields. A change of priority, metadata or dependencies alone queues none, because the brief does not show them.
+ * fields. A change of priority, budget, metadata or dependencies alone queues none, because the brief does not show them.
  */
 export async function recordRevision(deps: Deps, tx: Tx, locked: LockedTask, diff: BriefDiff, actor: Sender): Promise<{ task: Task; update: Update | null }> {
   const { id, projectId, revision } = locked

@@ -43,7 +43,7 @@ export async function validateTask(ctx: Ctx, fields: BriefFields, problems: read
  */
 export async function validateBrief(ctx: Ctx, fields: BriefFields, known: readonly FieldProblem[] = []): Promise<ValidatedTask> {
   const at = await clock.readClock(ctx.db)
-  const { cleaned, problems, warnings } = cleanBrief(fields, at)
+  const { cleaned, problems, warnings } = cleanBrief(fields, at, Object.keys(ctx.settings.CHECKS))
   const all = [...known, ...problems, ...(problems.length === 0 ? await unknownRefs(ctx, cleaned) : [])]
   const checks = await checkFiles(briefFiles(cleaned.context, cleaned.clientCwd), ctx.settings.WORKSPACE_ROOTS)
   // A file that the server may not look for is no fault of the brief.

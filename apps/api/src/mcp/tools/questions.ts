@@ -1,3 +1,4 @@
+import { DomainError, ownSubjectId } from '@muster/domain'
 import { answerQuestion, askAboutSubtask, askAboutTask, listQuestions } from '@muster/usecases'
 import { z } from 'zod'
 import { printableId, uuid } from '../../http/schemas.ts'
@@ -17,14 +18,24 @@ const question = z.looseObject({ question_id: z.string(), status: z.string() })
 export const askTool = mcpTool({
   name: 'ask',
   title: 'Ask a question',
-  description: 'Asks the session that gave you the work, or asks it to approve exactly these arguments. Go on meanwhile: the answer arrives as an update.',
+  description:
+    'Asks the session that gave you the work, or asks it to approve exactly these arguments. The answer arrives as an update. Go on meanwhile, or send wait: true and end your turn.',
   effect: 'adds',
   tier: 'standard',
   scopes: ['tasks:write'],
   forSubagents: 'all',
-  input: z.strictObject({ id: uuid('Of the task or the subtask that you work on.'), ...newTaskQuestionSchema.shape }),
+  input: z.strictObject({
+    id: uuid('Of the task or the subtask that you work on. Not needed with its own credential.').optional(),
+    ...newTaskQuestionSchema.shape,
+    wait: z
+      .boolean()
+      .default(false)
+      .describe('True if you cannot go on without the answer. A run of this server then stops without a process, and goes on when the answer comes.'),
+  }),
   output: question,
-  async handle({ ctx }, { id, ...asked }) {
+  async handle({ ctx }, { id: given, wait: _, ...asked }) {
+    const id = given ?? ownSubjectId(ctx.actor)
+    if (!id) throw new DomainError('validation_failed', 'id is required: say which task or subtask the question is about.')
     const { kind } = await findByAnyId(ctx, id, ['task', 'subtask'])
     const ask = kind === 'task' ? askAboutTask : askAboutSubtask
     return presentQuestion(await ask(ctx, id, toNewQuestion(asked)))

@@ -15,6 +15,8 @@ const successWithStatus = z.object({ success: z.boolean(), status: z.string() })
 /** Fields of a brief that the tools call otherwise. */
 const BRIEF_NAMES = { acceptance_criteria: 'acceptance', required_outputs: 'outputs', parent_session_id: 'parent_session' }
 
+const acceptance = z.union([z.string(), z.strictObject({ text: z.string(), check: z.string().nullish() })])
+
 export const createTaskTool = mcpTool({
   name: 'create_task',
   title: 'Create a task',
@@ -27,7 +29,7 @@ export const createTaskTool = mcpTool({
   input: z.strictObject({
     title: z.string(),
     instructions: z.string(),
-    acceptance: z.array(z.string()).describe('Acceptance criteria.'),
+    acceptance: z.array(acceptance).describe('Acceptance criteria: texts, or {text, check} with a check of the server that decides it.'),
     outputs: z
       .array(z.union([z.string(), z.looseObject({})]))
       .optional()
@@ -109,7 +111,7 @@ export const updateTaskTool = mcpTool({
   input: z.strictObject({
     task_id: taskId,
     instructions: z.string().optional().describe('Replaces the instructions.'),
-    acceptance: z.array(z.string()).optional().describe('Replaces the list.'),
+    acceptance: z.array(acceptance).optional().describe('Replaces the list. What keeps its text keeps its check.'),
   }),
   output: z.object({ success: z.boolean(), update_id: z.string().nullable(), revision: z.number() }),
   async handle({ ctx }, { task_id: id, instructions, acceptance }) {

@@ -63,6 +63,8 @@ describe('POST /evaluations', () => {
         })),
         threshold: 0.6,
         approve_at: 0.8,
+        trust: 'evidence',
+        review_of: null,
         full_payload: output,
       })
       expect((await own.send('GET', `/evaluations/${body.evaluation_id}`)).body).toEqual((({ full_payload: _, ...rest }) => rest)(body))

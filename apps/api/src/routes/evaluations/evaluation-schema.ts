@@ -4,6 +4,7 @@ import {
   EVALUATION_ORIGINS,
   EVALUATION_WARNING_CODES,
   JUDGEMENT_STATUSES,
+  TRUSTS,
   toStorableText,
   VERDICT_METHODS,
   VERDICTS,
@@ -77,11 +78,14 @@ const criterionVerdictSchema = component(
     text: z.string(),
     source: z.enum(CRITERION_SOURCES),
     required: z.boolean(),
+    check: z.string().optional().describe('The check that decides it. Absent if none does.'),
     verdict: verdictSchema,
     evidence: z.string().nullable().describe('The evidence: a quote of the agent, of the output, or of the schema validator.'),
     method: z
       .enum(VERDICT_METHODS)
-      .describe('check_in: the agent’s own report. schema: an output was validated. judge: a model read the output; a met quotes it.'),
+      .describe(
+        'check_in: the agent’s own report. schema: an output was validated. check: a program was executed. judge: a model read the output; a met quotes it. person: a review says it.',
+      ),
   }),
 )
 
@@ -139,7 +143,7 @@ const judgementSchema = component(
 
 const SUMMARY_FIELDS = {
   evaluation_id: z.uuid(),
-  origin: z.enum(EVALUATION_ORIGINS).describe('The cause: a request, a stored message, the result of a subtask, or the completion of a task.'),
+  origin: z.enum(EVALUATION_ORIGINS).describe('The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.'),
   task_id: z.uuid().nullable(),
   subtask_id: z.uuid().nullable(),
   message_id: z.uuid().nullable(),
@@ -150,7 +154,11 @@ const SUMMARY_FIELDS = {
   summary: z.string().optional().describe('For an output that has to be revised: the problems, and the first and last part of the output.'),
   criteria_revision: z.int().nullable().describe('The task revision whose criteria were applied.'),
   rule_version: z.int().describe('The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.'),
-  judge_of: z.uuid().nullable().describe('The evaluation of the same output to which this one adds the verdicts of a judge.'),
+  judge_of: z.uuid().nullable().describe('The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.'),
+  review_of: z
+    .uuid()
+    .nullable()
+    .describe('The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.'),
   judge: judgementSchema.nullable().describe('Null if no judge was asked.'),
   created_at: time('When it was made.'),
 }
@@ -162,6 +170,12 @@ const DETAIL_FIELDS = {
   criteria: z.array(criterionVerdictSchema).describe('One verdict per criterion, in order.'),
   threshold: z.number().describe('Outputs below this score have to be revised.'),
   approve_at: z.number().describe('Outputs at or above this score are approved.'),
+  trust: z
+    .enum(TRUSTS)
+    .nullable()
+    .describe(
+      'What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.',
+    ),
 }
 
 const SUMMARY_EXAMPLE = {
@@ -177,6 +191,7 @@ const SUMMARY_EXAMPLE = {
   criteria_revision: null,
   rule_version: 2,
   judge_of: null,
+  review_of: null,
   judge: null,
   created_at: '2026-03-02T08:00:09.310Z',
 }
@@ -204,6 +219,7 @@ const EXAMPLE = {
   ],
   threshold: 0.6,
   approve_at: 0.8,
+  trust: 'evidence' as const,
 }
 
 export const evaluationSchema = component('Evaluation', z.object({ ...SUMMARY_FIELDS, ...DETAIL_FIELDS }), EXAMPLE)
@@ -248,6 +264,7 @@ export function presentEvaluationSummary(evaluation: EvaluationSummary): z.outpu
     criteria_revision: evaluation.criteriaRevision,
     rule_version: evaluation.ruleVersion,
     judge_of: evaluation.judgeOf,
+    review_of: evaluation.reviewOf,
     judge:
       judgement === null
         ? null
@@ -263,7 +280,7 @@ export function presentEvaluationSummary(evaluation: EvaluationSummary): z.outpu
 }
 
 export function presentEvaluation(evaluation: StoredEvaluation): z.output<typeof evaluationSchema> {
-  const { warnings, reflection, dimensions, criteria, threshold, approveAt } = evaluation.detail
+  const { warnings, reflection, dimensions, criteria, threshold, approveAt, trust = null } = evaluation.detail
   return {
     ...presentEvaluationSummary(evaluation),
     warnings: warnings.map(({ code, message, criterionId }) => ({ code, message, ...(criterionId === undefined ? {} : { criterion_id: criterionId }) })),
@@ -274,9 +291,14 @@ export function presentEvaluation(evaluation: StoredEvaluation): z.output<typeof
       categories: { ...reflection.categories },
     },
     dimensions,
-    criteria: criteria.map(({ id, text, source, required, verdict, evidence, method }) => ({ id, text, source, required, verdict, evidence, method })),
+    criteria: criteria.map(({ id, text, source, required, check, verdict, evidence, method }) => ({
+      ...{ id, text, source, required },
+      ...(check === undefined ? {} : { check }),
+      ...{ verdict, evidence, method },
+    })),
     threshold,
     approve_at: approveAt,
+    trust,
   }
 }
 

@@ -48,10 +48,56 @@ describe('GET /evaluations/stats', () => {
 
   it('200: counts nothing of another project', async () => {
     expect(await stats({}, await own.api.key(['evaluations:read'], await own.api.stranger()))).toMatchObject({ outputs: 0, groups: [] })
+    expect(await stats({ by: 'agreement' }, await own.api.key(['evaluations:read'], await own.api.stranger()))).toMatchObject({ outputs: 0, cases: [] })
+  })
+
+  it('200: sets verdicts beside what people say in reviews and flags, and links the cases in which they differ', async () => {
+    const door = await startEvaluationsApi(await testDatabase())
+    const get = async () => (await door.send('GET', '/evaluations/stats?by=agreement')).body
+    expect(await get()).toMatchObject({ by: 'agreement', outputs: 0, n: 0, observed_agreement: null, kappa: null, reason: 'too_few', cases: [], is_cut: false })
+    const taskId = await door.task({ acceptance_criteria: ['Links work'], review: 'manual' })
+    const { acceptance_criteria: criteria } = (await door.send('GET', `/tasks/${taskId}`)).body
+    await door.send('POST', `/tasks/${taskId}/complete`, { outputs: {}, summary: checkIn(['- ✅ Links work']) })
+    const said = { criterion_id: criteria[0].id, verdict: 'unmet', comment: 'Two are dead.' }
+    await door.send('POST', `/tasks/${taskId}/review`, { decision: 'request_revision', note: 'Mend them.', criteria: [said] })
+    const subtaskId = await door.complete(reflection('✅'))
+    await door.send('POST', `/subtasks/${subtaskId}/quality-flag`, { quality: 'good' })
+    const body = await get()
+    const pairs = { both_met: 1, only_verdict_met: 1, only_person_met: 0, both_unmet: 0 }
+    const group = { n: 1, kappa: null, reason: 'too_few', observed_agreement: 0, pairs: { ...pairs, both_met: 0 }, undecided: 0, named: 1 }
+    expect(body).toMatchObject({ outputs: 2, n: 2, observed_agreement: 0.5, kappa: null, reason: 'too_few', pairs, named: 0 })
+    expect(body.by_subagent).toMatchObject([{ key: null, n: 2 }])
+    expect(body.by_criterion).toEqual([{ key: 'Links work', outputs: 1, ...group }])
+    expect(body.by_method).toEqual([{ key: 'check_in', outputs: 1, ...group }])
+    const [first, review] = (await door.send('GET', `/evaluations?task_id=${taskId}`)).body.items.reverse()
+    expect(review).toMatchObject({ origin: 'review', review_of: first.evaluation_id, recommendation: 'request_revision' })
+    expect(body.cases).toEqual([
+      {
+        evaluation_id: first.evaluation_id,
+        task_id: taskId,
+        subtask_id: null,
+        subagent: null,
+        criterion: { id: criteria[0].id, text: 'Links work' },
+        verdict: 'met',
+        method: 'check_in',
+        score: 1,
+        recommendation: 'approve',
+        said: { kind: 'verdict', value: 'unmet', comment: 'Two are dead.', author: { kind: 'key', id: expect.any(String) }, at: review.created_at },
+        difference: 1,
+        links: {
+          evaluation: `/evaluations/${first.evaluation_id}`,
+          output: `/evaluations/${first.evaluation_id}/payload`,
+          task: `/tasks/${taskId}`,
+          subtask: null,
+        },
+      },
+    ])
+    expect((await door.send('GET', body.cases[0].links.output)).status).toBe(200)
+    await door.api.close()
   })
 
   it.each([
-    [{ by: 'week' }, '?by', 'must be one of day, subagent, criterion'],
+    [{ by: 'week' }, '?by', 'must be one of day, subagent, criterion, agreement'],
     [{ from: 'yesterday' }, '?from', expect.stringContaining('RFC 3339')],
     [{ to: '2026-02-30T00:00:00Z' }, '?to', expect.stringContaining('RFC 3339')],
     [{ from: '2026-03-02T00:00:00Z', to: '2026-03-02T00:00:00Z' }, '?from', expect.stringContaining('must be before to')],

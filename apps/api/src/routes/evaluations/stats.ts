@@ -1,12 +1,19 @@
 import { RECOMMENDATIONS, VERDICTS } from '@muster/domain'
-import { type EvaluationStats, type EvaluationTally, getEvaluationStats } from '@muster/usecases'
+import { type EvaluationStats, type EvaluationTally, getAgreementStats, getEvaluationStats } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
 import { component, time, toTime } from '../../http/schemas.ts'
+import { agreementStatsSchema, presentAgreementStats } from './agreement-schema.ts'
 
 const instant = z.iso.datetime({ offset: true }).optional()
 
 const evaluationGroupingSchema = component('EvaluationGrouping', z.enum(['day', 'subagent', 'criterion']).describe('How scores are grouped.'))
+
+const statsSchema = () =>
+  component(
+    'AnyEvaluationStats',
+    z.union([evaluationStatsSchema, agreementStatsSchema]).describe('`AgreementStats` for `by=agreement`, otherwise `EvaluationStats`.'),
+  )
 
 const countsOf = <Name extends string>(names: readonly Name[]) => z.object(Object.fromEntries(names.map((name) => [name, z.int()])) as Record<Name, z.ZodInt>)
 
@@ -73,18 +80,23 @@ export const getEvaluationStatsEndpoint = endpoint({
   tag: 'Evaluations',
   summary: 'Compare scores',
   description:
-    'Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups.',
+    'Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with what people say in reviews and quality flags, by criterion, sub-agent and method, and the 20 cases in which they differ most.',
   access: 'evaluations:read',
   query: z.strictObject({
     from: instant.describe('Only outputs first evaluated at or after this time. Default: 30 days before `to`.'),
     to: instant.describe('Only outputs first evaluated before this time. Default: now.'),
-    by: evaluationGroupingSchema.default('day'),
+    by: z
+      .enum([...evaluationGroupingSchema.options, 'agreement'])
+      .default('day')
+      .describe('How scores are grouped; `agreement`: verdicts beside what people say.'),
   }),
   deadlineMs: 10_000,
-  answers: { 200: { description: 'The totals and the groups.', schema: evaluationStatsSchema } },
+  answers: { 200: { description: 'The totals and the groups.', schema: statsSchema() } },
   async handle({ ctx, query }) {
     const at = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
-    return { by: query.by, stats: await getEvaluationStats(ctx, { by: query.by, from: at(query.from), to: at(query.to) }) }
+    const range = { from: at(query.from), to: at(query.to) }
+    if (query.by === 'agreement') return presentAgreementStats(await getAgreementStats(ctx, range))
+    return presentEvaluationStats(query.by, await getEvaluationStats(ctx, { by: query.by, ...range }))
   },
-  answer: ({ by, stats }) => ({ status: 200, body: presentEvaluationStats(by, stats) }),
+  answer: (body) => ({ status: 200, body }),
 })

@@ -7,14 +7,17 @@ import { presentRequiredOutputs, presentSubtask, requiredOutputSchema, subtaskSc
 import { presentUpdate, updateSchema } from '../subtasks/update-schema.ts'
 
 const AMOUNT_MAX = 1_000_000_000_000
+const CONTINUATION_BYTES_MAX = 1_048_576
 
 /** Amounts to add: usage since the last report. */
 const usageDelta = z
   .strictObject({
     input_tokens: z.int().min(0).max(AMOUNT_MAX).default(0),
+    cached_input_tokens: z.int().min(0).max(AMOUNT_MAX).default(0).describe('Of the input tokens, those that the provider read from its cache.'),
     output_tokens: z.int().min(0).max(AMOUNT_MAX).default(0),
     cost_usd: z.number().min(0).max(1_000_000).default(0),
     tool_calls: z.int().min(0).max(1_000_000).default(0),
+    model: text(200).optional().describe('The model that was used. Without `cost_usd`, `GET /usage` prices the tokens by it.'),
   })
   .describe('Usage since the last report: amounts to add, not totals.')
 
@@ -82,6 +85,20 @@ export const failSchema = requestComponent(
 
 export const releaseSchema = requestComponent('ReleaseRequest', z.strictObject({ lease_token: leaseToken }), { lease_token: 'mlt_9YkR…' })
 
+export const waitSchema = requestComponent(
+  'WaitRequest',
+  z.strictObject({
+    lease_token: leaseToken,
+    question_id: z.uuid().describe('A question of this subtask.'),
+    continuation: agentText
+      .refine((given) => Buffer.byteLength(given) <= CONTINUATION_BYTES_MAX, 'must be at most 1 MiB of UTF-8')
+      .optional()
+      .describe('What the next attempt needs to go on from here. It is `brief.continuation.state` of its claim. At most 1 MiB of UTF-8.'),
+    usage: usageDeltaSchema.optional(),
+  }),
+  { lease_token: 'mlt_9YkR…', question_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47', continuation: '{"done":["src/parse.ts"]}' },
+)
+
 const leaseSchema = component(
   'Lease',
   z.object({
@@ -117,6 +134,13 @@ const briefSchema = component(
     revision: z.int().nullable(),
     feedback: z.string().nullable().describe('Why the last result was rejected.'),
     subagent: leaseSubagentSchema.nullable(),
+    continuation: z
+      .object({
+        state: z.string().describe('What the last attempt left with `POST /subtasks/{id}/wait`.'),
+        updates: z.string().describe('What has reached the subtask since: the answer, and other updates. Part of `text` as well.'),
+      })
+      .nullable()
+      .describe('In an attempt that goes on after a wait.'),
   }),
 )
 
@@ -164,6 +188,7 @@ export function presentClaim(claim: ClaimedSubtask): z.output<typeof claimedSubt
       revision: claim.brief.revision,
       feedback: claim.brief.feedback,
       subagent: presentLeaseSubagent(claim.brief.subagent),
+      continuation: claim.brief.continuation,
     },
   }
 }
@@ -181,5 +206,7 @@ export function toUsage(given: z.output<typeof usageDelta> | undefined) {
     outputTokens: given?.output_tokens ?? 0,
     costUsdMicros: toMicros(given?.cost_usd ?? 0),
     toolCalls: given?.tool_calls ?? 0,
+    cachedInputTokens: given?.cached_input_tokens ?? 0,
+    model: given?.model ?? null,
   }
 }

@@ -165,6 +165,40 @@ describe('outside workers', () => {
       expect(answer.body).toMatchObject({ status: 'failed', final_outcome: 'errored', error: 'broken' })
     })
 
+    it('wait 200: waits for the answer to its question, and the next claim has it', async () => {
+      const asked = await api.call('POST', `/subtasks/${id}/questions`, { key, body: { prompt: 'Which colour?', ...lease } })
+      const question_id = asked.body.question_id as string
+      const waiting = await act(id, 'wait', { ...lease, question_id, continuation: 'the walls are done' })
+      expect(waiting.status).toBe(200)
+      expect(waiting.body).toMatchObject({ status: 'waiting', waiting_for: question_id, worker_id: null, failures: 0 })
+      expect((await claim()).status).toBe(204)
+      expect((await api.call('GET', `/subtasks?status=waiting`, { key })).body.items).toMatchObject([{ id }])
+      const boss = await api.key(['tasks:write'])
+      expect((await api.call('POST', `/questions/${question_id}/answer`, { key: boss, body: { answer: 'Black.' } })).status).toBe(200)
+      const again = (await claim({ wait_seconds: 60 })).body
+      expect(again).toMatchObject({ subtask: { id, attempt: 2 }, brief: { continuation: { state: 'the walls are done' } } })
+      expect(again.brief.continuation.updates).toContain('Answer: Black.')
+      expect(again.brief.text).toContain('Answer: Black.')
+      await act(id, 'complete', { lease_token: again.lease.token, result: 'It is black.' })
+    })
+
+    it('wait 404: waits for no question of another subtask', async () => {
+      const other = await spawnExternal(api.ctx)
+      let held = await claim()
+      while (held.body.subtask.id !== other.id) held = await claim()
+      const asked = await api.call('POST', `/subtasks/${other.id}/questions`, { key, body: { prompt: 'Which?', lease_token: held.body.lease.token } })
+      expect((await act(id, 'wait', { ...lease, question_id: asked.body.question_id })).status).toBe(404)
+      expect((await api.call('GET', `/subtasks/${id}`, { key })).body.status).toBe('running')
+      await api.call('DELETE', `/subtasks/${other.id}`, { key })
+      await act(other.id, 'release', { lease_token: held.body.lease.token })
+    })
+
+    it('wait 400: needs a question, and a continuation of at most 1 MiB', async () => {
+      expect((await act(id, 'wait', lease)).body.errors).toMatchObject([{ pointer: '/question_id' }])
+      const long = await act(id, 'wait', { ...lease, question_id: id, continuation: 'x'.repeat(1_048_577) })
+      expect(long.body.errors).toMatchObject([{ pointer: '/continuation' }])
+    })
+
     it('release 200: returns it without a failure', async () => {
       expect((await act(id, 'release', lease)).body).toMatchObject({ status: 'pending', failures: 0 })
       await api.call('DELETE', `/subtasks/${id}`, { key })

@@ -91,6 +91,7 @@ export const newAnswerSchema = requestComponent(
   z.strictObject({
     ...answerFields,
     edited_arguments: object.optional().describe('With approve: permits these arguments instead of those that were asked about.'),
+    always: z.boolean().optional().describe('With approve: approves whatever the same rule asks about, for the rest of the run.'),
     arguments_digest: text(64).optional().describe('The `arguments_digest` that you decide about. An approval of other arguments is refused.'),
     revision: z.int().min(1).optional().describe('The current revision of the task. Confirms an answer to a question that was asked at an older revision.'),
   }),
@@ -109,6 +110,7 @@ const answerSchema = component(
     answer: z.unknown().optional(),
     decision: decisionSchema.optional(),
     edited_arguments: z.record(z.string(), z.unknown()).optional(),
+    always: z.boolean().optional(),
     arguments_digest: z.string().optional().describe('Of the arguments that were approved. An approval permits nothing else.'),
   }),
 )

@@ -16,7 +16,7 @@ export const triggerScheduleEndpoint = endpoint({
   spawns: true,
   params: idParams('schedule'),
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'not_found', 'invalid_transition', 'schedules_disabled'],
+  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'not_found', 'invalid_transition', 'schedules_disabled'],
   handle: ({ ctx, deps, params }) => triggerSchedule(ctx, params.id, ({ runner, subagent }) => void pickRunner(deps, runner)(subagent)),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),
 })

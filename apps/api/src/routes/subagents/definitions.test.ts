@@ -34,6 +34,7 @@ describe('PUT /subagents/{name}', () => {
       model: 'haiku',
       tools: ['Read', 'Grep'],
       disallowed_tools: [],
+      ask: [],
       instructions: expect.stringContaining('Do it.'),
       definition_path: null,
       version: 1,

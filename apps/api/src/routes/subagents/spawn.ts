@@ -29,7 +29,7 @@ export const spawnSubagentEndpoint = endpoint({
     200: { description: 'The sub-agent has ended, with its result.', schema: spawnResultSchema, headers: LOCATION },
     202: { description: 'Accepted and stored; the sub-agent has not ended yet.', schema: spawnResultSchema, headers: LOCATION },
   },
-  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'not_found', 'invalid_transition', 'subtasks_disabled'],
+  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'not_found', 'invalid_transition', 'subtasks_disabled'],
   deadlineMs: WAIT_DEADLINE_MS,
   bodyDeadlineMs: WAIT_BODY_DEADLINE_MS,
   async handle({ ctx, deps, params, body, gone, elapsedMs, authorizeAgain }) {

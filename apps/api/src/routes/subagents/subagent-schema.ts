@@ -23,7 +23,7 @@ export const subagentMarkdownSchema = requestComponent(
   z
     .string()
     .describe(
-      'A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.',
+      'A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `ask`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.',
     ),
   '---\ndescription: Answers from memory, quickly.\nmodel: haiku\ntools: Read, Grep, recall_deep, learn_fact\ntarget_latency_ms: 500\n---\n\nAnswer from what is remembered, in at most three sentences.\n',
 )
@@ -45,6 +45,7 @@ const summary = {
   model: z.string().describe('haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model.'),
   tools: z.array(z.string()).describe('Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool.'),
   disallowed_tools: z.array(z.string()).describe('Denied tools. They take precedence over `tools`.'),
+  ask: z.array(z.string()).describe('Uses of tools that are asked about before they are executed.'),
   definition_path: z.string().nullable().describe('The file of the definition.'),
   version: z.int().describe('The version that a run started now would use. It increases with every change that is put or run.'),
   source: sourceSchema,
@@ -63,6 +64,7 @@ const EXAMPLE_SUMMARY = {
   model: 'haiku',
   tools: ['Read', 'Grep', 'recall_deep', 'learn_fact'],
   disallowed_tools: [],
+  ask: [],
   definition_path: null,
   version: 1,
   source: 'api' as const,
@@ -210,6 +212,7 @@ function presentSubagentSummary(definition: SubagentSummary): z.output<typeof su
     model: definition.model,
     tools: definition.tools,
     disallowed_tools: definition.disallowedTools,
+    ask: definition.ask ?? [],
     definition_path: definition.definitionPath,
     version: definition.version,
     source: definition.source,

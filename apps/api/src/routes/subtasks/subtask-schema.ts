@@ -105,8 +105,13 @@ export const subtaskSchema = component(
     revision_round: z.int().describe('The revision round: 0 for the first subtask of a chain.'),
     max_revisions: z.int().describe('How many revision rounds may follow the first subtask.'),
     evaluation: evaluationRefSchema.nullable(),
-    duration_ms: z.int().nullable().describe('From the start of the first attempt to the end, without `lost_ms`. Null until the subtask has ended.'),
+    duration_ms: z
+      .int()
+      .nullable()
+      .describe('From the start of the first attempt to the end, without `lost_ms` and `waited_ms`. Null until the subtask has ended.'),
     lost_ms: z.int().describe('Milliseconds during which no live worker held the subtask while it ran, over all attempts: time lost to crashes and outages.'),
+    waiting_for: z.uuid().nullable().describe('The question whose answer it waits for, in status `waiting`.'),
+    waited_ms: z.int().describe('Milliseconds that it waited for answers, without the present wait.'),
     created_at: time('When it was accepted.'),
     started_at: time('When its first attempt began.').nullable(),
     completed_at: time('When it ended.').nullable(),
@@ -150,6 +155,8 @@ export const subtaskSchema = component(
     evaluation: null,
     duration_ms: null,
     lost_ms: 0,
+    waiting_for: null,
+    waited_ms: 0,
     created_at: '2026-03-02T08:00:00.000Z',
     started_at: null,
     completed_at: null,
@@ -214,6 +221,8 @@ export function presentSubtask(subtask: Subtask): z.output<typeof subtaskSchema>
     evaluation: subtask.evaluation,
     duration_ms: durationMs(subtask),
     lost_ms: subtask.lostMs,
+    waiting_for: subtask.waitingFor,
+    waited_ms: subtask.waitedMs,
     created_at: toTime(subtask.createdAt),
     started_at: toTimeOrNull(subtask.startedAt),
     completed_at: toTimeOrNull(subtask.completedAt),
@@ -222,9 +231,9 @@ export function presentSubtask(subtask: Subtask): z.output<typeof subtaskSchema>
   }
 }
 
-/** How long it took, without the time for which it had no live worker; null until it has ended. */
-export function durationMs({ startedAt, completedAt, lostMs }: Pick<Subtask, 'startedAt' | 'completedAt' | 'lostMs'>): number | null {
-  return startedAt === null || completedAt === null ? null : completedAt.getTime() - startedAt.getTime() - lostMs
+/** How long it took, without the time for which it had no live worker or waited for answers; null until it has ended. */
+export function durationMs({ startedAt, completedAt, lostMs, waitedMs }: Pick<Subtask, 'startedAt' | 'completedAt' | 'lostMs' | 'waitedMs'>): number | null {
+  return startedAt === null || completedAt === null ? null : completedAt.getTime() - startedAt.getTime() - lostMs - waitedMs
 }
 
 export function presentRequiredOutputs(outputs: readonly RequiredOutput[]): z.output<typeof requiredOutputSchema>[] {

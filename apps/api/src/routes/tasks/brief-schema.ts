@@ -1,17 +1,29 @@
-import { BRIEF_LIMITS, type CleanBrief, REVIEW_MODES } from '@muster/domain'
+import { BRIEF_LIMITS, budgetField, type CleanBrief, REVIEW_MODES } from '@muster/domain'
 import type { RevisedTask, ValidatedTask } from '@muster/usecases'
 import { z } from 'zod'
 import { component, requestComponent } from '../../http/schemas.ts'
 import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
-import { briefWarningSchema, enforcementLevelSchema, presentTask, reviewModeSchema, taskPrioritySchema, taskSchema } from './task-schema.ts'
+import { briefWarningSchema, enforcementLevelSchema, presentTask, reviewModeSchema, taskBudgetSchema, taskPrioritySchema, taskSchema } from './task-schema.ts'
 
 // Only shapes: the domain validates a brief as a whole, so that one answer lists every problem.
 
 const string = (maxLength: number, minLength = 1) => z.string().meta({ minLength, maxLength })
 const strings = (maxItems: number, maxLength: number) => z.array(string(maxLength)).meta({ maxItems })
 
-const criterion = z.union([z.string(), z.strictObject({ id: z.uuid().optional().describe('The id of an existing criterion of this task.'), text: z.string() })])
+const criterion = z.union([
+  z.string(),
+  z.strictObject({
+    id: z.uuid().optional().describe('The id of an existing criterion of this task.'),
+    text: z.string(),
+    check: z
+      .string()
+      .nullish()
+      .describe(
+        'A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it.',
+      ),
+  }),
+])
 const criteria = (maxItems: number) => z.array(criterion).meta({ maxItems })
 
 const context = {
@@ -57,6 +69,10 @@ const brief = {
       'The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.',
     ),
   ...context,
+  budget: z
+    .strictObject({ max_tokens: z.number().nullish().describe('Read and written.'), max_cost_usd: z.number().nullish() })
+    .nullish()
+    .describe('What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount.'),
   metadata: z.record(z.string(), z.unknown()).nullish().describe('Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it.'),
 }
 
@@ -92,7 +108,7 @@ export const taskPatchSchema = requestComponent(
 
 const cleanCriterionSchema = component(
   'CleanCriterion',
-  z.object({ text: z.string(), source: z.enum(['acceptance', 'success', 'constraint']), required: z.boolean() }),
+  z.object({ text: z.string(), source: z.enum(['acceptance', 'success', 'constraint']), required: z.boolean(), check: z.string().optional() }),
 )
 
 export const validatedBriefSchema = component(
@@ -112,6 +128,7 @@ export const validatedBriefSchema = component(
         depends_on: z.array(z.uuid()),
         review: reviewModeSchema,
         task_context: taskSchema.shape.task_context,
+        budget: taskBudgetSchema.nullable(),
         metadata: z.record(z.string(), z.unknown()),
       })
       .describe('The brief as it would be stored.'),
@@ -129,7 +146,7 @@ function presentCleaned(cleaned: CleanBrief): z.output<typeof validatedBriefSche
     instructions: cleaned.instructions,
     description: cleaned.description,
     priority: cleaned.priority,
-    acceptance_criteria: cleaned.criteria.map(({ text, source, required }) => ({ text, source, required })),
+    acceptance_criteria: cleaned.criteria.map(({ text, source, required, check }) => ({ text, source, required, ...(check == null ? {} : { check }) })),
     required_outputs: presentRequiredOutputs(cleaned.requiredOutputs),
     tsgs: cleaned.tsgIds,
     parent_session_id: cleaned.parentSessionId,
@@ -137,6 +154,7 @@ function presentCleaned(cleaned: CleanBrief): z.output<typeof validatedBriefSche
     depends_on: cleaned.dependsOn,
     review: cleaned.review,
     task_context: cleaned.context,
+    budget: budgetField(cleaned),
     metadata: cleaned.metadata,
   }
 }
@@ -155,7 +173,7 @@ export const revisedTaskSchema = component(
     update_id: z
       .uuid()
       .nullable()
-      .describe('The update for the assignee. Null if no visible part of the brief changed: priority, metadata and dependencies are not shown in it.'),
+      .describe('The update for the assignee. Null if no visible part of the brief changed: priority, budget, metadata and dependencies are not shown in it.'),
     revision: z.int(),
     diff: briefDiffSchema,
   }),

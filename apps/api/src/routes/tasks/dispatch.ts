@@ -46,7 +46,7 @@ export const dispatchTaskEndpoint = endpoint({
   body: taskDispatchSchema,
   bodyOptional: true,
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
-  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'not_found', 'invalid_transition', 'subtasks_disabled'],
+  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'not_found', 'invalid_transition', 'subtasks_disabled'],
   handle: async ({ ctx, deps, params, body }) =>
     dispatchTask(ctx, params.id, () => ({ ...toSpawnOptions(deps, body), priority: body.priority, maxRevisions: body.max_revisions })),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),

@@ -11,12 +11,17 @@ export const reviewTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Review submitted outputs',
   description:
-    'For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise.',
+    'For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise. The decision is stored as an evaluation of the submission.',
   access: 'tasks:write',
   params: idParams('task'),
   body: reviewSchema,
   answers: { 200: { description: 'Decided.', schema: taskSchema, headers: TASK_HEADERS } },
   errors: ['not_found', 'invalid_transition', 'outputs_missing'],
-  handle: ({ ctx, params, body }) => reviewTask(ctx, params.id, { decision: body.decision, note: body.note ?? undefined }),
+  handle: ({ ctx, params, body: { decision, note, criteria } }) =>
+    reviewTask(ctx, params.id, {
+      decision,
+      note: note ?? undefined,
+      criteria: criteria?.map(({ criterion_id: criterionId, verdict, comment = null }) => ({ criterionId, verdict, comment })),
+    }),
   answer: (task) => taskAnswer(task),
 })

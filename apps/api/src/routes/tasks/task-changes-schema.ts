@@ -6,7 +6,7 @@ import { component, listComponent, printableId, requestComponent, storable, text
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 import { presentSender, senderSchema } from '../subtasks/update-schema.ts'
 import { briefDiffSchema } from './brief-schema.ts'
-import { criterionSchema, criterionStateSchema, taskSchema } from './task-schema.ts'
+import { criterionSchema, criterionStateSchema, presentCriterion, taskSchema } from './task-schema.ts'
 
 export const authorSchema = component('Author', z.object({ kind: z.string(), id: z.string() }).describe('The owner of the credential that made the request.'))
 
@@ -47,7 +47,7 @@ export function presentTaskRevision(revision: TaskRevision): z.output<typeof tas
     revision: revision.revision,
     fields: revision.fields,
     diff: revision.diff as Record<string, DiffPart[]> | null,
-    acceptance_criteria: revision.criteria.map(({ id, text, source, required, state }) => ({ id, text, source, required, state })),
+    acceptance_criteria: revision.criteria.map(presentCriterion),
     required_outputs: presentRequiredOutputs(revision.requiredOutputs),
     author: { kind: revision.author.kind, id: revision.author.id },
     created_at: toTime(revision.createdAt),
@@ -101,8 +101,25 @@ export const reviewSchema = requestComponent(
   z.strictObject({
     decision: z.enum(['approve', 'request_revision']),
     note: text(20_000).nullish().describe('What to revise, or why the outputs are accepted.'),
+    criteria: z
+      .array(
+        z.strictObject({
+          criterion_id: z.uuid().describe('A criterion of the current brief.'),
+          verdict: z.enum(['met', 'unmet', 'unclear']),
+          comment: text(2_000).nullish(),
+        }),
+      )
+      .max(200)
+      .optional()
+      .describe(
+        'Your verdicts on single criteria. They override those of the agent, of checks and of judges, and are stored as an evaluation with the method `person`. The others keep what they have. A request for revision lists those that are not met.',
+      ),
   }),
-  { decision: 'request_revision', note: 'The functions of the parser are missing.' },
+  {
+    decision: 'request_revision',
+    note: 'The functions of the parser are missing.',
+    criteria: [{ criterion_id: '0198c9b1-4c01-7000-8000-000000000001', verdict: 'unmet', comment: 'parse() is not listed.' }],
+  },
 )
 
 export const reasonSchema = requestComponent('Reason', z.strictObject({ reason: text(20_000).describe('Stored in `last_error`.') }), {

@@ -1,4 +1,15 @@
-import { CRITERION_SOURCES, CRITERION_STATES, ENFORCEMENT_LEVELS, FILE_STATUSES, REVIEW_MODES, TASK_PRIORITIES, TASK_STATUSES, type Task } from '@muster/domain'
+import {
+  budgetField,
+  CRITERION_SOURCES,
+  CRITERION_STATES,
+  type Criterion,
+  ENFORCEMENT_LEVELS,
+  FILE_STATUSES,
+  REVIEW_MODES,
+  TASK_PRIORITIES,
+  TASK_STATUSES,
+  type Task,
+} from '@muster/domain'
 import type { TaskSummary } from '@muster/usecases'
 import { z } from 'zod'
 import type { Answer } from '../../http/endpoint.ts'
@@ -16,7 +27,10 @@ export const enforcementLevelSchema = component(
   'EnforcementLevel',
   z.enum(ENFORCEMENT_LEVELS).describe('strict: a constraint counts as a criterion. advisory: it only warns.'),
 )
-export const criterionStateSchema = component('CriterionState', z.enum(CRITERION_STATES).describe('The state in the latest check-in; `open` before the first.'))
+export const criterionStateSchema = component(
+  'CriterionState',
+  z.enum(CRITERION_STATES).describe('The state in the latest check-in, or by its latest check; `open` before the first.'),
+)
 
 export const criterionSchema = component(
   'Criterion',
@@ -25,6 +39,7 @@ export const criterionSchema = component(
     text: z.string(),
     source: z.enum(CRITERION_SOURCES),
     required: z.boolean(),
+    check: z.string().optional().describe('The check that decides it. Absent if none does.'),
     state: criterionStateSchema,
   }),
 )
@@ -64,6 +79,13 @@ export const briefWarningSchema = component(
   z.object({ field: z.string(), message: z.string(), timestamp: z.string() }).describe('A suggestion that does not block the request.'),
 )
 
+export const taskBudgetSchema = component(
+  'TaskBudget',
+  z
+    .object({ max_tokens: z.int().nullable(), max_cost_usd: z.number().nullable() })
+    .describe('What all subtasks and judgements of a task may use together; null for any amount.'),
+)
+
 const EXAMPLE_ID = '0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31'
 
 export const taskSchema = component(
@@ -95,6 +117,7 @@ export const taskSchema = component(
       .nullable()
       .describe('The folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`.'),
     workspace: z.string().nullable().describe('The task’s own folder on the server.'),
+    budget: taskBudgetSchema.nullable().describe('Null: any amount.'),
     metadata: z.record(z.string(), z.unknown()),
     next_steps: z.array(z.string()).describe('The next steps that the assignee named in its latest check-in with next steps.'),
     last_error: z.string().nullable().describe('Why the task failed, was cancelled, or returned from the subtask that ran it.'),
@@ -126,6 +149,7 @@ export const taskSchema = component(
     review: 'none',
     client_cwd: null,
     workspace: `/var/lib/muster/tasks/${EXAMPLE_ID}`,
+    budget: null,
     metadata: {},
     next_steps: [],
     last_error: null,
@@ -134,6 +158,10 @@ export const taskSchema = component(
     completed_at: null,
   },
 )
+
+export function presentCriterion({ id, text, source, required, check, state }: Criterion): z.output<typeof criterionSchema> {
+  return { id, text, source, required, ...(check === undefined ? {} : { check }), state }
+}
 
 export function presentTask(task: Task): z.output<typeof taskSchema> {
   return {
@@ -144,7 +172,7 @@ export function presentTask(task: Task): z.output<typeof taskSchema> {
     status: task.status,
     revision: task.revision,
     priority: task.priority,
-    acceptance_criteria: task.criteria.map(({ id, text, source, required, state }) => ({ id, text, source, required, state })),
+    acceptance_criteria: task.criteria.map(presentCriterion),
     required_outputs: presentRequiredOutputs(task.requiredOutputs),
     completion_outputs: task.completionOutputs,
     summary: task.summary,
@@ -158,6 +186,7 @@ export function presentTask(task: Task): z.output<typeof taskSchema> {
     review: task.review,
     client_cwd: task.clientCwd,
     workspace: task.workspace,
+    budget: budgetField(task),
     metadata: task.metadata,
     next_steps: task.nextSteps,
     last_error: task.lastError,

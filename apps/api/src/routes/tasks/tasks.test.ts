@@ -147,6 +147,17 @@ describe('POST /tasks/{id}/review', () => {
     expect((await send('POST', `${path}/review`, { decision: 'approve' })).body).toMatchObject({ status: 'completed', completed_at: expect.any(String) })
   })
 
+  it('200, 400: takes verdicts on criteria, which the assignee gets too, and no others', async () => {
+    const path = await make({ review: 'manual', required_outputs: [], acceptance_criteria: ['Links work'] })
+    const { acceptance_criteria: criteria } = (await send('POST', `${path}/complete`, { outputs: {} })).body
+    const said = { criterion_id: criteria[0].id, verdict: 'unmet', comment: 'Two are dead.' }
+    const refused = await send('POST', `${path}/review`, { decision: 'approve', criteria: [said, { ...said, criterion_id: UNKNOWN }] })
+    expect(refused.body).toMatchObject({ status: 400, code: 'validation_failed', errors: [{ pointer: '/criteria/1/criterion_id' }] })
+    const { body } = await send('POST', `${path}/review`, { decision: 'request_revision', note: 'More.', criteria: [said] })
+    expect(body).toMatchObject({ status: 'revision_requested', acceptance_criteria: [{ state: 'unmet' }] })
+    expect((await send('GET', `${path}/updates`)).body.items[0].content).toContain('unmet: Links work')
+  })
+
   it('409, 422: approves neither what was not handed in nor what lacks an output by now', async () => {
     const path = await make({ review: 'manual', required_outputs: [] })
     expect((await send('POST', `${path}/review`, { decision: 'approve' })).body).toMatchObject({ status: 409, status_now: 'pending' })

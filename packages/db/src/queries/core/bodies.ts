@@ -3,6 +3,7 @@ import { INLINE_BYTES_MAX } from '@muster/domain'
 import { eq, inArray } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { bodies } from '../../schema/bodies.ts'
+import { anyOf } from './lists.ts'
 
 /** Whether a text is too long for a row that lists read. */
 export function needsBody(text: string): boolean {
@@ -12,6 +13,11 @@ export function needsBody(text: string): boolean {
 export async function insertBody(tx: Tx, projectId: string, id: string, text: string): Promise<void> {
   const bytes = Buffer.from(text)
   await tx.orm.insert(bodies).values({ projectId, id, sha256: createHash('sha256').update(bytes).digest(), bytes })
+}
+
+/** Removes texts whose rows name them no more. */
+export async function deleteBodies(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.orm.delete(bodies).where(anyOf(bodies.id, ids))
 }
 
 export async function readBody(tx: Tx, id: string): Promise<string | null> {

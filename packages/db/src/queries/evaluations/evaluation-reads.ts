@@ -36,15 +36,15 @@ const JUDGEMENT = {
   judge: sql<EvaluationJudge | null>`coalesce(${judge}, ${judged.judge})`,
 }
 
+/** The first evaluation of the same output. CASE, because PostgreSQL takes COALESCE for leaky, and so looks up no index of a table with row-level security by it. */
+const FIRST_ID = sql`case when ${evaluations.judgeOf} is null then ${evaluations.id} else ${evaluations.judgeOf} end`
+
 /** One evaluation, or null. */
 export async function findEvaluation(tx: Tx, projectId: string, id: string): Promise<StoredEvaluation | null> {
   const [row] = await tx.orm
     .select({ evaluation: { ...SUMMARY, detail }, judgement: JUDGEMENT })
     .from(evaluations)
-    .leftJoin(
-      judgements,
-      and(eq(judgements.projectId, evaluations.projectId), sql`${judgements.evaluationId} = coalesce(${evaluations.judgeOf}, ${evaluations.id})`),
-    )
+    .leftJoin(judgements, and(eq(judgements.projectId, evaluations.projectId), sql`${judgements.evaluationId} = ${FIRST_ID}`))
     .leftJoin(judged, and(eq(judged.projectId, evaluations.projectId), eq(judged.judgeOf, evaluations.id)))
     .where(and(eq(evaluations.projectId, projectId), eq(evaluations.id, id)))
   return row === undefined ? null : withJudgement(row)
@@ -70,10 +70,7 @@ export async function listEvaluations(tx: Tx, projectId: string, { taskId, subta
     tx.orm
       .select({ evaluation: SUMMARY, judgement: JUDGEMENT })
       .from(evaluations)
-      .leftJoin(
-        judgements,
-        and(eq(judgements.projectId, evaluations.projectId), sql`${judgements.evaluationId} = coalesce(${evaluations.judgeOf}, ${evaluations.id})`),
-      )
+      .leftJoin(judgements, and(eq(judgements.projectId, evaluations.projectId), sql`${judgements.evaluationId} = ${FIRST_ID}`))
       .leftJoin(judged, and(eq(judged.projectId, evaluations.projectId), eq(judged.judgeOf, evaluations.id)))
       .where(and(eq(evaluations.projectId, projectId), ...where, ...rest.map(([column, value]) => eq(column, value))))
       .orderBy(...orderBy)
@@ -110,6 +107,15 @@ function withJudgement<Row extends object>({
   }
 }
 
+/** The id of the evaluation with the verdicts of a judge on an output, or that of its first one. */
+export async function findJudged(tx: Tx, projectId: string, firstId: string): Promise<string> {
+  const [row] = await tx.orm
+    .select({ id: evaluations.id })
+    .from(evaluations)
+    .where(and(eq(evaluations.projectId, projectId), eq(evaluations.judgeOf, firstId)))
+  return row?.id ?? firstId
+}
+
 /** The subject of an output. The output of a task is the one that was evaluated last. */
 export type OutputOf = { taskId: string } | { subtaskId: string }
 
@@ -139,11 +145,11 @@ export interface EvaluatedOutput {
 /** The output of an evaluation; null if there is no such evaluation. */
 export async function findOutput(tx: Tx, projectId: string, evaluationId: string): Promise<EvaluatedOutput | null> {
   const [row] = await tx.orm.execute<{ subtask_id: string | null; output: string | null; body_id: string | null }>(sql`
-    select e.subtask_id, coalesce(e.output, o.output, s.result, m.content) as output,
+    select case when o.id is null then e.subtask_id else o.subtask_id end as subtask_id, coalesce(e.output, o.output, s.result, m.content) as output,
       coalesce(e.output_body_id, o.output_body_id, s.result_body_id, m.body_id) as body_id
     from evaluations e
-    left join evaluations o on o.project_id = e.project_id and o.id = e.judge_of
-    left join subtasks s on s.id = e.subtask_id and e.origin = 'subtask'
+    left join evaluations o on o.project_id = e.project_id and o.id = case when e.judge_of is null then e.review_of else e.judge_of end
+    left join subtasks s on s.id = case when o.id is null then e.subtask_id else o.subtask_id end and coalesce(o.origin, e.origin) = 'subtask'
     left join session_messages m on m.id = e.message_id and e.origin = 'message'
     where e.project_id = ${projectId} and e.id = ${evaluationId}`)
   if (row === undefined) return null

@@ -52,8 +52,8 @@ interface Row {
 }
 
 /**
- * Counts the outputs that were first evaluated within a time. An output counts once, by its latest evaluation: a judge changes no score, but it may
- * change the recommendation.
+ * Counts the outputs that were first evaluated within a time. An output counts once, by its latest evaluation: a judge and a person change no score, but
+ * they may change the recommendation.
  */
 export async function readStats(tx: Tx, projectId: string, by: EvaluationGrouping, from: Date, to: Date, bounds: StatsBounds): Promise<EvaluationStats> {
   const [, rows] = await pipeline([
@@ -76,12 +76,13 @@ function byKey(tx: Tx, projectId: string, by: 'day' | 'subagent', from: Date, to
       select e.id, e.score, e.recommendation,
         case when ${by} = 'day' then to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD') else e.subagent_name end as key
       from evaluations e
-      where e.project_id = ${projectId} and not e.is_judged and e.created_at >= ${from.toISOString()} and e.created_at < ${to.toISOString()}
+      where e.project_id = ${projectId} and not e.is_judged and e.origin <> 'review' and e.created_at >= ${from.toISOString()} and e.created_at < ${to.toISOString()}
       order by e.id desc limit ${outputsMax}
     ),
     latest as (
-      select c.key, c.score, coalesce(j.recommendation, c.recommendation) as recommendation
+      select c.key, c.score, coalesce(r.recommendation, j.recommendation, c.recommendation) as recommendation
       from counted c left join evaluations j on j.project_id = ${projectId} and j.judge_of = c.id
+        left join evaluations r on r.project_id = ${projectId} and r.review_of = c.id
     )
     select grouping(key) = 1 as is_total, key, count(*) as outputs, count(score) as scored, avg(score) as average_score,
       count(*) filter (where recommendation = 'approve') as approve, count(*) filter (where recommendation = 'review') as review,
@@ -97,12 +98,14 @@ function byCriterion(tx: Tx, projectId: string, from: Date, to: Date, { outputsM
     with counted as materialized (
       select e.id, e.score, e.recommendation, e.detail
       from evaluations e
-      where e.project_id = ${projectId} and not e.is_judged and e.created_at >= ${from.toISOString()} and e.created_at < ${to.toISOString()}
+      where e.project_id = ${projectId} and not e.is_judged and e.origin <> 'review' and e.created_at >= ${from.toISOString()} and e.created_at < ${to.toISOString()}
       order by e.id desc limit ${outputsMax}
     ),
     latest as materialized (
-      select c.id, c.score, coalesce(j.recommendation, c.recommendation) as recommendation, coalesce(j.detail, c.detail) -> 'criteria' as criteria
+      select c.id, c.score, coalesce(r.recommendation, j.recommendation, c.recommendation) as recommendation,
+        coalesce(r.detail, j.detail, c.detail) -> 'criteria' as criteria
       from counted c left join evaluations j on j.project_id = ${projectId} and j.judge_of = c.id
+        left join evaluations r on r.project_id = ${projectId} and r.review_of = c.id
     ),
     total as (
       select count(*) as outputs, count(score) as scored, avg(score) as average_score, count(*) filter (where recommendation = 'approve') as approve,

@@ -3,10 +3,15 @@ import type { EvaluationRecord, EvaluationSettings } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 
 /** An evaluation before it is stored, with the output unless another row has it. */
-export type NewEvaluationRow = Omit<EvaluationRecord, 'createdAt'> & { output: string | null; outputBodyId: string | null }
+export type NewEvaluationRow = Omit<EvaluationRecord, 'createdAt' | 'reviewOf'> & {
+  output: string | null
+  outputBodyId: string | null
+  /** Only of a review. */
+  reviewOf?: string | null
+}
 
 /**
- * Writes evaluations of one project, in one statement. Ignores a second evaluation of a result, and a second judgement of an evaluation. Returns the
+ * Writes evaluations of one project, in one statement. Ignores a second evaluation of a result, and a second judgement or review of an evaluation. Returns the
  * ids of the new ones.
  */
 export async function insertEvaluations(tx: Tx, projectId: string, rows: readonly NewEvaluationRow[]): Promise<string[]> {
@@ -28,17 +33,18 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
     output: row.output,
     output_body_id: row.outputBodyId,
     judge_of: row.judgeOf,
+    review_of: row.reviewOf ?? null,
     judge: row.judge,
   }))
   const inserted = await tx.sql<{ id: string }[]>`
     with moment as materialized (select muster_now() as now)
     insert into evaluations (project_id, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
-      rule_version, detail, summary, output, output_body_id, judge_of, is_judged, judge, created_at)
+      rule_version, detail, summary, output, output_body_id, judge_of, review_of, is_judged, judge, created_at)
     select ${projectId}, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
-      rule_version, detail, summary, output, output_body_id, judge_of, judge_of is not null, judge, moment.now
+      rule_version, detail, summary, output, output_body_id, judge_of, review_of, judge_of is not null, judge, moment.now
     from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
       id uuid, origin text, task_id uuid, subtask_id uuid, message_id uuid, session_id text, subagent_name text, score double precision,
-      recommendation text, criteria_revision int, rule_version int, detail jsonb, summary text, output text, output_body_id uuid, judge_of uuid, judge jsonb) cross join moment
+      recommendation text, criteria_revision int, rule_version int, detail jsonb, summary text, output text, output_body_id uuid, judge_of uuid, review_of uuid, judge jsonb) cross join moment
     on conflict do nothing
     returning id`
   return inserted.map((row) => row.id)

@@ -41,8 +41,10 @@ export async function addUsage(tx: Tx, ref: JudgementRef, usage: JudgeUsage): Pr
     .update(judgements)
     .set({
       inputTokens: sql`${judgements.inputTokens} + ${usage.inputTokens}`,
+      cachedInputTokens: sql`${judgements.cachedInputTokens} + ${usage.cachedInputTokens ?? 0}`,
       outputTokens: sql`${judgements.outputTokens} + ${usage.outputTokens}`,
       costMicros: sql`${judgements.costMicros} + ${usage.costUsdMicros}`,
+      ...(usage.model === undefined ? {} : { usedModel: usage.model }),
     })
     .where(only(ref))
 }

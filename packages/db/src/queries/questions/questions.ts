@@ -2,7 +2,7 @@ import type { Answer, QuestionStatus } from '@muster/domain'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
 import { questions } from '../../schema/questions.ts'
-import { along, given, planForValues } from '../core/lists.ts'
+import { along, anyOf, given, planForValues } from '../core/lists.ts'
 
 export type Question = typeof questions.$inferSelect
 
@@ -36,6 +36,15 @@ export async function countOpenQuestions(tx: Tx, projectId: string, subject: Que
 export async function findQuestion(tx: Tx, id: string): Promise<Question | null> {
   const [row] = await tx.orm.select().from(questions).where(eq(questions.id, id))
   return row ?? null
+}
+
+/** The statuses of some questions, with the subtasks that asked them. */
+export async function listQuestionStatuses(tx: Tx, ids: readonly string[]): Promise<Map<string, Pick<Question, 'status' | 'subtaskId'>>> {
+  const rows = await tx.orm
+    .select({ id: questions.id, status: questions.status, subtaskId: questions.subtaskId })
+    .from(questions)
+    .where(anyOf(questions.id, ids))
+  return new Map(rows.map(({ id, ...row }) => [id, row]))
 }
 
 /** Locks a question, after the rows of its task and its subtask. */

@@ -58,7 +58,7 @@ export async function readDueFacts(tx: Tx, locked: readonly Schedule[]): Promise
   const rows = await tx.sql<{ id: string; now: string; has_run: boolean; has_waiting_slot: boolean; taken_ms: number[] }[]>`
     with moment as materialized (select muster_now() as now)
     select d.id, moment.now,
-      (select true from subtasks s where s.schedule_id = d.id and s.status in ('pending', 'running') limit 1) is true as has_run,
+      (select true from subtasks s where s.schedule_id = d.id and s.status in ('pending', 'running', 'waiting') limit 1) is true as has_run,
       (select true from schedule_slots l where l.schedule_id = d.id and l.outcome = 'waiting' limit 1) is true as has_waiting_slot,
       array(
         select (extract(epoch from l.slot) * 1000)::float8 from schedule_slots l
@@ -166,7 +166,7 @@ export async function findRoomForWaiting(
     select first.schedule_id from room r cross join lateral (
       select w.schedule_id from schedule_slots w join schedules d on d.id = w.schedule_id
       where w.project_id = ${projectId} and w.agent_id = r.agent_id and w.outcome = 'waiting' and w.schedule_id <> all(${except as string[]}::uuid[])
-        and not (d.overlap = 'skip' and exists (select from subtasks s where s.schedule_id = w.schedule_id and s.status in ('pending', 'running')))
+        and not (d.overlap = 'skip' and exists (select from subtasks s where s.schedule_id = w.schedule_id and s.status in ('pending', 'running', 'waiting')))
       order by w.slot limit greatest(r.places, 0)
     ) as first
     limit ${limit}`
@@ -188,7 +188,7 @@ export async function listWaitingSlots(tx: Tx, scheduleIds: readonly string[]): 
   const rows = await tx.sql<{ id: string; schedule_id: string; slot: string }[]>`
     select w.id, w.schedule_id, w.slot from schedule_slots w join schedules d on d.id = w.schedule_id
     where w.schedule_id = any(${scheduleIds as string[]}::uuid[]) and w.outcome = 'waiting' and d.state = 'active'
-      and not (d.overlap = 'skip' and exists (select from subtasks s where s.schedule_id = w.schedule_id and s.status in ('pending', 'running')))
+      and not (d.overlap = 'skip' and exists (select from subtasks s where s.schedule_id = w.schedule_id and s.status in ('pending', 'running', 'waiting')))
     order by w.slot, w.id`
   return rows.map((row) => ({ id: row.id, scheduleId: row.schedule_id, slot: new Date(row.slot) }))
 }

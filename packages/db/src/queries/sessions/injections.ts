@@ -11,6 +11,8 @@ export interface Waiting {
   taskUpdates: boolean
   tsgNotices: boolean
   results: boolean
+  /** Whether the uses of tools by the session are watched, since one failed. */
+  toolUses: boolean
   /** See `tsgNotices.readTsgRevision`. */
   tsgRevision: number
 }
@@ -20,7 +22,7 @@ export interface Waiting {
  * than the look: it sets the project itself. Every part reads the answer of that setting, so that none runs before it.
  */
 export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessionId: string): Promise<Waiting> {
-  const [row] = await tx.sql<{ task_updates: boolean; tsg_notices: boolean; results: boolean; tsg_revision: number | null }[]>`
+  const [row] = await tx.sql<{ task_updates: boolean; tsg_notices: boolean; results: boolean; tool_uses: boolean; tsg_revision: number | null }[]>`
     select
       exists (select from assignments where project_id = scope.id and session_id = ${sessionId} and has_news and ended_at is null) as task_updates,
       exists (select from tsg_notices where project_id = scope.id and session_id = ${sessionId} and delivered_at is null) as tsg_notices,
@@ -28,12 +30,14 @@ export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessio
         select from inbox where project_id = scope.id and session_id = ${sessionId} and delivered_at is null
           and (lease_expires_at is null or lease_expires_at < (select muster_now()))
       ) as results,
+      exists (select from session_tool_uses where project_id = scope.id and session_id = ${sessionId}) as tool_uses,
       (select p.tsg_revision from projects p where p.id = scope.id) as tsg_revision
     from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope`
   return {
     taskUpdates: row?.task_updates === true,
     tsgNotices: row?.tsg_notices === true,
     results: row?.results === true,
+    toolUses: row?.tool_uses === true,
     tsgRevision: row?.tsg_revision ?? 0,
   }
 }

@@ -1,11 +1,11 @@
 // SQL: every run sends a checkpoint after each step, and every worker renews its leases with one statement.
-import type { StepKind, Usage } from '@muster/domain'
+import type { StepKind, UsageAdded } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 import type { AttemptRef } from './settle.ts'
 
 export interface CheckpointInput extends AttemptRef {
   steps: readonly { kind: StepKind; content: unknown }[]
-  usage: Omit<Usage, 'steps'>
+  usage: UsageAdded
   /**
    * Number of the last step that the caller knows to be stored. If there are more, this checkpoint was stored before and its answer was lost: its steps
    * and usage are not stored again. Null if the caller does not count.
@@ -22,6 +22,8 @@ export interface CheckpointRow {
   leaseExpiresAt: Date
   /** Number of the last stored step. */
   stepSeq: number
+  /** False if this checkpoint was stored before, and nothing of it was stored again. */
+  isFresh: boolean
 }
 
 /**
@@ -30,7 +32,7 @@ export interface CheckpointRow {
  */
 export async function writeCheckpoint(tx: Tx, projectId: string, input: CheckpointInput): Promise<CheckpointRow | null> {
   const { usage } = input
-  const [row] = await tx.sql<{ cancel_requested: boolean; update_seq: number; lease_expires_at: string; step_seq: number }[]>`
+  const [row] = await tx.sql<{ cancel_requested: boolean; update_seq: number; lease_expires_at: string; step_seq: number; is_fresh: boolean }[]>`
     with before as materialized (
       select ${input.afterStepSeq}::int is null or step_seq = ${input.afterStepSeq}::int as is_fresh from subtasks
       where id = ${input.subtaskId} and attempt = ${input.attempt} and status = 'running' for update
@@ -53,7 +55,8 @@ export async function writeCheckpoint(tx: Tx, projectId: string, input: Checkpoi
     billed as (
       update attempts a set
         input_tokens = a.input_tokens + ${usage.inputTokens}, output_tokens = a.output_tokens + ${usage.outputTokens},
-        cost_micros = a.cost_micros + ${usage.costUsdMicros}, tool_calls = a.tool_calls + ${usage.toolCalls}
+        cost_micros = a.cost_micros + ${usage.costUsdMicros}, tool_calls = a.tool_calls + ${usage.toolCalls},
+        cached_input_tokens = a.cached_input_tokens + ${usage.cachedInputTokens}, model = coalesce(${usage.model}, a.model)
       from held
       where a.subtask_id = ${input.subtaskId} and a.attempt = ${input.attempt} and held.is_fresh
         and ${usage.inputTokens + usage.outputTokens + usage.costUsdMicros + usage.toolCalls > 0}
@@ -66,7 +69,8 @@ export async function writeCheckpoint(tx: Tx, projectId: string, input: Checkpoi
     )
     select * from held`
   if (row === undefined) return null
-  return { cancelRequested: row.cancel_requested, updateSeq: row.update_seq, leaseExpiresAt: new Date(row.lease_expires_at), stepSeq: row.step_seq }
+  const { cancel_requested: cancelRequested, update_seq: updateSeq, step_seq: stepSeq, is_fresh: isFresh } = row
+  return { cancelRequested, updateSeq, leaseExpiresAt: new Date(row.lease_expires_at), stepSeq, isFresh }
 }
 
 /**
@@ -98,9 +102,14 @@ export async function renewLeases(
 export async function lookAtRuns(
   tx: Pick<Tx, 'sql'>,
   subtaskIds: readonly string[],
-): Promise<{ subtaskId: string; attempt: number; isRunning: boolean; cancelRequested: boolean; updateSeq: number; taskHasUpdates: boolean }[]> {
-  const rows = await tx.sql<{ id: string; attempt: number; is_running: boolean; cancel_requested: boolean; update_seq: number; task_has_updates: boolean }[]>`
-    select id, attempt, status = 'running' as is_running, cancel_requested_at is not null as cancel_requested, update_seq,
+): Promise<
+  { subtaskId: string; attempt: number; isRunning: boolean; hasContinuation: boolean; cancelRequested: boolean; updateSeq: number; taskHasUpdates: boolean }[]
+> {
+  const rows = await tx.sql<
+    { id: string; attempt: number; is_running: boolean; has_continuation: boolean; cancel_requested: boolean; update_seq: number; task_has_updates: boolean }[]
+  >`
+    select id, attempt, status = 'running' as is_running, continuation_body_id is not null as has_continuation,
+      cancel_requested_at is not null as cancel_requested, update_seq,
       task_id is not null and exists (
         select from assignments a where a.task_id = s.task_id and a.session_id = 'subtask-' || s.id and a.has_news and a.ended_at is null
       ) as task_has_updates
@@ -109,6 +118,7 @@ export async function lookAtRuns(
     subtaskId: row.id,
     attempt: row.attempt,
     isRunning: row.is_running,
+    hasContinuation: row.has_continuation,
     cancelRequested: row.cancel_requested,
     updateSeq: row.update_seq,
     taskHasUpdates: row.task_has_updates,
@@ -128,6 +138,24 @@ export async function lockRun(tx: Tx, ref: AttemptRef, credentialHash: Buffer): 
     select update_seq from subtasks
     where id = ${ref.subtaskId} and attempt = ${ref.attempt} and status = 'running' and credential_hash = ${credentialHash} for update`
   return row === undefined ? null : { updateSeq: row.update_seq }
+}
+
+/** Locks the row of a running attempt; null if the attempt is no longer the current one. */
+export async function lockAttempt(tx: Tx, ref: AttemptRef): Promise<{ stepSeq: number } | null> {
+  const [row] = await tx.sql<{ step_seq: number }[]>`
+    select step_seq from subtasks where id = ${ref.subtaskId} and attempt = ${ref.attempt} and status = 'running' for update`
+  return row === undefined ? null : { stepSeq: row.step_seq }
+}
+
+/** Moves the timeout of a running attempt by the time in which it waited, in milliseconds. */
+export async function postponeTimeout(tx: Tx, ref: AttemptRef, { ms, timeoutGraceSeconds }: { ms: number; timeoutGraceSeconds: number }): Promise<void> {
+  await tx.sql`
+    update subtasks set
+      attempt_started_at = attempt_started_at + ${ms} * interval '1 millisecond', waited_ms = waited_ms + ${ms},
+      lease_expires_at = least(
+        muster_now() + lease_seconds * interval '1 second',
+        attempt_started_at + ${ms} * interval '1 millisecond' + (timeout_seconds + ${timeoutGraceSeconds}) * interval '1 second')
+    where id = ${ref.subtaskId} and attempt = ${ref.attempt} and status = 'running'`
 }
 
 /** Stores which revision of its task was delivered to a running attempt. Its row must be locked. */

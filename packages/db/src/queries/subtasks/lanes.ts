@@ -41,6 +41,11 @@ export function projectLimit(sql: Tx['sql'], limit: 'running' | 'pending', defau
   return sql`coalesce((p.settings #>> ${sql.unsafe(`'{limits,${limit}}'`)})::int, ${byDefault}::int)`
 }
 
+/** Whether the project `p` of a statement has a budget, of its own or of an agent. */
+export function hasBudget(sql: Tx['sql']) {
+  return sql`(p.settings #> '{limits,budget}' is not null or p.settings @? '$.limits.agents.*.budget')`
+}
+
 /** How many permits a statement granted. */
 export interface Granted {
   count: number
@@ -67,18 +72,22 @@ export async function lockLanes(tx: Tx, projectId: string, agentIds: readonly st
 
 /**
  * Locks the limits of a project, if it has any, and then these lanes, in one statement. Until the end of the transaction, no other one adds pending
- * rows or grants permits in the project. Runs may end, which only frees permits. Locks of rows come before.
+ * rows or grants permits in the project. Runs may end, which only frees permits and budgets. Locks of rows come before.
+ *
+ * @returns whether the project has a budget, which is locked as well then
  */
-export async function lockProjectLanes(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults): Promise<void> {
-  await tx.sql`
-    select pg_advisory_xact_lock(key) from (
+export async function lockProjectLanes(tx: Tx, projectId: string, agentIds: readonly string[], defaults: LaneDefaults): Promise<boolean> {
+  const rows = await tx.sql<{ has_budget: boolean | null }[]>`
+    select pg_advisory_xact_lock(key), (select ${hasBudget(tx.sql)} from projects p where p.id = ${projectId}) as has_budget from (
       select 0 as place, hashtextextended(${projectId}, 1) as key from projects p where p.id = ${projectId} and (
         ${projectLimit(tx.sql, 'running', defaults)} is not null
-        or ${projectLimit(tx.sql, 'pending', defaults)} is not null)
+        or ${projectLimit(tx.sql, 'pending', defaults)} is not null
+        or ${hasBudget(tx.sql)})
       union all
       select distinct 1, hashtextextended(${projectId} || '/' || agent_id, 0) from unnest(${agentIds as string[]}::text[]) as agent_id
       order by place, key
     ) as sorted`
+  return rows[0]?.has_budget === true
 }
 
 /** The agents of a project with a subtask that waits for a permit. */

@@ -44,8 +44,8 @@ export const REQUESTED = [
   'maxRevisions',
 ] as const satisfies readonly Key[]
 
-/** What a revision round does not take from the round before it: it starts at the newest revision, comes of no slot and resumes nothing. */
-const NOT_COPIED: readonly Key[] = ['taskRevision', 'scheduleId', 'resumeOf']
+/** What a revision round does not take from the round before it: it starts at the newest revision, comes of no slot, resumes nothing, and may share a budget. */
+const NOT_COPIED: readonly Key[] = ['taskRevision', 'scheduleId', 'resumeOf', 'budgetMaxTokens', 'budgetMaxCostMicros']
 export const COPIED = REQUESTED.filter((key) => !NOT_COPIED.includes(key))
 
 /** What Muster sets and shows. */
@@ -75,6 +75,8 @@ const STATE = [
   'startedAt',
   'completedAt',
   'lostMs',
+  'waitingFor',
+  'waitedMs',
 ] as const satisfies readonly Key[]
 
 export const SHOWN = [...STATE, ...REQUESTED] as const
@@ -93,6 +95,8 @@ export const INTERNAL = {
   leaseTokenHash: 'a secret',
   credentialHash: 'a secret',
   updateSeq: 'the updates have it',
+  waitingSince: 'the attempt before the wait has it, as its end',
+  continuationBodyId: 'for the runner alone',
 } as const satisfies Partial<Record<Key, string>>
 
 /** What both the start and the end of a run take. */
@@ -111,6 +115,7 @@ const RUNNING = [
   'timeoutSeconds',
   'requiredOutputs',
   'updateSeq',
+  'continuationBodyId',
 ] as const satisfies readonly Key[]
 
 /** What running a claimed subtask takes. Amounts and steps are those of earlier attempts. */
@@ -144,6 +149,11 @@ export const ENDING = [
   'maxRevisions',
   'workerId',
   'notify',
+  'budgetMaxTokens',
+  'budgetMaxCostMicros',
+  'inputTokens',
+  'outputTokens',
+  'costMicros',
 ] as const satisfies readonly Key[]
 
 /** What the end of a subtask sets. */
@@ -159,7 +169,9 @@ export const ENDED = [
   'failures',
 ] as const satisfies readonly Key[]
 /** What the return of a subtask to its queue sets. */
-export const RETURNED = ['failures', 'feedback', 'jobId'] as const satisfies readonly Key[]
+export const RETURNED = ['failures', 'feedback', 'jobId', 'continuationBodyId'] as const satisfies readonly Key[]
+/** What a wait for an answer sets. */
+export const WAITING = ['waitingFor', 'continuationBodyId'] as const satisfies readonly Key[]
 /** What the end of an attempt adds to the rows of the subtask and of the attempt. */
 export const USED = ['inputTokens', 'outputTokens', 'costMicros', 'toolCalls'] as const satisfies readonly Key[]
 /** What the holder of an attempt has: its end clears all of it. */

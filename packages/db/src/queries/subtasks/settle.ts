@@ -1,8 +1,9 @@
 // SQL: the ends of a batch of runs are written by one statement of each kind. Joins also name the ids as a list, because a plan that was prepared
 // while the tables were empty would read them whole ever after; with the list, every plan uses the primary key.
-import type { Criterion, TerminalStatus, Usage } from '@muster/domain'
+import type { Criterion, TerminalStatus, UsageAdded } from '@muster/domain'
 import type { Tx } from '../../client.ts'
-import { added, assigned, COPIED, cleared, ENDED, ENDING, HELD, names, RETURNED, read, type SubtaskRow, toRecord, types, USED } from './row.ts'
+import { hasBudget } from './lanes.ts'
+import { added, assigned, COPIED, cleared, ENDED, ENDING, HELD, names, RETURNED, read, type SubtaskRow, toRecord, types, USED, WAITING } from './row.ts'
 
 /** A running attempt, locked, to decide its end. */
 export type EndingRow = Pick<SubtaskRow, (typeof ENDING)[number]> & {
@@ -11,6 +12,10 @@ export type EndingRow = Pick<SubtaskRow, (typeof ENDING)[number]> & {
   cancelRequested: boolean
   /** Whether the reaper may take it: its lease has lapsed, or its attempt has timed out. */
   leaseLapsed: boolean
+  /** Whether its project, or an agent of it, has a budget. */
+  hasProjectBudget: boolean
+  /** Whether it has asked something that is still open. */
+  hasOpenQuestions: boolean
 }
 
 export interface AttemptRef {
@@ -18,11 +23,19 @@ export interface AttemptRef {
   attempt: number
 }
 
+/** Whether the subtask `s` of a statement has a reservation in a budget of its project or agent. Without one, the project is not read. */
+function ofProjectBudget({ sql }: Tx) {
+  return sql`(s.budget_max_tokens is not null or s.budget_max_cost_micros is not null)
+        and (select ${hasBudget(sql)} from projects p where p.id = s.project_id) is true`
+}
+
 /** Locks the rows of attempts that are still the current, running ones, in the order of their ids. Ignores others. */
 export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promise<EndingRow[]> {
   const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<EndingRow[]>`
-    select ${tx.sql.unsafe(read(ENDING, 's'))}, cancel_requested_at is not null as "cancelRequested", lease_expires_at < muster_now() as "leaseLapsed"
+    select ${tx.sql.unsafe(read(ENDING, 's'))}, cancel_requested_at is not null as "cancelRequested", lease_expires_at < muster_now() as "leaseLapsed",
+      exists (select from questions q where q.project_id = s.project_id and q.subtask_id = s.id and q.status = 'open') as "hasOpenQuestions",
+      ${ofProjectBudget(tx)} as "hasProjectBudget"
     from subtasks s
     where s.status = 'running' and s.id = any(${ids})
     order by s.id
@@ -31,14 +44,23 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
   return rows.filter((row) => attemptOf.get(row.id) === row.attempt)
 }
 
-/** Which of these attempts have ended their subtask already: their settlement was stored and its answer lost. */
+/** Locks a subtask that has completed, as its end saw it. Null if there is none. */
+export async function lockCompleted(tx: Tx, id: string): Promise<EndingRow | null> {
+  const [row] = await tx.sql<EndingRow[]>`
+    select ${tx.sql.unsafe(read(ENDING, 's'))}, cancel_requested_at is not null as "cancelRequested", false as "leaseLapsed",
+      ${ofProjectBudget(tx)} as "hasProjectBudget"
+    from subtasks s where s.id = ${id} and s.status = 'completed' for update of s`
+  return row ?? null
+}
+
+/** Which of these attempts have ended their subtask already, or made it wait: their settlement was stored and its answer lost. */
 export async function findEnded(tx: Tx, attempts: readonly AttemptRef[]): Promise<string[]> {
   const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<{ id: string }[]>`
     select s.id from subtasks s
     join unnest(${attempts.map((ref) => ref.subtaskId)}::uuid[], ${attempts.map((ref) => ref.attempt)}::int[]) as ref(id, attempt)
       on s.id = ref.id and s.attempt = ref.attempt
-    where s.status in ('completed', 'failed', 'cancelled') and s.id = any(${ids})`
+    where s.status in ('completed', 'failed', 'cancelled', 'waiting') and s.id = any(${ids})`
   return rows.map((row) => row.id)
 }
 
@@ -55,7 +77,7 @@ interface EndedAttempt {
   attempt: number
   /** See `attempts.lost_ms`. */
   lostMs: number
-  usage: Omit<Usage, 'steps'>
+  usage: UsageAdded
 }
 
 export interface TerminalRow extends EndedAttempt, Pick<SubtaskRow, (typeof ENDED)[number]> {
@@ -66,8 +88,12 @@ export interface TerminalRow extends EndedAttempt, Pick<SubtaskRow, (typeof ENDE
 
 const ADDED = ['lostMs', ...USED] as const
 
-function addedRecord({ id, attempt, lostMs, usage: { costUsdMicros: costMicros, ...usage } }: EndedAttempt) {
-  return { id, attempt, ...toRecord(ADDED, { lostMs, ...usage, costMicros }) }
+/** What only the row of the attempt keeps. */
+const OF_ATTEMPT = 'cached_input_tokens bigint, used_model text'
+const CLOSED_ATTEMPT = 'cached_input_tokens = a.cached_input_tokens + e.cached_input_tokens, model = coalesce(e.used_model, a.model)'
+
+function addedRecord({ id, attempt, lostMs, usage: { costUsdMicros: costMicros, cachedInputTokens, model, ...usage } }: EndedAttempt) {
+  return { id, attempt, ...toRecord(ADDED, { lostMs, ...usage, costMicros }), cached_input_tokens: cachedInputTokens, used_model: model }
 }
 
 /** Stores the ends of locked attempts: rows, attempts and inbox items. */
@@ -78,20 +104,20 @@ export async function writeTerminal(tx: Tx, projectId: string, rows: readonly Te
   await sql`
     with ended as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
-        id uuid, attempt int, ${sql.unsafe(types(ENDED))}, inbox_id uuid, ${sql.unsafe(types(ADDED))})
+        id uuid, attempt int, ${sql.unsafe(types(ENDED))}, inbox_id uuid, ${sql.unsafe(types(ADDED))}, ${sql.unsafe(OF_ATTEMPT)})
     ),
     moment as materialized (select muster_now() as now),
     written as (
       update subtasks s set
         ${sql.unsafe(assigned(ENDED, 'e'))}, ${sql.unsafe(added(ADDED, 's', 'e'))}, slot = false, slot_at = null, job_id = null,
-        ${sql.unsafe(cleared(HELD))}, feedback = null,
+        ${sql.unsafe(cleared(HELD))}, feedback = null, continuation_body_id = null,
         completed_at = moment.now
       from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})
       returning s.id, s.parent_session_id
     ),
     closed as (
       update attempts a set ended_at = moment.now, outcome = e.final_outcome, error = e.error, lost_ms = e.lost_ms,
-        ${sql.unsafe(added(USED, 'a', 'e'))}
+        ${sql.unsafe(added(USED, 'a', 'e'))}, ${sql.unsafe(CLOSED_ATTEMPT)}
       from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
     )
     insert into inbox (project_id, id, session_id, subtask_id, created_at)
@@ -115,17 +141,42 @@ export async function writeReturns(tx: Tx, rows: readonly ReturnRow[]): Promise<
   await sql`
     with ended as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(
-        id uuid, attempt int, ${sql.unsafe(types(RETURNED))}, outcome text, error text, ${sql.unsafe(types(ADDED))})
+        id uuid, attempt int, ${sql.unsafe(types(RETURNED))}, outcome text, error text, ${sql.unsafe(types(ADDED))}, ${sql.unsafe(OF_ATTEMPT)})
     ),
     moment as materialized (select muster_now() as now),
     closed as (
       update attempts a set ended_at = moment.now, outcome = e.outcome, error = e.error, lost_ms = e.lost_ms,
-        ${sql.unsafe(added(USED, 'a', 'e'))}
+        ${sql.unsafe(added(USED, 'a', 'e'))}, ${sql.unsafe(CLOSED_ATTEMPT)}
       from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
     )
     update subtasks s set
       status = 'pending', ${sql.unsafe(assigned(RETURNED, 'e'))}, slot_at = moment.now, ${sql.unsafe(added(ADDED, 's', 'e'))},
       ${sql.unsafe(cleared(HELD))}, worker_id = null, attempt_started_at = null
+    from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})`
+}
+
+export interface WaitRow extends EndedAttempt {
+  waitingFor: string
+  continuationBodyId: string | null
+}
+
+/** Lets the subtasks of locked attempts wait for the answers to their questions. They give up their permits. */
+export async function writeWaits(tx: Tx, rows: readonly WaitRow[]): Promise<void> {
+  const ids = rows.map((row) => row.id)
+  const data = rows.map((row) => ({ ...addedRecord(row), ...toRecord(WAITING, row) }))
+  const { sql } = tx
+  await sql`
+    with ended as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as e(id uuid, attempt int, ${sql.unsafe(types(WAITING))}, ${sql.unsafe(types(ADDED))}, ${sql.unsafe(OF_ATTEMPT)})
+    ),
+    moment as materialized (select muster_now() as now),
+    closed as (
+      update attempts a set ended_at = moment.now, outcome = 'waiting', lost_ms = e.lost_ms, ${sql.unsafe(added(USED, 'a', 'e'))}, ${sql.unsafe(CLOSED_ATTEMPT)}
+      from ended e, moment where a.subtask_id = e.id and a.attempt = e.attempt and a.subtask_id = any(${ids})
+    )
+    update subtasks s set
+      status = 'waiting', ${sql.unsafe(assigned(WAITING, 'e'))}, waiting_since = moment.now, slot = false, slot_at = null, job_id = null,
+      ${sql.unsafe(added(ADDED, 's', 'e'))}, ${sql.unsafe(cleared(HELD))}, feedback = null, worker_id = null, attempt_started_at = null
     from ended e, moment where s.id = e.id and s.attempt = e.attempt and s.id = any(${ids})`
 }
 
@@ -153,6 +204,8 @@ export interface RevisionRound {
   taskRevision: number
   /** Its rank is this many seconds behind the present. */
   rankSeconds: number
+  budgetMaxTokens: number | null
+  budgetMaxCostMicros: number | null
 }
 
 /**
@@ -163,13 +216,15 @@ export async function insertRevisionRounds(tx: Tx, revisionRounds: readonly Revi
   const { sql } = tx
   const before = revisionRounds.map((each) => each.revisionOf)
   await sql`
-    insert into subtasks (id, project_id, ${sql.unsafe(names(COPIED))}, task_revision, revision_of, revision_round, created_at, rank_at)
-    select n.id, s.project_id, ${sql.unsafe(names(COPIED, 's'))}, n.task_revision, s.id, s.revision_round + 1,
+    insert into subtasks (id, project_id, ${sql.unsafe(names(COPIED))}, task_revision, budget_max_tokens, budget_max_cost_micros, revision_of, revision_round,
+      created_at, rank_at)
+    select n.id, s.project_id, ${sql.unsafe(names(COPIED, 's'))}, n.task_revision, n.budget_max_tokens, n.budget_max_cost_micros, s.id, s.revision_round + 1,
       moment.now, moment.now + n.rank_seconds * interval '1 second'
     from unnest(
       ${revisionRounds.map((each) => each.id)}::uuid[], ${before}::uuid[], ${revisionRounds.map((each) => each.taskRevision)}::int[],
-      ${revisionRounds.map((each) => each.rankSeconds)}::int[]
-    ) as n(id, revision_of, task_revision, rank_seconds)
+      ${revisionRounds.map((each) => each.rankSeconds)}::int[], ${revisionRounds.map((each) => each.budgetMaxTokens)}::bigint[],
+      ${revisionRounds.map((each) => each.budgetMaxCostMicros)}::bigint[]
+    ) as n(id, revision_of, task_revision, rank_seconds, budget_max_tokens, budget_max_cost_micros)
     join subtasks s on s.id = n.revision_of
     cross join (select muster_now() as now) as moment
     where s.id = any(${before}::uuid[])`

@@ -1,7 +1,7 @@
 // SQL: a spawn is one statement that counts, admits, inserts and announces under the lock of its lane, and it carries the most load of all.
 import { type NewEvent, PRIORITY_RANKS } from '@muster/domain'
 import type { Tx } from '../../client.ts'
-import { agentLimit, type LaneDefaults, projectLimit } from './lanes.ts'
+import { agentLimit, hasBudget, type LaneDefaults, projectLimit } from './lanes.ts'
 import { type NewSubtaskRow, names, REQUESTED, toRecord, types } from './row.ts'
 
 const INSERTED = ['id', ...REQUESTED] as const
@@ -18,7 +18,7 @@ export interface InsertedSubtask {
 
 /**
  * Inserts subtasks in their order, with their events, up to the pending limits of their lanes and their project, and grants free permits. Those that
- * are missing in the answer met a limit. `lockProjectLanes` must come before, as a statement of its own. Counts pending rows no further than the limit.
+ * are missing in the answer met a limit. Inserts nothing in a project with a budget, unless the budgets of the rows were reserved. `lockProjectLanes` must come before, as a statement of its own. Counts pending rows no further than the limit.
  */
 export async function insertSubtasks(
   tx: Tx,
@@ -26,6 +26,7 @@ export async function insertSubtasks(
   rows: readonly { row: NewSubtaskRow; created: NewEvent }[],
   defaults: LaneDefaults,
   ageingSeconds: number,
+  isReserved: boolean,
 ): Promise<Map<string, InsertedSubtask>> {
   const data = rows.map(({ row, created }) => ({
     ...toRecord(INSERTED, row),
@@ -44,6 +45,7 @@ export async function insertSubtasks(
         jsonb_to_recordset(${JSON.stringify(data)}::jsonb) as (
           ${sql.unsafe(types(INSERTED))}, rank_seconds int, job_id uuid, event jsonb, actor_kind text, actor_id text)
       ) with ordinality as w(${sql.unsafe(names(INSERTED))}, rank_seconds, job_id, event, actor_kind, actor_id, place)
+      where ${isReserved}::boolean or not exists (select from projects p where p.id = ${projectId} and ${hasBudget(sql)})
     ),
     lane as materialized (
       select a.agent_id,

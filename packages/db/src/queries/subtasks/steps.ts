@@ -1,4 +1,4 @@
-import type { StepKind } from '@muster/domain'
+import type { LoopSettings, StepKind, ToolStep } from '@muster/domain'
 import { and, asc, desc, eq, gt, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { steps } from '../../schema/steps.ts'
@@ -47,4 +47,46 @@ export async function countAnswers(tx: Tx, projectId: string, subtaskId: string)
       window w as (order by seq)
     ) entries`)
   return row?.answers ?? 0
+}
+
+/** Of a failure, only so many characters are compared and shown. */
+const FAILURE_LENGTH_MAX = 2_000
+const ARGUMENTS_SHOWN = 400
+
+/**
+ * The uses of tools among the last steps of an attempt, and the loop rules of its project, if it has its own. The server digests arguments and cuts texts, because a
+ * transcript may have megabytes of them.
+ *
+ * @param afterSeq of the step before the first that is read
+ */
+export async function listToolSteps(
+  tx: Tx,
+  projectId: string,
+  { subtaskId, attempt, afterSeq }: { subtaskId: string; attempt: number; afterSeq: number },
+): Promise<{ steps: ToolStep[]; loops: LoopSettings | null }> {
+  const rows = await tx.orm.execute<ToolStepRow>(sql`
+    select p.settings -> 'loops' as loops, s.seq, s.kind, s.content ->> 'id' as id, s.content ->> 'name' as tool,
+      case when s.kind = 'tool_call' then md5(coalesce(s.content ->> 'input', '')) end as digest,
+      case when s.kind = 'tool_call' then left(coalesce(s.content ->> 'input', ''), ${ARGUMENTS_SHOWN}) end as shown,
+      case when s.kind = 'tool_result' and s.content -> 'is_error' = 'true' then left(coalesce(s.content ->> 'output', ''), ${FAILURE_LENGTH_MAX}) end as failure
+    from projects p
+    left join steps s on s.project_id = p.id and s.subtask_id = ${subtaskId} and s.seq > ${afterSeq} and s.attempt = ${attempt}
+      and s.kind in ('tool_call', 'tool_result') and jsonb_typeof(s.content) = 'object'
+    where p.id = ${projectId}
+    order by s.seq`)
+  const steps = rows.flatMap(({ seq, kind, id, tool, digest, shown, failure }) =>
+    seq === null ? [] : [{ seq, kind, id, tool, argumentsDigest: digest, shownArguments: shown, failure }],
+  )
+  return { steps, loops: rows[0]?.loops ?? null }
+}
+
+type ToolStepRow = {
+  loops: LoopSettings | null
+  seq: number | null
+  kind: ToolStep['kind']
+  id: string | null
+  tool: string | null
+  digest: string | null
+  shown: string | null
+  failure: string | null
 }

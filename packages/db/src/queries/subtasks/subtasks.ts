@@ -1,4 +1,4 @@
-import { SUBTASK_STATUSES, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { type FinalOutcome, SUBTASK_STATUSES, type Subtask, type SubtaskBudget, type SubtaskStatus } from '@muster/domain'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
 import { bodies } from '../../schema/bodies.ts'
@@ -133,6 +133,8 @@ const LOCKED = {
   parentSessionId: subtasks.parentSessionId,
   task: subtasks.task,
   cancelRequestedAt: subtasks.cancelRequestedAt,
+  waitingFor: subtasks.waitingFor,
+  continuationBodyId: subtasks.continuationBodyId,
 }
 
 /** Locks a subtask's row until the end of the transaction. Row locks come before lane locks, always. */
@@ -141,13 +143,48 @@ export async function lockSubtask(tx: Tx, id: string): Promise<LockedSubtask | n
   return row ?? null
 }
 
-/** Ends a pending subtask as cancelled. Its row must be locked, and its job deleted in the same transaction. */
-export async function cancelPending(tx: Tx, id: string): Promise<void> {
+/** Ends a pending or waiting subtask as cancelled. Its row must be locked, and its job deleted in the same transaction. */
+export async function cancelWithoutRun(tx: Tx, id: string): Promise<void> {
   const ended = { status: 'cancelled', finalOutcome: 'cancelled', hasPermit: false, permitAt: null, jobId: null } as const
+  const waits = { waitingFor: null, waitingSince: null, waitedMs: WAITED_MS, continuationBodyId: null }
   await tx.orm
     .update(subtasks)
-    .set({ ...ended, cancelRequestedAt: CANCEL_REQUESTED_AT, completedAt: sql`muster_now()` })
+    .set({ ...ended, ...waits, cancelRequestedAt: CANCEL_REQUESTED_AT, completedAt: sql`muster_now()` })
     .where(eq(subtasks.id, id))
+}
+
+/** Ends a waiting subtask as failed. Its row must be locked. */
+export async function failWithoutRun(tx: Tx, id: string, { finalOutcome, error }: { finalOutcome: FinalOutcome; error: string }): Promise<void> {
+  const waits = { waitingFor: null, waitingSince: null, waitedMs: WAITED_MS, continuationBodyId: null }
+  await tx.orm
+    .update(subtasks)
+    .set({ status: 'failed', finalOutcome, error, ...waits, completedAt: sql`muster_now()` })
+    .where(eq(subtasks.id, id))
+}
+
+/** Adds to the budget of a locked subtask; null adds nothing. */
+export async function raiseBudget(tx: Tx, id: string, { maxTokens, maxCostUsdMicros }: SubtaskBudget): Promise<void> {
+  await tx.orm
+    .update(subtasks)
+    .set({
+      budgetMaxTokens: sql`${subtasks.budgetMaxTokens} + ${maxTokens ?? 0}`,
+      budgetMaxCostMicros: sql`${subtasks.budgetMaxCostMicros} + ${maxCostUsdMicros ?? 0}`,
+    })
+    .where(eq(subtasks.id, id))
+}
+
+/**
+ * Returns a waiting subtask to pending, without a permit. Its rank becomes its creation time, so that it precedes all work that was created later. The
+ * pending limit does not apply to it. Its row must be locked. Answers its new rank.
+ */
+export async function resumeWaiting(tx: Tx, id: string): Promise<Date> {
+  const rankAt = sql`least(${subtasks.rankAt}, ${subtasks.createdAt})`
+  const [row] = await tx.orm
+    .update(subtasks)
+    .set({ status: 'pending', rankAt, waitingFor: null, waitingSince: null, waitedMs: WAITED_MS })
+    .where(eq(subtasks.id, id))
+    .returning({ rankAt: subtasks.rankAt })
+  return (row as { rankAt: Date }).rankAt
 }
 
 /** Asks the worker that runs a subtask to stop. The first request counts. */
@@ -155,6 +192,7 @@ export async function requestCancel(tx: Tx, id: string): Promise<void> {
   await tx.orm.update(subtasks).set({ cancelRequestedAt: CANCEL_REQUESTED_AT }).where(eq(subtasks.id, id))
 }
 
+const WAITED_MS = sql`${subtasks.waitedMs} + coalesce(round(extract(epoch from muster_now() - ${subtasks.waitingSince}) * 1000), 0)::bigint`
 const CANCEL_REQUESTED_AT = sql`coalesce(${subtasks.cancelRequestedAt}, muster_now())`
 
 export async function subtaskExists(tx: Tx, id: string): Promise<boolean> {

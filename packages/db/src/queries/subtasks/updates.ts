@@ -70,6 +70,11 @@ export async function selectUpdates(tx: Tx, conditions: readonly SQL[], limit?: 
 
 const ofSubtask = (projectId: string, subtaskId: string) => [eq(updates.projectId, projectId), eq(updates.subtaskId, subtaskId)]
 
+/** Whether an update with this id was sent. */
+export async function isSent(tx: Tx, projectId: string, id: string): Promise<boolean> {
+  return (await selectUpdates(tx, [eq(updates.projectId, projectId), eq(updates.id, id)], 1)).length > 0
+}
+
 /** Updates of a subtask by number. */
 export async function listUpdates(tx: Tx, projectId: string, subtaskId: string, afterSeq: number, limit: number): Promise<Update[]> {
   return await selectUpdates(tx, [...ofSubtask(projectId, subtaskId), gt(updates.seq, afterSeq)], limit)

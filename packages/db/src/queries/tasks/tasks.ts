@@ -1,4 +1,13 @@
-import { type Criterion, type RequiredOutput, type Task, type TaskContext, type TaskPriority, type TaskStatus, toWebSearch } from '@muster/domain'
+import {
+  type Criterion,
+  type RequiredOutput,
+  type SubtaskBudget,
+  type Task,
+  type TaskContext,
+  type TaskPriority,
+  type TaskStatus,
+  toWebSearch,
+} from '@muster/domain'
 import { and, count, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
 import { taskTsgs } from '../../schema/task-tsgs.ts'
@@ -29,6 +38,8 @@ export type NewTaskRow = Pick<
   | 'review'
   | 'clientCwd'
   | 'workspace'
+  | 'budgetMaxTokens'
+  | 'budgetMaxCostMicros'
   | 'metadata'
 > & { status: 'pending' | 'blocked' }
 
@@ -87,6 +98,8 @@ export interface RevisedFields {
   context: TaskContext | null
   warnings: Task['warnings']
   clientCwd: string | null
+  budgetMaxTokens: number | null
+  budgetMaxCostMicros: number | null
   metadata: Record<string, unknown>
 }
 
@@ -98,6 +111,18 @@ export async function writeRevisedTask(tx: Tx, id: string, fields: Partial<Revis
     .where(eq(tasks.id, id))
     .returning({ revision: tasks.revision })
   return row?.revision as number
+}
+
+/** Adds to the budget of a locked task; null adds nothing. It is no part of the brief that its holder reads, so the revision stays. */
+export async function raiseBudget(tx: Tx, id: string, { maxTokens, maxCostUsdMicros }: SubtaskBudget): Promise<void> {
+  await tx.orm
+    .update(tasks)
+    .set({
+      budgetMaxTokens: sql`${tasks.budgetMaxTokens} + ${maxTokens ?? 0}`,
+      budgetMaxCostMicros: sql`${tasks.budgetMaxCostMicros} + ${maxCostUsdMicros ?? 0}`,
+      updatedAt: sql`muster_now()`,
+    })
+    .where(eq(tasks.id, id))
 }
 
 /** A change of state, and the fields that it may change. Missing fields stay as they are. */

@@ -24,6 +24,8 @@ export interface Toolbox {
   readonly outputs: Outputs
   /** Why a tool, or one use of it, is not this run's; null where it is. */
   refusal(name: string, input: unknown): string | null
+  /** How rules about uses that ask name one use of a tool; null for a tool that never asks. */
+  useOf(name: string, input: unknown): string | null
   /** Notices of guides that match the failure of a tool, each once in a run. @throws ToolError where Muster cannot be asked */
   findGuides(failure: string, signal: AbortSignal): Promise<string[]>
   /** Leaves nothing behind of what the tools have started. */
@@ -84,9 +86,8 @@ export async function assembleTools(run: Pick<Run, 'access' | 'brief' | 'workspa
     run.signal,
   )
   // The last two kinds whatever a definition lists: without them, a run could not deliver what it has to, or do what its brief says.
-  const tools = new Map(
-    [...offered, ...mcp.tools, ...reportingTools(run), ...(delivery === null ? [] : [delivery.tool])].map((tool): [string, RunTool] => [tool.name, tool]),
-  )
+  const always = [...reportingTools(run), ...(delivery === null ? [] : [delivery.tool])]
+  const tools = new Map([...offered, ...mcp.tools, ...always].map((tool): [string, RunTool] => [tool.name, tool]))
   return {
     tools,
     problems: mcp.problems,
@@ -97,6 +98,11 @@ export async function assembleTools(run: Pick<Run, 'access' | 'brief' | 'workspa
         return answer?.allowed === false ? answer.reason : (mcp.refusal(name) ?? SWITCHED_OFF[name] ?? 'You were not given it.')
       }
       return tool.useOf === undefined ? null : refusalOf(`${name}(${tool.useOf(input)})`)
+    },
+    useOf(name, input) {
+      const tool = tools.get(name)
+      if (tool === undefined || always.some((each) => each.name === name)) return null
+      return tool.useOf === undefined ? name : `${name}(${tool.useOf(input)})`
     },
     findGuides: createGuideFinder(run.access),
     outputs: delivery?.outputs ?? NO_OUTPUTS,

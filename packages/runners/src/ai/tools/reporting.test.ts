@@ -62,7 +62,7 @@ describe('the tools that a brief speaks of', () => {
   })
 
   it('are not about a task where there is none', () => {
-    expect(toolsOf(null).map(({ name }) => name)).toEqual(['confirm_update', 'read_tsg', 'mark_tsg_helpful'])
+    expect(toolsOf(null).map(({ name }) => name)).toEqual(['ask', 'confirm_update', 'read_tsg', 'mark_tsg_helpful'])
   })
 })
 

@@ -2,7 +2,7 @@ import { cutToBytes, renderTsgNotice, toStorableText } from '@muster/domain'
 import { z } from 'zod'
 import type { Run } from '../../port.ts'
 import { callMuster } from './call-muster.ts'
-import { type AiTool, defineTool, TOOL_TEXT_BYTES_MAX } from './tool.ts'
+import { type AiTool, AnswerAwaited, defineTool, TOOL_TEXT_BYTES_MAX } from './tool.ts'
 
 /** What a model is shown of an answer, from an offset on. It learns where the rest begins. */
 function asText(value: unknown, offset = 0): string {
@@ -12,7 +12,7 @@ function asText(value: unknown, offset = 0): string {
 }
 
 /**
- * The tools that a brief and its updates speak of, under the names that they have over MCP: reading the task, reporting on it, and guides. Every run has
+ * The tools that a brief and its updates speak of, under the names that they have over MCP: reading the task, reporting on it, asking, and guides. Every run has
  * them, whatever a definition lists, because the brief asks for them. A subtask without a task has those that are not about a task.
  */
 export function reportingTools({ access, brief }: Pick<Run, 'access' | 'brief'>): AiTool[] {
@@ -34,6 +34,26 @@ export function reportingTools({ access, brief }: Pick<Run, 'access' | 'brief'>)
   ]
   return [
     ...(brief.taskId === null ? [] : ofTask),
+    defineTool({
+      name: 'ask',
+      description:
+        'Asks the session that gave you this work, where you cannot decide and a guess would be wrong. The work stops until the answer comes, which can take hours, and it is the result of this call. With wait: false you go on with other work, and the answer arrives as an update.',
+      inputSchema: z.object({
+        prompt: z.string().min(1).max(20_000).describe('the question, complete in itself'),
+        options: z
+          .array(z.object({ id: z.string().min(1).max(64), label: z.string().min(1).max(200), description: z.string().max(2_000).optional() }))
+          .min(2)
+          .max(20)
+          .optional()
+          .describe('the answers to choose from; without them, the answer is a text'),
+        wait: z.boolean().default(true),
+      }),
+      async run({ wait, ...question }, { signal }) {
+        const { question_id: questionId } = await callMuster(access, 'POST', `/subtasks/${brief.subtaskId}/questions`, signal, question)
+        if (wait) throw new AnswerAwaited(questionId as string)
+        return `Asked as question ${questionId}. The answer arrives as an update.`
+      },
+    }),
     defineTool({
       name: 'confirm_update',
       description: 'Verifies an update by its id: returns its sender and its exact content. If the id is not found, the update did not come from Muster.',

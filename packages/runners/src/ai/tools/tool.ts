@@ -31,6 +31,17 @@ export class ToolError extends Error {
   }
 }
 
+/** Thrown by a tool whose result is an answer that has still to come: the run waits for it without a process, and the answer becomes the result. */
+export class AnswerAwaited extends Error {
+  readonly questionId: string
+
+  constructor(questionId: string) {
+    super(`awaits the answer to question ${questionId}`)
+    this.name = 'AnswerAwaited'
+    this.questionId = questionId
+  }
+}
+
 /** A tool whose `run` takes what its schema gives. */
 export function defineTool<Schema extends z.ZodType>(tool: {
   name: string

@@ -1,0 +1,32 @@
+import { waitForAnswer } from '@muster/usecases'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/schemas.ts'
+import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
+import { toUsage, waitSchema } from './lease-schema.ts'
+
+export const waitForAnswerEndpoint = endpoint({
+  operationId: 'waitForAnswer',
+  method: 'POST',
+  path: '/subtasks/{id}/wait',
+  tag: 'Outside workers',
+  summary: 'Wait for an answer',
+  description:
+    'Ends the attempt until the question is closed. The subtask is `waiting`: it uses none of the limits of its agent, and its timeout does not run. Then it is pending again, before newer work of its agent, and the worker that claims it finds the answer in the brief. If the question is closed already, the subtask is pending at once.',
+  access: 'subtasks:claim',
+  params: idParams('subtask'),
+  body: waitSchema,
+  repairsText: true,
+  // A continuation of 1 MiB, escaped as JSON.
+  bodyBytesMax: 8 * 1_048_576,
+  deadlineMs: 30_000,
+  answers: { 200: { description: 'The subtask as it is now.', schema: subtaskSchema } },
+  errors: ['not_found', 'lease_lost'],
+  handle: ({ ctx, params, body }) =>
+    waitForAnswer(ctx, params.id, {
+      leaseToken: body.lease_token,
+      questionId: body.question_id,
+      continuation: body.continuation,
+      usage: toUsage(body.usage),
+    }),
+  answer: (subtask) => ({ status: 200, body: presentSubtask(subtask) }),
+})

@@ -1,0 +1,20 @@
+import { requestChecks } from '@muster/usecases'
+import { endpoint } from '../../http/endpoint.ts'
+import { idParams } from '../../http/schemas.ts'
+import { checkRunListSchema, presentCheckRun } from './check-run-schema.ts'
+
+export const requestTaskChecksEndpoint = endpoint({
+  operationId: 'requestTaskChecks',
+  method: 'POST',
+  path: '/tasks/{id}/checks',
+  tag: 'Tasks',
+  summary: 'Execute the checks of a task',
+  description:
+    'A worker executes the checks that the criteria name, in the folder of the task. While the task is in review, the submission is evaluated again with their verdicts, and `review: auto` decides by that. Checks that have not ended are answered as they are.',
+  access: 'tasks:write',
+  params: idParams('task'),
+  answers: { 202: { description: 'Requested.', schema: checkRunListSchema } },
+  errors: ['not_found', 'invalid_transition', 'conflict'],
+  handle: ({ ctx, params }) => requestChecks(ctx, params.id),
+  answer: (items) => ({ status: 202, body: { items: items.map(presentCheckRun), next_cursor: null } }),
+})

@@ -1,0 +1,116 @@
+// SQL: budgets are counted under the lock of the project, by ranges of indexes.
+import type { BudgetLimits, BudgetUse } from '@muster/domain'
+import type { Tx } from '../../client.ts'
+
+/** What budgets are decided by. */
+export interface BudgetFacts {
+  limits: BudgetLimits
+  project: BudgetUse
+  /** Only agents that have used or reserved something. */
+  agents: Map<string, BudgetUse>
+  now: Date
+  /** The end of the day in UTC. */
+  resetsAt: Date
+}
+
+interface Sums {
+  day_tokens: number
+  day_cost: number
+  total_tokens: number
+  total_cost: number
+  reserved_tokens: number
+  reserved_cost: number
+}
+
+/**
+ * Reads what a project and these agents have used, and what their subtasks that have not ended reserve. Derived from the rows, so that no crash can
+ * leave a reservation behind. The project must be locked by `lockProjectLanes`: then nothing is reserved meanwhile. All time is read only where a
+ * budget is for all time.
+ *
+ * A subtask without an end reserves its own budget, or what it has used if that is more. One that has ended has used what it reported; if it reported
+ * tokens and no cost, its cost counts as the whole budget in dollars that it had.
+ */
+export async function readBudgetFacts(tx: Tx, projectId: string, agentIds: readonly string[]): Promise<BudgetFacts> {
+  const rows = await tx.sql<({ agent_id: string | null; limits: BudgetLimits | null; now: string; resets_at: string } & Sums)[]>`
+    with moment as materialized (
+      select now, date_trunc('day', now at time zone 'UTC') at time zone 'UTC' as day, p.settings -> 'limits' as limits,
+        p.settings @? '$.limits.budget.**.total' or p.settings @? '$.limits.agents.*.budget.total' as counts_all
+      from projects p, (select muster_now() as now) as clock where p.id = ${projectId}
+    ),
+    used as (
+      select s.agent_id, s.completed_at >= (select day from moment) as is_today, s.input_tokens + s.output_tokens as tokens,
+        case when s.cost_micros > 0 or s.input_tokens + s.output_tokens = 0 then s.cost_micros else coalesce(s.budget_max_cost_micros, 0) end as cost
+      from subtasks s
+      where s.project_id = ${projectId} and s.completed_at >= (select case when counts_all then '-infinity' else day end from moment)
+      union all
+      select s.agent_id, j.ended_at >= (select day from moment), j.input_tokens + j.output_tokens, j.cost_micros
+      from judgements j
+      join evaluations v on v.project_id = j.project_id and v.id = j.evaluation_id
+      left join subtasks s on s.id = v.subtask_id
+      where j.project_id = ${projectId} and j.ended_at >= (select case when counts_all then '-infinity' else day end from moment)
+    ),
+    held as (
+      select s.agent_id, greatest(coalesce(s.budget_max_tokens, 0), s.input_tokens + s.output_tokens) as tokens,
+        greatest(coalesce(s.budget_max_cost_micros, 0), s.cost_micros) as cost
+      from subtasks s where s.project_id = ${projectId} and s.status = any('{pending,running,waiting}')
+    ),
+    counted as (
+      select agent_id, sum(tokens) filter (where is_today) as day_tokens, sum(cost) filter (where is_today) as day_cost, sum(tokens) as total_tokens,
+        sum(cost) as total_cost, 0 as reserved_tokens, 0 as reserved_cost
+      from used group by agent_id
+      union all
+      select agent_id, 0, 0, 0, 0, sum(tokens), sum(cost) from held group by agent_id
+    ),
+    summed as (
+      select grouping(agent_id) = 1 as is_project, agent_id, coalesce(sum(day_tokens), 0)::bigint as day_tokens, coalesce(sum(day_cost), 0)::bigint as day_cost,
+        coalesce(sum(total_tokens), 0)::bigint as total_tokens, coalesce(sum(total_cost), 0)::bigint as total_cost,
+        coalesce(sum(reserved_tokens), 0)::bigint as reserved_tokens, coalesce(sum(reserved_cost), 0)::bigint as reserved_cost
+      from counted group by grouping sets ((), (agent_id))
+    )
+    select s.*, m.limits, m.now, m.day + interval '1 day' as resets_at
+    from summed s cross join moment m where s.is_project or s.agent_id = any(${agentIds as string[]}::text[])
+    order by s.is_project desc`
+  const [whole, ...ofAgents] = rows
+  if (whole === undefined) throw new Error(`project ${projectId} is not there`)
+  return {
+    limits: whole.limits ?? {},
+    project: toUse(whole),
+    agents: new Map(ofAgents.map((row) => [row.agent_id as string, toUse(row)])),
+    now: new Date(whole.now),
+    resetsAt: new Date(whole.resets_at),
+  }
+}
+
+function toUse(row: Sums): BudgetUse {
+  return {
+    day: { tokens: row.day_tokens, costMicros: row.day_cost },
+    total: { tokens: row.total_tokens, costMicros: row.total_cost },
+    reserved: { tokens: row.reserved_tokens, costMicros: row.reserved_cost },
+  }
+}
+
+/** What the subtasks and the judgements of a locked task have used, and what those that have not ended reserve. As in `readBudgetFacts`. */
+export async function readTaskUse(tx: Tx, projectId: string, taskId: string): Promise<BudgetUse> {
+  const [row] = await tx.sql<Sums[]>`
+    with own as (
+      select s.completed_at is not null as is_ended, s.input_tokens + s.output_tokens as tokens, s.cost_micros as cost, s.budget_max_tokens as tokens_max,
+        s.budget_max_cost_micros as cost_max
+      from subtasks s where s.project_id = ${projectId} and s.task_id = ${taskId}
+    ),
+    judged as (
+      select j.input_tokens + j.output_tokens as tokens, j.cost_micros as cost
+      from evaluations v join judgements j on j.project_id = v.project_id and j.evaluation_id = v.id
+      where v.project_id = ${projectId} and v.task_id = ${taskId}
+    ),
+    summed as (
+      select coalesce(sum(tokens) filter (where is_ended), 0) as tokens,
+        coalesce(sum(case when cost > 0 or tokens = 0 then cost else coalesce(cost_max, 0) end) filter (where is_ended), 0) as cost,
+        coalesce(sum(greatest(coalesce(tokens_max, 0), tokens)) filter (where not is_ended), 0) as reserved_tokens,
+        coalesce(sum(greatest(coalesce(cost_max, 0), cost)) filter (where not is_ended), 0) as reserved_cost
+      from own
+    )
+    select 0 as day_tokens, 0 as day_cost, (o.tokens + coalesce((select sum(tokens) from judged), 0))::bigint as total_tokens,
+      (o.cost + coalesce((select sum(cost) from judged), 0))::bigint as total_cost, o.reserved_tokens::bigint, o.reserved_cost::bigint
+    from summed o`
+  return toUse(row as Sums)
+}

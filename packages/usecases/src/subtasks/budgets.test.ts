@@ -1,0 +1,187 @@
+import { connect } from '@muster/db'
+import type { BudgetLimits, DomainError, Judge } from '@muster/domain'
+import { createRunJobs } from '@muster/jobs'
+import { advanceClock, claimAll, completed, type Harness, invariants, resetClock, spawn, startHarness, storeSchedules } from '@muster/testing'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type ClaimedRun,
+  type Ctx,
+  cancelSubtask,
+  createEvaluation,
+  fireSchedules,
+  judgeEvaluation,
+  type NewSubtask,
+  settleRuns,
+  updateProject,
+} from '../index.ts'
+
+let harness: Harness
+let ctx: Ctx
+
+beforeEach(async () => {
+  harness ??= await startHarness({ settings: { SUBTASK_MAX_PENDING: '200', SUBTASK_MAX_CONCURRENT: '200' } })
+  await resetClock(harness.admin)
+  ctx = await harness.projectCtx()
+})
+afterEach(async () => expect(await invariants(harness.admin, { runningPerAgent: 200, whileBusy: true })).toEqual([]))
+afterAll(() => harness.close())
+
+const limit = (limits: BudgetLimits) => updateProject(ctx, ctx.actor.projectId, { settings: { limits } })
+const ask = (maxTokens?: number, own: Partial<NewSubtask> = {}) =>
+  spawn(ctx, { runner: 'external', ...(maxTokens === undefined ? {} : { budget: { maxTokens } }), ...own })
+const refusal = (maxTokens?: number, own: Partial<NewSubtask> = {}) =>
+  ask(maxTokens, own).then(
+    () => null,
+    ({ code, details }: DomainError) => ({ code, ...details }),
+  )
+const claim = () => claimAll(ctx, { runners: ['external'] })
+const end = (run: ClaimedRun, inputTokens: number, kind: 'completed' | 'errored' | 'lost' = 'completed') =>
+  settleRuns(ctx, run.projectId, [
+    {
+      subtaskId: run.id,
+      attempt: run.attempt,
+      usage: { inputTokens },
+      end: kind === 'completed' ? completed() : kind === 'lost' ? { kind, ranMs: 0, lostMs: 0 } : { kind, error: 'x', retryable: false, partialResult: null },
+    },
+  ])
+
+describe('a budget', () => {
+  it.each([
+    ['that ask for a tenth each', 10],
+    ['that ask for nothing', undefined],
+  ])('for ten lets exactly ten of 100 subtasks %s start, at once and in two processes', async (_, maxTokens) => {
+    await limit({ budget: { day: { tokens: 100 } } })
+    const processes: Ctx[] = [ctx, { ...ctx, runJobs: createRunJobs() }]
+    const answers = await Promise.allSettled(
+      Array.from({ length: 100 }, (__, nth) =>
+        spawn(processes[nth % 2] as Ctx, {
+          runner: 'external',
+          agentId: `agent-${nth % 7}`,
+          budget: { maxTokens },
+          ...(nth % 5 === 0 ? { subagent: 'Explore', runner: 'own' } : {}),
+        }),
+      ),
+    )
+    const accepted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    expect(accepted.map(({ budget }) => budget.maxTokens)).toEqual(Array.from({ length: 10 }, () => 10))
+    for (const answer of answers.filter((each) => each.status === 'rejected')) {
+      expect(answer.reason).toMatchObject({ code: 'budget_exhausted', details: { limit: 100, used: 0, reserved: 100, requested: 10 } })
+    }
+    const [stored] =
+      await harness.admin`select count(*)::int as count, sum(budget_max_tokens)::int as reserved from subtasks where project_id = ${ctx.actor.projectId}`
+    expect(stored).toEqual({ count: 10, reserved: 100 })
+  })
+
+  it('settles what was used with the end, and frees the rest', async () => {
+    await limit({ budget: { day: { tokens: 100 } } })
+    await ask(60)
+    await ask(40)
+    expect(await refusal(1)).toMatchObject({ code: 'budget_exhausted', used: 0, reserved: 100 })
+    for (const run of await claim()) await end(run, 30)
+    expect(await refusal(41)).toMatchObject({ used: 60, reserved: 0, requested: 41 })
+    expect(await refusal(40)).toBeNull()
+  })
+
+  it('keeps the reservation of a subtask that is tried again, and frees that of one that fails or is cancelled', async () => {
+    await limit({ budget: { day: { tokens: 10 } } })
+    await ask(10)
+    const [lost] = await claim()
+    await end(lost as ClaimedRun, 3, 'lost')
+    expect(await refusal(1)).toMatchObject({ used: 0, reserved: 10 })
+    const [again] = await claim()
+    await end(again as ClaimedRun, 2, 'errored')
+    expect(await refusal(6)).toMatchObject({ used: 5, reserved: 0 })
+    const { id } = await ask(5)
+    expect(await refusal(1)).toMatchObject({ used: 5, reserved: 5 })
+    await cancelSubtask(ctx, id)
+    expect(await refusal(5)).toBeNull()
+  })
+
+  it('of a day begins anew with the next one, and carries reservations over; one in all does not', async () => {
+    await limit({ budget: { day: { tokens: 10 }, total: { tokens: 15 } } })
+    await ask(6)
+    for (const run of await claim()) await end(run, 6)
+    await ask(4)
+    const full = await refusal(1)
+    expect(full).toMatchObject({ used: 6, reserved: 4, budget: { scope: 'project', window: 'day', unit: 'tokens' } })
+    expect(Date.parse((full as unknown as { resets_at: string }).resets_at) % 86_400_000).toBe(0)
+    await advanceClock(harness.admin, '1 day')
+    expect(await refusal(7)).toMatchObject({ used: 0, reserved: 4, budget: { window: 'day' } })
+    expect(await refusal(6)).toMatchObject({ used: 6, reserved: 4, budget: { window: 'total' }, resets_at: null })
+    expect(await refusal(5)).toBeNull()
+    // The clock goes back after this test, and no budget has two of today.
+    await limit({})
+  })
+
+  it('holds for each agent, and an agent may have one of its own', async () => {
+    await limit({ budget: { per_agent: { day: { tokens: 10 } } }, agents: { rich: { budget: { day: { tokens: 20 } } } } })
+    await ask(10, { agentId: 'poor' })
+    expect(await refusal(1, { agentId: 'poor' })).toMatchObject({ budget: { scope: 'agent', agent_id: 'poor' }, limit: 10 })
+    expect(await refusal(10, { agentId: 'other' })).toBeNull()
+    expect(await refusal(20, { agentId: 'rich' })).toBeNull()
+    expect(await refusal(1, { agentId: 'rich' })).toMatchObject({ limit: 20 })
+  })
+
+  it('in dollars counts what was reported, and the whole reservation where only tokens were', async () => {
+    await limit({ budget: { day: { cost_usd: 1 } } })
+    const dollars = (maxCostUsdMicros: number) => refusal(undefined, { budget: { maxCostUsdMicros } })
+    expect(await dollars(400_000)).toBeNull()
+    expect(await dollars(400_000)).toBeNull()
+    const [first, second] = await claim()
+    await settleRuns(ctx, ctx.actor.projectId, [
+      { subtaskId: first?.id ?? '', attempt: 1, usage: { inputTokens: 5, costUsdMicros: 100_000 }, end: completed() },
+      { subtaskId: second?.id ?? '', attempt: 1, usage: { inputTokens: 5 }, end: completed() },
+    ])
+    expect(await dollars(600_000)).toMatchObject({ limit: 1, used: 0.5, reserved: 0, requested: 0.6, budget: { unit: 'cost_usd' } })
+    expect(await dollars(500_000)).toBeNull()
+  })
+
+  it('includes judgements', async () => {
+    await limit({ budget: { day: { tokens: 10 } } })
+    await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true })
+    const usage = { inputTokens: 8, outputTokens: 1, costUsdMicros: 0 }
+    const judge: Judge = { judge: async () => ({ kind: 'judged', verdicts: [], model: 'm', usage }) }
+    for (const job of await ctx.judgeJobs.take(10)) await judgeEvaluation(ctx, judge, job, new AbortController().signal)
+    expect(await refusal(2)).toMatchObject({ used: 9 })
+    expect(await refusal(1)).toBeNull()
+  })
+
+  it('that is lowered kills nothing, and lets nothing new start', async () => {
+    await ask(50)
+    await limit({ budget: { total: { tokens: 10 } } })
+    expect(await refusal(1)).toMatchObject({ limit: 10, reserved: 50 })
+    await limit({ budget: { total: { tokens: 60 } } })
+    expect(await refusal(10)).toBeNull()
+    expect(await claim()).toHaveLength(2)
+  })
+
+  it('holds back the slot of a schedule until there is room', async () => {
+    await limit({ budget: { day: { tokens: 10 } } })
+    const { id } = await ask(10)
+    const { projectId } = ctx.actor
+    const [schedule] = await storeSchedules(harness.admin, [{ runner: 'external', projectId, timing: { kind: 'interval', seconds: 3_600, anchorAt: '' } }])
+    const fire = () => fireSchedules(ctx, { except: [], signal: new AbortController().signal })
+    const outcomes = () => harness.admin<{ outcome: string }[]>`select outcome from schedule_slots where schedule_id = ${schedule ?? ''}`
+    await fire()
+    expect(await outcomes()).toEqual([{ outcome: 'waiting' }])
+    await cancelSubtask(ctx, id)
+    await fire()
+    expect(await outcomes()).toEqual([{ outcome: 'fired' }])
+  })
+
+  it('costs no statement where there is none', async () => {
+    const pool = connect(harness.database.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'test' })
+    const texts: string[] = []
+    const options = pool.sql.options as { debug: unknown }
+    options.debug = (_: number, text: string) => texts.push(text)
+    await spawn({ ...ctx, db: pool }, { runner: 'external' })
+    const without = texts.splice(0).filter((text) => /is_today|subtasks/.test(text))
+    await limit({ budget: { day: { tokens: 10 } } })
+    await spawn({ ...ctx, db: pool }, { runner: 'external' })
+    await pool.close()
+    expect(without.filter((text) => text.includes('is_today'))).toEqual([])
+    // The lock, the insert and the job; with a budget, its count, and the insert and the job again.
+    expect(texts.filter((text) => text.includes('is_today'))).toHaveLength(1)
+    expect(without).toHaveLength(2)
+  })
+})
