@@ -8,6 +8,8 @@ import { createClient } from './demo/client.ts'
 import { playDispatchStory } from './demo/dispatch-story.ts'
 import { playEvaluationStory } from './demo/evaluation-story.ts'
 import { createNarrator, type Narrator } from './demo/narrator.ts'
+import { PROOF_CHECKS, PROOF_RUNNERS, playProofStory } from './demo/proof-story.ts'
+import { playQuestionStory, QUESTION_RUNNERS } from './demo/question-story.ts'
 import { playScheduleStory } from './demo/schedule-story.ts'
 import { playSubtaskStory } from './demo/subtask-story.ts'
 import { postgresDir } from './system/database.ts'
@@ -25,7 +27,9 @@ Starts PostgreSQL, the API and a worker on free ports with a database of its own
   2. assigns a brief to a session, steers it, and completes it;
   3. dispatches the same brief to a program, and steers that;
   4. writes a schedule in words, which fires within seconds;
-  5. sends a poor result back, and gets a better one.
+  5. sends a poor result back, and gets a better one;
+  6. lets a check decide, which refutes a result and then proves one;
+  7. answers a run that asks, and waits for the answer without a process.
 Then it removes everything.
 
   PORT=7301        the API on this port
@@ -33,13 +37,13 @@ Then it removes everything.
   LOG_LEVEL=info   the logs of API and worker between the lines; default: warn
 `
 
-const TIMEOUT_MS = 45_000
+const TIMEOUT_MS = 55_000
 /** What a shell reports for a program that Ctrl-C ended. */
 const INTERRUPTED_EXIT_CODE = 130
 /** Lines of every start, which the demo does not show. */
 const EXPECTED = /^(?:starting|made a database|migrating)/
 /** How long the scout takes for a folder: slow enough to watch. */
-const PACE_MS = '120'
+const PACE_MS = '100'
 
 /** Its own data folder, ports and runner, without `.env` of `npm start`. Variables of the caller take precedence. */
 function demoEnvironment(given: Environment, dataDir: string): SystemEnvironment {
@@ -52,7 +56,8 @@ function demoEnvironment(given: Environment, dataDir: string): SystemEnvironment
     LOG_LEVEL: given.LOG_LEVEL ?? 'warn',
     // All three at once.
     SUBTASK_WORKERS: given.SUBTASK_WORKERS ?? '3',
-    COMMAND_RUNNERS: JSON.stringify({ scout: { ...scoutRunner(), env: { SCOUT_PACE_MS: PACE_MS } } }),
+    COMMAND_RUNNERS: JSON.stringify({ scout: { ...scoutRunner(), env: { SCOUT_PACE_MS: PACE_MS } }, ...PROOF_RUNNERS, ...QUESTION_RUNNERS }),
+    CHECKS: JSON.stringify(PROOF_CHECKS),
   })
 }
 
@@ -85,7 +90,7 @@ async function play(prepared: SystemEnvironment, narrator: Narrator, isColoured:
     const signal = AbortSignal.any([deadline, interrupted.signal])
     const client = createClient(system.address, signal)
     const problems: string[] = []
-    const stories = [playSubtaskStory, playBriefStory, playDispatchStory, playScheduleStory, playEvaluationStory]
+    const stories = [playSubtaskStory, playBriefStory, playDispatchStory, playScheduleStory, playEvaluationStory, playProofStory, playQuestionStory]
     for (const play of stories) problems.push(...(await play(client, narrator, signal)))
     return problems
   } catch (error) {

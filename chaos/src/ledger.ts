@@ -105,7 +105,15 @@ export interface LostInjection {
   toMs: number
 }
 
-export type EndingVerb = 'complete' | 'fail' | 'release'
+/** An answer to a question. */
+export interface GivenAnswer {
+  questionId: string
+  /** Unique part of it. */
+  nonce: string
+  state: 'accepted' | 'refused' | 'unknown'
+}
+
+export type EndingVerb = 'complete' | 'fail' | 'release' | 'wait'
 
 export interface OutsideClaim {
   subtaskId: string
@@ -154,6 +162,7 @@ export class Ledger {
   readonly briefs: Brief[] = []
   readonly changes: Change[] = []
   readonly schedules: WrittenSchedule[] = []
+  readonly answers: GivenAnswer[] = []
   readonly injections: Injection[] = []
   readonly lostInjections: LostInjection[] = []
   /** Updates that a check-in was answered to have acknowledged. */

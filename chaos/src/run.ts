@@ -8,6 +8,7 @@ import { checkEvaluations } from './checks/evaluations.ts'
 import { checkLargeResults } from './checks/large-results.ts'
 import { checkEmptySystem, checkQuietSystem, listWorkspaces } from './checks/leftovers.ts'
 import { checkLimits, checkQueue } from './checks/limits.ts'
+import { checkQuestions } from './checks/questions.ts'
 import { checkFollowers, checkInbox, checkUpdates } from './checks/readers.ts'
 import { checkRefusedWrites } from './checks/refused-writes.ts'
 import { checkRunsOfBriefs } from './checks/runs-of-briefs.ts'
@@ -41,6 +42,7 @@ const CHECKS = [
   checkRunsOfBriefs,
   checkSchedules,
   checkEvaluations,
+  checkQuestions,
   checkRefusedWrites,
   checkLargeResults,
 ]

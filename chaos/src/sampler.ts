@@ -94,7 +94,7 @@ export function startSampler(system: System, findings: Findings): Sampler {
     const [row] = await admin<{ connections: number; pending: number; running: number; ended: number }[]>`
       select (select count(*)::int from pg_stat_activity where usename = ${system.login}) as connections,
         count(*) filter (where status = 'pending')::int as pending, count(*) filter (where status = 'running')::int as running,
-        count(*) filter (where status not in ('pending', 'running'))::int as ended
+        count(*) filter (where status in ('completed', 'failed', 'cancelled'))::int as ended
       from subtasks`
     if (row === undefined) return
     state.connections = row.connections

@@ -23,7 +23,7 @@ export const GRACE_SECONDS = 5
 const SLOTS = 6
 
 /** Programs that run subtasks, each with a fault of its own. */
-export const RUNNERS = ['quick', 'slow', 'crashing', 'stubborn', 'big', 'empty', 'steered'] as const
+export const RUNNERS = ['quick', 'slow', 'crashing', 'stubborn', 'big', 'empty', 'steered', 'asking'] as const
 export type RunnerName = (typeof RUNNERS)[number]
 
 export interface SystemOptions {
@@ -111,6 +111,8 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
     await prepareClock(admin)
     const { tenants, revoking } = await createTenants(admin, appUrl)
 
+    const apiPorts: number[] = []
+    for (let index = 0; index < apis; index += 1) apiPorts.push(await freePort())
     const programMark = `chaos-${process.pid}`
     const shared = {
       ...Object.fromEntries(
@@ -125,7 +127,11 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
         Object.fromEntries(
           RUNNERS.map((name) => [
             name,
-            { argv: [process.execPath, join(PROGRAMS, `${name}.mjs`)], env: { CHAOS_RUN: programMark }, steerable: name === 'steered' },
+            {
+              argv: [process.execPath, join(PROGRAMS, `${name}.mjs`)],
+              env: { CHAOS_RUN: programMark, ASK_URLS: apiPorts.map((port) => `http://127.0.0.1:${port}`).join(',') },
+              steerable: name === 'steered',
+            },
           ]),
         ),
       ),
@@ -148,7 +154,7 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
       const hop = await startHop((server as LocalPostgres).port)
       const url = new URL(appUrl)
       url.port = String(hop.port)
-      const port = kind === 'api' ? await freePort() : null
+      const port = kind === 'api' ? (apiPorts[index] as number) : null
       const inspectPort = steady ? await freePort() : null
       const dataFolder = join(folder, name)
       await mkdir(dataFolder)

@@ -6,6 +6,7 @@ export type Subtask = {
   id: string
   task: string
   status: string
+  worker_id: string | null
   final_outcome: string | null
   result: string | null
   summary: string | null
@@ -37,6 +38,9 @@ export type Evaluation = {
   recommendation: string
   criteria: { text: string; verdict: string; evidence: string | null }[]
 }
+
+/** An executed check of a task. */
+export type CheckRun = { check: string; status: string; exit_code: number | null; duration_ms: number | null }
 
 /** An event of the log, as server-sent events deliver it. */
 export type LoggedEvent = { id: number | string; type: string; subject: { kind: string; id: string }; data: Record<string, unknown> }
@@ -74,6 +78,8 @@ export type Client = {
   steer: (id: string, content: string) => Promise<Update>
   updates: (id: string) => Promise<Update[]>
   cancel: (id: string) => Promise<void>
+  subtask: (id: string) => Promise<Subtask>
+  answer: (questionId: string, answer: unknown) => Promise<void>
   /** Waits on the server until the subtask has ended, at most one minute. */
   wait: (id: string) => Promise<Subtask>
   claimInbox: (session: string) => Promise<InboxItem[]>
@@ -90,6 +96,8 @@ export type Client = {
   /** Returns a refusal as well. */
   complete: (id: string, outputs: Record<string, unknown>) => Promise<{ task: Task } | { problem: Problem }>
   dispatch: (id: string, body: { runner: string; max_revisions?: number; parent_session_id?: string }) => Promise<Subtask>
+  /** The executed checks of a task, newest first. */
+  checks: (id: string) => Promise<CheckRun[]>
   /** The latest evaluation of a subtask. */
   evaluation: (subtaskId: string) => Promise<Evaluation | undefined>
   /** Reads a phrase and stores nothing. Returns a refusal as well. */
@@ -133,6 +141,8 @@ export function createClient(address: string, signal: AbortSignal, credential?: 
     steer: (id, content) => call('POST', `/subtasks/${id}/updates`, { body: { content } }),
     updates: (id) => items(`/subtasks/${id}/updates`),
     cancel: (id) => call('DELETE', `/subtasks/${id}`),
+    subtask: (id) => call('GET', `/subtasks/${id}`),
+    answer: (questionId, answer) => call('POST', `/questions/${questionId}/answer`, { body: { answer } }),
     wait: (id) => call('GET', `/subtasks/${id}?wait_seconds=60`),
     claimInbox: async (session) => (await call<{ items: InboxItem[] }>('POST', ofSession(session, 'inbox/claim'), { body: {} })).items,
     importGuide: (id, markdown) => call('PUT', `/tsgs/${id}`, { markdown }),
@@ -149,6 +159,7 @@ export function createClient(address: string, signal: AbortSignal, credential?: 
       return status < 300 ? { task: JSON.parse(text) as Task } : { problem: JSON.parse(text) as Problem }
     },
     dispatch: (id, body) => call('POST', `/tasks/${id}/dispatch`, { body }),
+    checks: (id) => items(`/tasks/${id}/checks`),
     evaluation: async (subtaskId) => {
       const [latest] = await items<{ evaluation_id: string }>(`/evaluations?subtask_id=${subtaskId}`)
       return latest === undefined ? undefined : await call('GET', `/evaluations/${latest.evaluation_id}`)

@@ -38,7 +38,7 @@ export async function checkEvaluations(evidence: Evidence): Promise<void> {
     'an approval has every required criterion met',
     all,
     admin`
-      select e.id, e.score from evaluations e where e.recommendation = 'approve'
+      select e.id, e.score from evaluations e where e.recommendation = 'approve' and e.origin <> 'review'
         and exists (select from jsonb_array_elements(e.detail -> 'criteria') c where (c -> 'required')::boolean and c ->> 'verdict' <> 'met')`,
   )
   await checkRows(

@@ -17,7 +17,7 @@ export async function checkLimits({ admin, findings }: Evidence): Promise<void> 
           from events e join subtasks s on s.id = e.subject_id
           where e.type = 'subtask.started'
             -- A subtask that is cancelled while it waits ends without an attempt.
-            or (e.type in ('subtask.completed', 'subtask.failed', 'subtask.cancelled', 'subtask.retrying', 'subtask.released') and e.data ? 'attempt')
+            or (e.type in ('subtask.completed', 'subtask.failed', 'subtask.cancelled', 'subtask.retrying', 'subtask.released', 'subtask.waiting') and e.data ? 'attempt')
         ) as moves
       ) as moments where not ${admin.unsafe(left)} group by project_id, agent_id`
     findings.none(

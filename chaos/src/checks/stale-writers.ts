@@ -7,6 +7,7 @@ const OUTCOMES: Record<EndingVerb, readonly string[]> = {
   complete: ['completed', 'validation_failed', 'cancelled'],
   fail: ['errored', 'cancelled'],
   release: ['released', 'cancelled'],
+  wait: ['waiting', 'cancelled'],
 }
 
 /** A worker that has lost a subtask can write nothing to it any more: no step and no end. */
@@ -28,7 +29,7 @@ export async function checkStaleWriters(evidence: Evidence, faults: readonly Fau
   const attemptOf = (claim: OutsideClaim) => attempts.get(`${claim.subtaskId}#${claim.attempt}`)
   const hasEnded = (claim: OutsideClaim, verb: EndingVerb) => OUTCOMES[verb].includes(attemptOf(claim)?.outcome ?? '')
   const describe = (claim: OutsideClaim) => `${claim.subtaskId}#${claim.attempt} ${claim.nonce} (${claim.did}, ${claim.verb}): ${attemptOf(claim)?.outcome}`
-  for (const verb of ['complete', 'fail', 'release'] as const) {
+  for (const verb of ['complete', 'fail', 'release', 'wait'] as const) {
     const settled = ledger.claims.filter((claim) => claim.end === 'settled' && claim.verb === verb)
     findings.none(
       `an outside worker's ${verb} that was answered 200 has ended its own attempt`,

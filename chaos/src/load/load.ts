@@ -6,6 +6,7 @@ import type { Options } from '../options.ts'
 import type { System } from '../system.ts'
 import { Absences } from './absences.ts'
 import type { Scene } from './actor.ts'
+import { runAnswerer } from './answerers.ts'
 import { HOLDERS, runAuthor } from './authors.ts'
 import { runClockSetter } from './clock-setters.ts'
 import { runEditor } from './editors.ts'
@@ -33,6 +34,7 @@ const SPAWNERS = 2
 const OUTSIDE_WORKERS = 2
 const INBOX_READERS = 2
 const EDITORS = 3
+const ANSWERERS = 2
 /** Of all subtasks that are asked for, so many briefs. */
 const BRIEFS_SHARE = 0.15
 /** The last session of a project has two that inject, which compete. */
@@ -64,6 +66,7 @@ export function startLoad(system: System, findings: Findings, { seed, rate, minu
       for (const number of numbers) servants.push(runHolder(scene, tenant, `${tenant.name}-${name}`, number, numbers.length === 1))
     }
     for (let number = 1; number <= OUTSIDE_WORKERS; number += 1) servants.push(runOutsideWorker(scene, tenant, number))
+    for (let number = 1; number <= ANSWERERS; number += 1) servants.push(runAnswerer(scene, tenant, number))
     for (let number = 1; number <= INBOX_READERS; number += 1) servants.push(runInboxReader(scene, tenant, number))
     for (const type of [null, null, 'subtask.completed']) {
       const { follower, done } = startFollower(scene, tenant, { name: `${tenant.name}-${followers.length + 1}`, type })

@@ -22,7 +22,7 @@ interface HeartbeatAnswer {
 }
 
 /** What an outside worker does with a claim. While the system drains, all of them complete. */
-const WAYS = { complete: 9, work: 8, fail: 2, failForGood: 1, release: 2, vanish: 2, late: 3 } as const
+const WAYS = { complete: 9, work: 8, fail: 2, failForGood: 1, release: 2, wait: 2, vanish: 2, late: 3 } as const
 /** Briefs are mostly worked at, since they change meanwhile. */
 const WAYS_OF_BRIEFS = { ...WAYS, work: 24 }
 type Way = keyof typeof WAYS
@@ -103,6 +103,10 @@ async function work(scene: Scene, tenant: Tenant, random: Random, claim: ClaimAn
       return await end(scene, tenant, random, entry, 'fail', { lease_token: token, error: `on purpose ${entry.nonce}`, retryable: way === 'fail' })
     case 'release':
       return await end(scene, tenant, random, entry, 'release', { lease_token: token })
+    case 'wait': {
+      const questionId = await ask(scene, tenant, random, entry, token)
+      return questionId === null ? undefined : await end(scene, tenant, random, entry, 'wait', { lease_token: token, question_id: questionId })
+    }
     case 'vanish':
       return
     case 'late':
@@ -144,6 +148,20 @@ async function heartbeat(
     if (update.task_id !== null) entry.delivered.push(update.update_id)
   }
   return outcome.body.cancel_requested ? 'cancel' : 'on'
+}
+
+/** The id of a new question; null if the lease is lost. */
+async function ask(scene: Scene, tenant: Tenant, random: Random, entry: OutsideClaim, token: string): Promise<string | null> {
+  const answer = await askUntilAnswered<{ question_id: string; code?: string }>(scene, random, {
+    path: `/subtasks/${entry.subtaskId}/questions`,
+    key: tenant.key,
+    body: { prompt: `chaos-question of ${entry.nonce}`, expires_in_seconds: random.pick([2, 5, 60]), lease_token: token },
+    idempotencyKey: `ask-${entry.nonce}`,
+  })
+  if (answer?.status === 201) return answer.body.question_id
+  const isKnown = answer === null || ['lease_lost', 'invalid_transition', 'conflict'].includes(answer.body.code ?? '')
+  if (!isKnown) scene.findings.broke('a question is refused only when the lease is lost', `${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`)
+  return null
 }
 
 async function end(scene: Scene, tenant: Tenant, random: Random, entry: OutsideClaim, verb: EndingVerb, body: unknown): Promise<void> {

@@ -6,7 +6,7 @@ import { askUntilAnswered, pause, type Scene } from './actor.ts'
 
 type Runner = RunnerName | 'external'
 
-const RUNNER_WEIGHTS: Record<Runner, number> = { quick: 34, slow: 16, crashing: 12, stubborn: 3, big: 4, empty: 4, steered: 12, external: 15 }
+const RUNNER_WEIGHTS: Record<Runner, number> = { quick: 34, slow: 16, crashing: 12, stubborn: 3, big: 4, empty: 4, steered: 12, asking: 8, external: 15 }
 const AGENT_WEIGHTS: Record<AgentName, number> = { wide: 5, small: 3, narrow: 2, picky: 1 }
 export const SESSIONS = ['alpha', 'beta', 'gamma'] as const
 /** So many may be unfinished; beyond that the load waits for the system. */
@@ -43,7 +43,8 @@ export async function runSpawner(scene: Scene, tenant: Tenant, number: number, p
 async function spawnOne(scene: Scene, tenant: Tenant, random: Random, marker: string): Promise<void> {
   const { findings, ledger } = scene
   const runner = random.weighted(RUNNER_WEIGHTS)
-  const agent = random.pick(AGENTS.flatMap((name) => Array<AgentName>(AGENT_WEIGHTS[name]).fill(name)))
+  // A run that waited comes back to a queue that may be full, so the agent whose pending limit is checked has none.
+  const agent = runner === 'asking' ? 'wide' : random.pick(AGENTS.flatMap((name) => Array<AgentName>(AGENT_WEIGHTS[name]).fill(name)))
   const session = random.chance(0.8) ? `${tenant.name}-${random.pick(SESSIONS)}` : null
   const body = {
     task: `chaos ${marker}`,
@@ -107,6 +108,13 @@ function parameters(runner: Runner, random: Random): Record<string, unknown> {
     case 'slow':
     case 'steered':
       return { steps: random.whole(2, 6), step_ms: random.whole(100, 700) }
+    case 'asking':
+      return {
+        questions: random.whole(1, 2),
+        step_ms: random.whole(0, 500),
+        expires: random.pick([2, 5, 60]),
+        on_expiry: random.weighted({ continue: 5, fail: 1 }),
+      }
     case 'stubborn':
       return { step_ms: random.whole(500, 3_000) }
     case 'big':
