@@ -128,7 +128,7 @@ export {
   listTaskUpdates,
   type TaskStats,
 } from './tasks/read-tasks.ts'
-export { reviewTask } from './tasks/review-task.ts'
+export { type Review, reviewTask } from './tasks/review-task.ts'
 export { type ExpectedRevision, type RevisedTask, reviseTask } from './tasks/revise-task.ts'
 export { noteTask } from './tasks/send-task-update.ts'
 export { type ValidatedTask, validateTask } from './tasks/validate-task.ts'

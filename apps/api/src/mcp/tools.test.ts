@@ -107,7 +107,13 @@ describe.each(['legacy', 'modern'] as const)('tools, as clients of the %s era ca
     expect(await call('wait_for', { ids: [task_id], seconds: 5 })).toMatchObject({ all_ended: true, items: [{ status: 'in_review' }] })
     expect(await call('request_full_payload', { task_id })).toMatchObject({ kind: 'task', full_output: expect.stringContaining('Turn it off.') })
     expect(await call('flag_sequence_quality', { task_id, quality: 'good' })).toMatchObject({ success: true, training_candidate: true })
-    expect(await call('review_task', { task_id, decision: 'approve' })).toEqual({ success: true, status: 'completed' })
+    const verdict = { verdict: 'met', comment: 'I have tried them.' }
+    expect(await call('review_task', { task_id, decision: 'approve', criteria: [{ criterion_id: task_id, ...verdict }] })).toMatchObject({
+      error: { code: 'validation_failed' },
+    })
+    const criteria = task.acceptance_criteria.map(({ id }: { id: string }) => ({ criterion_id: id, ...verdict }))
+    expect(await call('review_task', { task_id, decision: 'approve', criteria })).toEqual({ success: true, status: 'completed' })
+    expect((await call('get_task', { task_id })).task.acceptance_criteria).toMatchObject([{ state: 'met' }, { state: 'met' }])
     const inbox = await call('claim_inbox')
     expect(inbox.items.map(({ status }: { status: string }) => status)).toEqual(['answered', 'in_review', 'completed'])
     expect(await call('list_tasks', { status: 'completed', parent_session: `lead-${era}`, kind: 'task' })).toMatchObject({

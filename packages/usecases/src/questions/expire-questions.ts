@@ -1,4 +1,4 @@
-import { dueQuestions, type LockedTask, outbox, questions, type Tx, transaction } from '@muster/db'
+import { dueQuestions, isDatabaseUnavailable, type LockedTask, outbox, questions, type Tx, transaction } from '@muster/db'
 import { answerText, expiryText } from '@muster/domain'
 import { returnTaskToPending } from '../assignments/unassign-task.ts'
 import type { Deps } from '../core/ctx.ts'
@@ -12,11 +12,20 @@ import { resumeWaitingRun } from './resume-waiting-run.ts'
 const BATCH = 100
 const EXPIRY = { kind: 'system', id: 'expiry' } as const
 
-/** Expires the questions that are due, each once and in a commit of its own. Several processes do it at once: the first to lock a question closes it. */
+/**
+ * Expires the questions that are due, each once and in a commit of its own. Several processes do it at once: the first to lock a question closes it.
+ * One that cannot be expired keeps no other, and is tried again the next time.
+ */
 export async function expireQuestions(deps: Deps): Promise<number> {
   let expired = 0
   for (const { projectId, id } of await dueQuestions.listDueQuestions(deps.dispatchDb, BATCH)) {
-    if (await transaction(deps.db, projectId, (tx) => expireQuestion(deps, tx, id))) expired += 1
+    try {
+      if (await transaction(deps.db, projectId, (tx) => expireQuestion(deps, tx, id))) expired += 1
+    } catch (error) {
+      // In an outage the others fail too.
+      if (isDatabaseUnavailable(error)) throw error
+      deps.log.error({ err: error, project_id: projectId, question_id: id }, 'could not expire a question; it is tried again')
+    }
   }
   return expired
 }

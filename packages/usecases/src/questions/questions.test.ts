@@ -1,6 +1,6 @@
 import { DomainError } from '@muster/domain'
 import { allEvents, claimOne, drain, drainOutbox, type Harness, invariants, makeTask, readSubtaskRow, settleOne, spawn, startHarness } from '@muster/testing'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   answerQuestion,
   askAboutSubtask,
@@ -215,6 +215,26 @@ describe('an expiry', () => {
   })
 })
 
+describe('expiries', () => {
+  it('go on after one that cannot be stored, which is tried again', async () => {
+    const asked: string[] = []
+    for (let made = 0; made < 3; made += 1) asked.push((await ask((await running()).id)).id)
+    const [first, bad, last] = asked as [string, string, string]
+    for (const [place, id] of asked.entries())
+      await harness.admin`update questions set expires_at = muster_now() - ${3 - place} * interval '1 minute' where id = ${id}`
+    await harness.admin.unsafe(`
+      create function refuse_expiry() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+      create trigger refuse_expiry before update on questions for each row when (new.id = '${bad}' and new.status = 'expired') execute function refuse_expiry()`)
+    expect(await expireQuestions(harness.deps)).toBe(2)
+    const statuses = async () => await Promise.all([first, bad, last].map(async (id) => (await getQuestion(harness.ctx, id)).status))
+    expect(await statuses()).toEqual(['expired', 'open', 'expired'])
+    expect(harness.log.takeErrors()).toMatchObject([{ fields: { question_id: bad } }])
+    await harness.admin.unsafe('drop trigger refuse_expiry on questions; drop function refuse_expiry()')
+    expect(await expireQuestions(harness.deps)).toBe(1)
+    expect(await statuses()).toEqual(['expired', 'expired', 'expired'])
+  })
+})
+
 describe('an expiry that fails the work', () => {
   async function dispatched() {
     const task = await makeTask(harness.ctx, { parent_session_id: 'chat' })
@@ -246,6 +266,31 @@ describe('open questions', () => {
       expect((await refusalOf(answerQuestion(harness.ctx, id, { option_id: 'a' }))).details).toMatchObject({ status_now: 'withdrawn' })
     }
     expect((await refusalOf(ask(run.id))).code).toBe('invalid_transition')
+  })
+
+  it('are withdrawn where the run ends while they are asked', async () => {
+    for (let repeat = 0; repeat < 10; repeat += 1) {
+      const run = await running()
+      const waiters = async () => {
+        const [row] = await harness.admin`select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        return row?.count as number
+      }
+      const work: Promise<unknown>[] = []
+      // Each waits for the row of the subtask, in turn the one or the other first.
+      await harness.admin.begin(async (sql) => {
+        await sql`select from subtasks where id = ${run.id} for update`
+        const both = [() => ask(run.id), () => settleOne(harness.ctx, run)]
+        for (const each of repeat % 2 === 0 ? both : both.toReversed()) {
+          work.push(each().catch((error: unknown) => error))
+          await vi.waitFor(async () => expect(await waiters()).toBe(work.length), { timeout: 10_000, interval: 5 })
+        }
+      })
+      const outcomes = await Promise.all(work)
+      const asked = outcomes.find((outcome): outcome is { id: string } => typeof outcome === 'object' && outcome !== null && 'prompt' in outcome)
+      expect(outcomes).toContain('settled')
+      if (asked !== undefined) expect(await getQuestion(harness.ctx, asked.id)).toMatchObject({ status: 'withdrawn' })
+      else expect(outcomes).toContainEqual(expect.objectContaining({ code: 'invalid_transition' }))
+    }
   })
 
   it('are withdrawn by who asked, and take no answer then', async () => {

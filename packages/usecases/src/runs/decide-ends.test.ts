@@ -29,7 +29,6 @@ const ROW: EndingRow = {
   workerId: 'worker-1',
   notify: true,
   leaseLapsed: false,
-  hasOpenQuestions: false,
   hasProjectBudget: false,
   budgetMaxTokens: null,
   budgetMaxCostMicros: null,

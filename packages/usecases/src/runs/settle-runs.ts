@@ -71,7 +71,11 @@ export async function settleInTransaction(
   const lockedTasks = await lockTasksOf(tx, projectId, ends)
   // Read behind the locks of the rows.
   const ids = ends.map((end) => end.subtaskId)
-  const [locked, rules] = await pipeline([settle.lockEnding(tx, ends), readRulesOfEnds(tx, projectId, ids, [...lockedTasks.keys()])])
+  const [locked, rules, asking] = await pipeline([
+    settle.lockEnding(tx, ends),
+    readRulesOfEnds(tx, projectId, ids, [...lockedTasks.keys()]),
+    questions.listAsking(tx, projectId, ids),
+  ])
   const rows = locked.filter((row) => byId.get(row.id)?.onlyIfLapsed !== true || row.leaseLapsed)
   if (rows.length < ends.length) {
     for (const id of await settle.findEnded(tx, ends)) settlements.set(id, 'settled')
@@ -110,7 +114,7 @@ export async function settleInTransaction(
   }
   await storeContinuations(tx, projectId, plans)
   const events = [
-    ...(await withdrawQuestions(tx, projectId, terminal)),
+    ...(await withdrawQuestions(tx, projectId, terminal, asking)),
     ...(await expireUpdates(tx, projectId, terminal)),
     ...plans.flatMap((plan) => plan.events),
   ]
@@ -205,10 +209,10 @@ async function storeContinuations(tx: Tx, projectId: string, plans: readonly End
 }
 
 /** What an ended run has asked needs no answer any more. */
-async function withdrawQuestions(tx: Tx, projectId: string, terminal: readonly TerminalPlan[]): Promise<NewEvent[]> {
+async function withdrawQuestions(tx: Tx, projectId: string, terminal: readonly TerminalPlan[], asking: ReadonlySet<string>): Promise<NewEvent[]> {
   const events: NewEvent[] = []
   for (const { row } of terminal) {
-    if (!row.hasOpenQuestions) continue
+    if (!asking.has(row.id)) continue
     const withdrawn = await questions.withdrawOpen(tx, projectId, { subtaskId: row.id })
     events.push(...withdrawn.map((question) => questionEvent('question.withdrawn', question, workerOf(row))))
   }

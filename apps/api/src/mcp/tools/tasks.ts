@@ -5,7 +5,7 @@ import { printableId, text, uuid } from '../../http/schemas.ts'
 import { unknownFields } from '../../http/validation.ts'
 import { tsgId } from '../../routes/guides/tsg-schema.ts'
 import { newTaskSchema } from '../../routes/tasks/brief-schema.ts'
-import { completionSchema, presentCheckedIn, presentConfirmedUpdate, reviewSchema } from '../../routes/tasks/task-changes-schema.ts'
+import { completionSchema, personVerdicts, presentCheckedIn, presentConfirmedUpdate, reviewSchema } from '../../routes/tasks/task-changes-schema.ts'
 import { type McpCaller, mcpTool } from '../tool.ts'
 
 const taskId = uuid('Of the task.')
@@ -158,14 +158,15 @@ export const markTaskCompleteTool = mcpTool({
 export const reviewTaskTool = mcpTool({
   name: 'review_task',
   title: 'Review a task',
-  description: 'Decides about a task in review. request_revision sends the agent the note with the points to revise.',
+  description:
+    'Decides about a task in review. request_revision sends the agent the note with the points to revise. criteria are your verdicts on single criteria (ids from get_task); those that you do not name keep what they have.',
   effect: 'sets',
   tier: 'standard',
   scopes: ['tasks:write'],
-  input: z.strictObject({ task_id: taskId, decision: reviewSchema.shape.decision, note: text(20_000).optional() }),
+  input: z.strictObject({ task_id: taskId, decision: reviewSchema.shape.decision, note: text(20_000).optional(), criteria: reviewSchema.shape.criteria }),
   output: successWithStatus,
-  async handle({ ctx }, { task_id: id, decision, note }) {
-    return { success: true, status: (await reviewTask(ctx, id, { decision, note })).status }
+  async handle({ ctx }, { task_id: id, decision, note, criteria }) {
+    return { success: true, status: (await reviewTask(ctx, id, { decision, note, criteria: personVerdicts(criteria) })).status }
   },
 })
 

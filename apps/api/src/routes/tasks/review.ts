@@ -1,7 +1,7 @@
 import { reviewTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
 import { idParams } from '../../http/schemas.ts'
-import { reviewSchema } from './task-changes-schema.ts'
+import { personVerdicts, reviewSchema } from './task-changes-schema.ts'
 import { TASK_HEADERS, taskAnswer, taskSchema } from './task-schema.ts'
 
 export const reviewTaskEndpoint = endpoint({
@@ -21,7 +21,7 @@ export const reviewTaskEndpoint = endpoint({
     reviewTask(ctx, params.id, {
       decision,
       note: note ?? undefined,
-      criteria: criteria?.map(({ criterion_id: criterionId, verdict, comment = null }) => ({ criterionId, verdict, comment })),
+      criteria: personVerdicts(criteria),
     }),
   answer: (task) => taskAnswer(task),
 })

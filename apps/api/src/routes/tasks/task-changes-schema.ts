@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type DiffPart, TASK_STATUSES, type TaskStatus } from '@muster/domain'
-import type { CheckedIn, TaskRevision, TaskStats, Update } from '@muster/usecases'
+import type { CheckedIn, Review, TaskRevision, TaskStats, Update } from '@muster/usecases'
 import { z } from 'zod'
 import { component, listComponent, printableId, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
@@ -121,6 +121,10 @@ export const reviewSchema = requestComponent(
     criteria: [{ criterion_id: '0198c9b1-4c01-7000-8000-000000000001', verdict: 'unmet', comment: 'parse() is not listed.' }],
   },
 )
+
+export function personVerdicts(criteria: z.output<typeof reviewSchema>['criteria']): Review['criteria'] {
+  return criteria?.map(({ criterion_id: criterionId, verdict, comment = null }) => ({ criterionId, verdict, comment }))
+}
 
 export const reasonSchema = requestComponent('Reason', z.strictObject({ reason: text(20_000).describe('Stored in `last_error`.') }), {
   reason: 'The customer has withdrawn the request.',

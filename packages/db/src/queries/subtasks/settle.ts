@@ -14,8 +14,6 @@ export type EndingRow = Pick<SubtaskRow, (typeof ENDING)[number]> & {
   leaseLapsed: boolean
   /** Whether its project, or an agent of it, has a budget. */
   hasProjectBudget: boolean
-  /** Whether it has asked something that is still open. */
-  hasOpenQuestions: boolean
 }
 
 export interface AttemptRef {
@@ -34,7 +32,6 @@ export async function lockEnding(tx: Tx, attempts: readonly AttemptRef[]): Promi
   const ids = attempts.map((ref) => ref.subtaskId)
   const rows = await tx.sql<EndingRow[]>`
     select ${tx.sql.unsafe(read(ENDING, 's'))}, cancel_requested_at is not null as "cancelRequested", lease_expires_at < muster_now() as "leaseLapsed",
-      exists (select from questions q where q.project_id = s.project_id and q.subtask_id = s.id and q.status = 'open') as "hasOpenQuestions",
       ${ofProjectBudget(tx)} as "hasProjectBudget"
     from subtasks s
     where s.status = 'running' and s.id = any(${ids})
