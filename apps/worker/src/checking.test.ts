@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { couldNotRun, type ReviewMode } from '@muster/domain'
 import { createChecker, startGuard } from '@muster/runners'
-import { claimOne, completed, drainOutbox, type Harness, invariants, makeTask, settleOne, startHarness } from '@muster/testing'
+import { allEvents, claimOne, completed, drainOutbox, type Harness, invariants, makeTask, settleOne, startHarness } from '@muster/testing'
 import {
   buildPrompt,
   type CheckWorker,
@@ -178,6 +178,13 @@ describe('a result with a check', () => {
     expect(round).toMatchObject({ revisionOf: run.id })
     expect(text).toContain('Checks that failed')
     expect(text).toContain('| Error: there is no answer')
+    await drainOutbox(harness.deps)
+    const events = (await allEvents(harness.ctx)).filter(({ data }) => data.subtask_id === run.id)
+    expect(events.find(({ type }) => type === 'subtask.completed')?.data).toMatchObject({ awaits_checks: true })
+    expect(events.filter(({ type }) => type === 'check.completed').map(({ subject, data }) => [subject, data])).toEqual([
+      [{ kind: 'task', id }, expect.objectContaining({ check: 'has-answer', status: 'unmet', exit_code: 4, check_run_id: (await checksOf(id))[0]?.id })],
+    ])
+    expect(events.filter(({ type }) => type === 'evaluation.created').map(({ data }) => data.revised_by)).toEqual([undefined, round.id])
     // A repeated end of the first round starts no other.
     await end(run, 'Again.')
     expect(await harness.admin`select from subtasks where task_id = ${id}`).toHaveLength(2)
@@ -453,6 +460,27 @@ describe('checks on request', () => {
     expect(await work()).toEqual(['met'])
     expect(await statusOf(id)).toBe('completed')
     expect((await listEvaluations(harness.ctx, { taskId: id, limit: 10 })).items).toHaveLength(4)
+  })
+
+  it('that end as before are executed, and evaluate nothing again', async () => {
+    const { id, run } = await dispatched({ review: 'manual' })
+    await end(run)
+    expect(await work()).toEqual(['unmet'])
+    const evaluated = async () => (await listEvaluations(harness.ctx, { taskId: id, limit: 10 })).items.length
+    expect(await evaluated()).toBe(2)
+    await requestChecks(harness.ctx, id)
+    expect(await evaluated()).toBe(2)
+    expect(await work()).toEqual(['unmet'])
+    expect([await evaluated(), await executions(id)]).toEqual([2, 2])
+    await answer(id)
+    await requestChecks(harness.ctx, id)
+    expect(await work()).toEqual(['met'])
+    expect(await evaluated()).toBe(4)
+    expect(await verdictsOf(id)).toMatchObject({ recommendation: 'approve' })
+    await requestChecks(harness.ctx, id)
+    expect(await work()).toEqual(['met'])
+    expect(await evaluated()).toBe(4)
+    expect(await statusOf(id)).toBe('in_review')
   })
 
   it('show how the criteria of a task stand that nobody has submitted', async () => {

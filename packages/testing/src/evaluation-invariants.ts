@@ -46,6 +46,16 @@ const CHECK_RUNS: Check[] = [
         and not exists (select from judgements j where j.project_id = c.project_id and j.evaluation_id = c.evaluation_id)`,
   },
   {
+    claim: 'the end of a check was announced exactly once, and with the status that it has',
+    find: (sql) => sql`
+      select format('%s (%s): %s announced', c.id, c.status, count(e.data)) as broken
+      from check_runs c left join (
+        select data from events where type = 'check.completed' union all select data from outbox where type = 'check.completed'
+      ) as e on e.data ->> 'check_run_id' = c.id::text and e.data ->> 'status' = c.status
+      group by c.id
+      having count(e.data) <> (c.ended_at is not null)::int`,
+  },
+  {
     claim: 'no task with review auto was completed while checks of its submission ran',
     find: (sql) => sql`
       select t.id::text as broken from tasks t join check_runs c on c.task_id = t.id join evaluations e on e.id = c.evaluation_id and e.project_id = c.project_id
@@ -95,14 +105,17 @@ const CHAINS: Check[] = [
         or s.budget_max_cost_micros > p.budget_max_cost_micros or (s.budget_max_cost_micros is null) <> (p.budget_max_cost_micros is null)`,
   },
   {
-    claim: 'the end of a round that another one follows says which, unless checks decided that after it',
+    claim: 'the end of a round that another one follows says which; where checks decided it after that end, their evaluation does',
     find: (sql) => sql`
       select format('%s says %s of %s', s.revision_of, coalesce(e.data ->> 'revised_by', 'nothing'), s.id) as broken
       from subtasks s left join (
         select subject_id, data from events where type = 'subtask.completed' union all select subject_id, data from outbox where type = 'subtask.completed'
       ) as e on e.subject_id = s.revision_of
       where s.revision_of is not null and e.data ->> 'revised_by' is distinct from s.id::text
-        and not (e.data ->> 'revised_by' is null and exists (select from check_runs c where c.subtask_id = s.revision_of))`,
+        and not (e.data ->> 'awaits_checks' = 'true' and exists (
+          select from events v where v.type = 'evaluation.created' and v.data ->> 'subtask_id' = s.revision_of::text and v.data ->> 'revised_by' = s.id::text
+          union all
+          select from outbox v where v.type = 'evaluation.created' and v.data ->> 'subtask_id' = s.revision_of::text and v.data ->> 'revised_by' = s.id::text))`,
   },
 ]
 

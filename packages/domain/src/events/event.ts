@@ -36,6 +36,7 @@ export const EVENT_TYPES = [
   'schedule.paused',
   'schedule.finished',
   'schedule.deactivated',
+  'check.completed',
   'evaluation.created',
   'tsg.surfaced',
   'tsg.resolved',

@@ -1,9 +1,10 @@
-import { checkClaims, checkRuns, type HeldCheck, tasks, transaction } from '@muster/db'
+import { checkClaims, checkRuns, type HeldCheck, isDatabaseUnavailable, outbox, tasks, transaction } from '@muster/db'
 import { CHECK_TRIES_MAX, type CheckEnd, type Checker, couldNotRun } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { storeUntil } from '../core/store-until.ts'
+import { checkEvent } from '../events/event-data.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
-import { concludeChecks } from './conclude-checks.ts'
+import { CHECKS, concludeChecks } from './conclude-checks.ts'
 
 /** Of a running check, in seconds. Its worker renews it several times in this time. */
 const LEASE_SECONDS = 20
@@ -82,8 +83,15 @@ async function storeEnd(deps: Deps, held: HeldCheck, end: CheckEnd, wasRunning: 
     await lockForCompletion(tx, projectId)
     const task = await tasks.lockTask(tx, taskId)
     const ended = await checkRuns.endCheck(tx, held, wasRunning, end)
-    if (ended === null) return false
-    const runs = await checkRuns.listBatch(tx, projectId, ended.batchId)
+    const [first] = ended
+    if (first === undefined) return false
+    await outbox.publish(
+      tx,
+      projectId,
+      ended.map((run) => checkEvent(run, CHECKS)),
+    )
+    tx.afterCommit(() => deps.notifier.notify('outbox'))
+    const runs = await checkRuns.listBatch(tx, projectId, first.batchId)
     if (runs.some(({ endedAt }) => endedAt === null)) {
       // The next one of this task can be taken now.
       tx.afterCommit(() => deps.notifier.notify('check'))
@@ -98,12 +106,17 @@ const BATCH = 100
 /** How long a check waits for a worker of its place, in seconds. */
 const ABANDONED_SECONDS = 3_600
 
-/** Ends checks that no worker takes, so that their tasks do not wait for ever. Returns how many. */
+/** Ends checks that no worker takes, so that their tasks do not wait for ever. One that cannot be ended keeps no other. Returns how many. */
 export async function endAbandonedChecks(deps: Deps): Promise<number> {
   let count = 0
   for (const held of await checkClaims.findAbandonedChecks(deps.dispatchDb.sql, ABANDONED_SECONDS, BATCH)) {
     const end = couldNotRun(held.place === null ? 'No worker took it within an hour.' : 'No worker with the folder of this task took it within an hour.')
-    if (await storeEnd(deps, held, end, false)) count += 1
+    try {
+      if (await storeEnd(deps, held, end, false)) count += 1
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error
+      deps.log.error({ err: error, project_id: held.projectId, check_run_id: held.id }, 'could not end a check that no worker takes; it is tried again')
+    }
   }
   return count
 }

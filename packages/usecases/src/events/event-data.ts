@@ -1,3 +1,4 @@
+import type { CheckRun } from '@muster/db'
 import { cutToCodePoints, type NewEvent, type Schedule, type SlotOutcome, type TaskStatus } from '@muster/domain'
 
 const TASK_SHOWN_POINTS = 500
@@ -78,6 +79,27 @@ export function questionEvent(
   const prompt = cutToCodePoints(question.prompt, TASK_SHOWN_POINTS)
   const data = { question_id: id, kind: question.kind, subtask_id: subtaskId, task_id: taskId, parent_session: question.sessionId, prompt, ...more }
   return { type, subject, data, actor }
+}
+
+/** The end of an execution of a check. Its subject is the task, whose followers see it too. The output is at `GET /tasks/{id}/checks`. */
+export function checkEvent(run: CheckRun, actor: NewEvent['actor']): NewEvent {
+  return {
+    type: 'check.completed',
+    subject: { kind: 'task', id: run.taskId },
+    data: {
+      check_run_id: run.id,
+      task_id: run.taskId,
+      subtask_id: run.subtaskId,
+      evaluation_id: run.evaluationId,
+      criterion_id: run.criterionId,
+      check: run.checkName,
+      status: run.status,
+      exit_code: run.exitCode,
+      reason: run.reason === null ? null : cutToCodePoints(run.reason, TASK_SHOWN_POINTS),
+      duration_ms: run.durationMs,
+    },
+    actor,
+  }
 }
 
 /** The data that every event of a schedule carries. */

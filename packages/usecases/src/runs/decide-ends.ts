@@ -193,7 +193,7 @@ function planTerminal(
     evaluation,
     checkIn: evaluation === null ? null : checkInOf(held, blocks),
     effect,
-    events: terminalEvents(facts, row, decision, evaluation, round),
+    events: terminalEvents(facts, row, decision, evaluation, round, waitsForChecks),
   }
 }
 
@@ -203,6 +203,7 @@ function terminalEvents(
   decision: Extract<EndDecision, { kind: 'terminal' }>,
   evaluation: MadeEvaluation | null,
   round: RevisionRoundPlan | null,
+  waitsForChecks: boolean,
 ): NewEvent[] {
   const actor = workerOf(row)
   const ended = subtaskEvent(`subtask.${decision.status}`, row, actor, {
@@ -218,6 +219,7 @@ function terminalEvents(
     ...targets.get(row.id),
     ...(evaluation === null ? {} : { evaluation: { id: evaluation.row.id, score: evaluation.row.score, recommendation: evaluation.row.recommendation } }),
     ...(round === null ? {} : { revised_by: round.row.id }),
+    ...(waitsForChecks ? { awaits_checks: true } : {}),
   })
   return [...(evaluation === null ? [] : [evaluationEvent(evaluation.row, actor)]), ended, ...(round === null ? [] : [round.created])]
 }

@@ -1,5 +1,5 @@
 import type { CheckEnd } from '@muster/domain'
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, ne, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { checkRuns } from '../../schema/check-runs.ts'
 
@@ -32,6 +32,25 @@ export async function listBatch(tx: Tx, projectId: string, batchId: string): Pro
     .orderBy(checkRuns.id)
 }
 
+/** Those of other batches of an evaluation of a task, oldest first. */
+export async function listEarlierOf(tx: Tx, projectId: string, run: Pick<CheckRun, 'taskId' | 'evaluationId' | 'batchId'>): Promise<CheckRun[]> {
+  if (run.evaluationId === null) return []
+  const ofEvaluation = and(eq(checkRuns.projectId, projectId), eq(checkRuns.taskId, run.taskId), eq(checkRuns.evaluationId, run.evaluationId))
+  return await tx.orm
+    .select()
+    .from(checkRuns)
+    .where(and(ofEvaluation, ne(checkRuns.batchId, run.batchId)))
+    .orderBy(checkRuns.id)
+}
+
+/** Moves a batch to another evaluation of the same submission. */
+export async function moveBatch(tx: Tx, projectId: string, batchId: string, evaluationId: string): Promise<void> {
+  await tx.orm
+    .update(checkRuns)
+    .set({ evaluationId })
+    .where(and(eq(checkRuns.projectId, projectId), eq(checkRuns.batchId, batchId)))
+}
+
 /** Those of an evaluation of a task, once all have ended; empty until then. */
 export async function listEndedOf(tx: Tx, projectId: string, taskId: string, evaluationId: string): Promise<CheckRun[]> {
   const rows = await tx.orm
@@ -57,21 +76,22 @@ export async function listOpen(tx: Tx, projectId: string, taskId: string): Promi
 }
 
 /**
- * Ends a check, and the ones of its batch that wait for the same program. Returns the batch, or null if this try is not the current one:
+ * Ends a check, and the ones of its batch that wait for the same program. Returns those that it ended; none if this try is not the current one:
  * then another worker has taken it, or it has ended.
  */
-export async function endCheck(tx: Tx, { id, tries }: Pick<CheckRun, 'id' | 'tries'>, wasRunning: boolean, end: CheckEnd): Promise<{ batchId: string } | null> {
+export async function endCheck(tx: Tx, { id, tries }: Pick<CheckRun, 'id' | 'tries'>, wasRunning: boolean, end: CheckEnd): Promise<CheckRun[]> {
   const ended = { ...end, leaseExpiresAt: null, endedAt: sql`muster_now()` }
   const [row] = await tx.orm
     .update(checkRuns)
     .set(ended)
     .where(and(eq(checkRuns.id, id), eq(checkRuns.tries, tries), eq(checkRuns.status, wasRunning ? 'running' : 'pending')))
-    .returning({ projectId: checkRuns.projectId, batchId: checkRuns.batchId, checkName: checkRuns.checkName })
-  if (row === undefined) return null
+    .returning()
+  if (row === undefined) return []
   const { projectId, batchId, checkName } = row
-  await tx.orm
+  const same = await tx.orm
     .update(checkRuns)
     .set(ended)
     .where(and(eq(checkRuns.projectId, projectId), eq(checkRuns.batchId, batchId), eq(checkRuns.checkName, checkName), eq(checkRuns.status, 'pending')))
-  return { batchId }
+    .returning()
+  return [row, ...same]
 }
