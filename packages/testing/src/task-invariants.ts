@@ -37,13 +37,16 @@ const HOLDERS: Check[] = [
         and (t.status in ('failed', 'cancelled') or t.subtask_id is null)`,
   },
   {
-    claim: 'a task is blocked exactly as long as one that it waits for is not complete',
+    claim: 'a task is blocked exactly as long as one that it waits for is not complete, or its assignee went in circles',
     find: (sql) => sql`
       select format('%s %s waits for %s', t.status, t.id, coalesce(string_agg(b.id::text, ', '), 'nothing')) as broken
       from tasks t left join task_dependencies d on d.task_id = t.id left join tasks b on b.id = d.depends_on_id and b.status <> 'completed'
       where t.status not in ${ended(sql)}
       group by t.id
-      having (t.status = 'blocked') <> (count(b.id) > 0)`,
+      having (t.status = 'blocked') <> (count(b.id) > 0) and (t.status <> 'blocked' or not exists (
+        select from events e where e.subject_id = t.id and e.type = 'task.blocked' and e.actor_id = 'loops'
+        union all
+        select from outbox e where e.subject_id = t.id and e.type = 'task.blocked' and e.actor_id = 'loops'))`,
   },
   {
     claim: 'no task waits for itself',

@@ -69,6 +69,7 @@ function inboxHeadline({ questionId = null, subtaskId, taskId, status, finalOutc
     const subject = subtaskId === null ? `task ${taskId}` : `subtask ${subtaskId}`
     return `question ${questionId} of ${subject} ${status === 'open' ? 'waits for an answer' : `is ${status}`}`
   }
+  if (subtaskId === null && status === 'blocked') return `task ${taskId} is blocked`
   if (subtaskId === null) return status === 'in_review' ? `task ${taskId} waits for review` : `task ${taskId} ended ${status}`
   return `subtask ${subtaskId}${taskId === null ? '' : ` of task ${taskId}`} ended ${status} (${finalOutcome})`
 }

@@ -6,10 +6,10 @@ export type TaskStatus = (typeof TASK_STATUSES)[number]
 
 /** The state machine of briefs, once. Drawn in docs/task-lifecycle.md with the use-case behind each arrow. */
 const NEXT_TASK_STATUSES = {
-  blocked: ['pending', 'failed', 'cancelled'],
+  blocked: ['pending', 'assigned', 'in_progress', 'failed', 'cancelled'],
   pending: ['blocked', 'assigned', 'in_progress', 'in_review', 'completed', 'failed', 'cancelled'],
   assigned: ['in_progress', 'in_review', 'completed', 'failed', 'cancelled'],
-  in_progress: ['pending', 'assigned', 'in_review', 'completed', 'failed', 'cancelled'],
+  in_progress: ['pending', 'blocked', 'assigned', 'in_review', 'completed', 'failed', 'cancelled'],
   in_review: ['assigned', 'revision_requested', 'completed', 'failed', 'cancelled'],
   revision_requested: ['assigned', 'in_progress', 'in_review', 'completed', 'failed', 'cancelled'],
   completed: [],
@@ -29,8 +29,8 @@ export function requireOpenTask({ status }: { status: TaskStatus }): void {
   throw new DomainError('invalid_transition', `This task has already ended as ${status} and can no longer be changed.`, { status_now: status })
 }
 
-/** What a task reports to the inbox of its parent session: its end, or that it waits for a review. */
-export const REPORTED_TASK_STATUSES = ['in_review', 'completed', 'failed', 'cancelled'] as const satisfies readonly TaskStatus[]
+/** What a task reports to the inbox of its parent session: its end, that it waits for a review, or that it is blocked because its assignee went in circles. */
+export const REPORTED_TASK_STATUSES = ['blocked', 'in_review', 'completed', 'failed', 'cancelled'] as const satisfies readonly TaskStatus[]
 export type ReportedTaskStatus = (typeof REPORTED_TASK_STATUSES)[number]
 
 export const TASK_PRIORITIES = ['P0', 'P1', 'P2', 'P3'] as const

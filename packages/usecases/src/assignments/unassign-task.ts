@@ -1,7 +1,8 @@
-import { assignments, type LockedTask, outbox, type Tx, tasks, taskUpdates } from '@muster/db'
+import { assignments, inbox, type LockedTask, outbox, type Tx, tasks, taskUpdates } from '@muster/db'
 import type { NewEvent } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
-import { taskUpdateEvent } from '../events/event-data.ts'
+import { taskEvent, taskUpdateEvent } from '../events/event-data.ts'
+import { wakeAfterCommit } from '../events/wake.ts'
 
 /** Ends the assignment of a locked task. Returns the events to publish. */
 export async function unassign(tx: Tx, task: LockedTask, actor: NewEvent['actor']): Promise<NewEvent[]> {
@@ -43,4 +44,21 @@ export async function returnTaskToPending(
   await outbox.publish(tx, projectId, events)
   if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   return true
+}
+
+/**
+ * Takes a locked task in progress from the session that went in circles. It is blocked, with the evidence as `last_error`, and its parent session hears of it: the
+ * parent assigns or dispatches it again, or ends it. The assignee gets no update, so the caller tells it.
+ */
+export async function blockTask(deps: Pick<Deps, 'notifier' | 'newId'>, tx: Tx, task: LockedTask, evidence: string, actor: NewEvent['actor']): Promise<void> {
+  const { projectId, id, parentSessionId } = task
+  await tasks.writeTransition(tx, id, { status: 'blocked', subagentSessionId: null, lastError: evidence })
+  if (parentSessionId !== null) await inbox.insertTaskItem(tx, projectId, { id: deps.newId(), sessionId: parentSessionId, taskId: id, taskStatus: 'blocked' })
+  const blocked = { ...task, status: 'blocked' as const, subagentSessionId: null }
+  const events = [
+    ...(await unassign(tx, task, actor)),
+    taskEvent('task.blocked', blocked, actor, { blocked_by: [], reason: evidence, previous_session: task.subagentSessionId }),
+  ]
+  await outbox.publish(tx, projectId, events)
+  wakeAfterCommit(deps, tx, events)
 }

@@ -66,9 +66,17 @@ export function readToken(token: string): { kind: 'key' } | { kind: 'subtask' | 
 
 function ownerOf(secret: string): string | null {
   const bytes = Buffer.from(secret, 'base64url')
-  if (bytes.length !== 48) return null
+  return bytes.length === 48 ? toUuid(bytes) : null
+}
+
+function toUuid(bytes: Buffer): string {
   const hex = bytes.subarray(0, 16).toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** The id of something that must be stored once for the same name: the same in every process. */
+export function idOf(name: string): string {
+  return toUuid(hashToken(name))
 }
 
 /** Compares in constant time. */

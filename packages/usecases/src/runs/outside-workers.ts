@@ -1,13 +1,24 @@
-import { claims, questions, settle, subtasks, type Tx, tasks } from '@muster/db'
-import { type AttemptEnd, DomainError, notFound, requireFound, requireScope, type StepKind, type Subtask, type UsageAdded } from '@muster/domain'
+import { claims, questions, settle, steps, subtasks, type Tx, tasks } from '@muster/db'
+import {
+  type AttemptEnd,
+  DomainError,
+  notFound,
+  QUIET_SECONDS_MIN,
+  requireFound,
+  requireScope,
+  type StepKind,
+  type Subtask,
+  type UsageAdded,
+} from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import { type Ctx, inProject, Replay, reading } from '../core/ctx.ts'
-import { matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
+import { idOf, matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
 import { buildPromptInTransaction, type RunPrompt } from './build-prompt.ts'
 import { checkpointInTransaction, deliverTaskUpdates, type RenderedUpdate } from './checkpoint-run.ts'
 import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
 import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
+import { judgeSilence, type QuietRun } from './run-loops.ts'
 import { settleInTransaction, settleRuns } from './settle-runs.ts'
 
 /** Leases of outside workers. A worker that claims over HTTP runs the subtask, and proves it by the lease token. */
@@ -102,8 +113,8 @@ export interface Heartbeat {
 }
 
 /**
- * Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. A run that goes in circles ends as blocked, and
- * the answer asks the worker to stop.
+ * Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. A run that goes in circles, or makes no step for
+ * long, ends as blocked, and the answer asks the worker to stop. A notice comes with the next heartbeat.
  *
  * @throws DomainError `lease_lost`
  */
@@ -111,6 +122,7 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
   let looping: RunEnd | null = null
+  let quiet: QuietRun | null = null
   const answer = await inProject(ctx, async (tx) => {
     const row = requireFound(await subtasks.findSubtask(tx, id), 'subtask')
     const undelivered = await deliverTaskUpdates(ctx, tx, ctx.actor.projectId, id, row.taskId)
@@ -134,11 +146,29 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
     const answer = await checkpointInTransaction(ctx, tx, ctx.actor.projectId, checkpoint, undelivered)
     if (answer === null) throw leaseLost()
     if (answer.blocked !== null) looping = { subtaskId: id, attempt, taskId: row.taskId, end: { kind: 'blocked', reason: answer.blocked, partialResult: null } }
-    return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested || looping !== null, updates: answer.updates }
+    else if (input.steps.length === 0) quiet = await findSilence(tx, ctx.actor.projectId, { subtaskId: id, attempt })
+    return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested, updates: answer.updates }
   })
   // A transaction of its own: the locks of tasks come before that of the row, which the checkpoint holds.
-  if (looping !== null) await settleRuns(ctx, ctx.actor.projectId, [looping])
-  return answer
+  if (looping === null && quiet !== null) looping = await endOfSilence(ctx, quiet)
+  if (looping === null) return answer
+  await settleRuns(ctx, ctx.actor.projectId, [looping])
+  return { ...answer, cancelRequested: true }
+}
+
+/** The silence of a run whose worker lives; null while it is short. A run that has never made a step is not silent. */
+async function findSilence(tx: Tx, projectId: string, run: { subtaskId: string; attempt: number }): Promise<QuietRun | null> {
+  const last = await steps.findLastStep(tx, projectId, run)
+  if (last === null || last.ageSeconds < QUIET_SECONDS_MIN) return null
+  // Heartbeats may reach several processes, and all of them name the notice of this silence alike.
+  const noticeId = idOf(`silence ${run.subtaskId} ${run.attempt} ${last.seq}`)
+  return { projectId, ...run, quietSeconds: last.ageSeconds, noticeId }
+}
+
+async function endOfSilence(ctx: Ctx, quiet: QuietRun): Promise<RunEnd | null> {
+  const answer = await judgeSilence(ctx, quiet)
+  if (answer.kind !== 'blocked') return null
+  return { subtaskId: quiet.subtaskId, attempt: quiet.attempt, end: { kind: 'blocked', reason: answer.reason, partialResult: null } }
 }
 
 export interface Completion {

@@ -148,6 +148,34 @@ describe('a run that goes in circles', () => {
   })
 })
 
+describe('a run of an outside worker that makes no step', () => {
+  it('gets a notice with a heartbeat, once, and its lease ends after as long again', async () => {
+    await spawn(harness.ctx, { agentId: 'outside-silent', runner: 'external' })
+    const claimed = await claimSubtask(harness.ctx, { runner: 'external', workerId: 'outside-2', leaseSeconds: 60 })
+    if (claimed === null) throw new Error('nothing was claimed')
+    const { id } = claimed.subtask
+    const beat = (steps: ReturnType<typeof use> = []) => heartbeat(harness.ctx, id, { leaseToken: claimed.lease.token, ackUpdateIds: [], steps, usage: {} })
+    const age = (seconds: number) => harness.admin`update steps set at = muster_now() - ${seconds} * interval '1 second' where subtask_id = ${id}`
+    await beat()
+    expect(await countNotes(id)).toBe(0)
+    await beat(use({ command: 'sleep' }, null))
+    await age(599)
+    await beat()
+    expect(await countNotes(id)).toBe(0)
+    await age(700)
+    await Promise.all([beat(), beat()])
+    await beat()
+    expect(await countNotes(id)).toBe(1)
+    await age(1_200)
+    expect(await beat()).toMatchObject({ cancelRequested: true })
+    expect(await readSubtaskRow(harness.admin, id)).toMatchObject({
+      final_outcome: 'incomplete_blocked',
+      error: expect.stringMatching(/^It made no step for 12\d\d seconds after step 2\.$/),
+    })
+    await expect(beat()).rejects.toMatchObject({ code: 'lease_lost' })
+  })
+})
+
 describe('a run that makes no step', () => {
   const silent = (run: ClaimedRun, quietSeconds: number, noticeId: string) =>
     judgeSilence(harness.deps, { projectId: run.projectId, subtaskId: run.id, attempt: run.attempt, quietSeconds, noticeId })

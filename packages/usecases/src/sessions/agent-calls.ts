@@ -1,7 +1,7 @@
 import { bodies, hooks, injections, sessionMessages, type Tx, tasks } from '@muster/db'
 import { fenceOf, findBlocks, isTerminalTask, notFound, requireController, requireOpenTask, requireScope } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
-import { assignLockedTask, requireUnblocked } from '../tasks/assign-task.ts'
+import { assignLockedTask, listBlockers, requireUnblocked } from '../tasks/assign-task.ts'
 import { saidOfTask, takeCheckIn } from '../tasks/check-in.ts'
 import { briefOfTask, recordDeliveries, renderBriefOfTask } from '../tasks/undelivered-updates.ts'
 
@@ -62,7 +62,7 @@ export async function closeAgentCalls(ctx: Ctx, sessionId: string, toolUseId: st
 /**
  * Assigns the task of an open call to the session of the sub-agent that the call has started, if the evidence makes that certain. A brief that the
  * prompt is known to contain counts as delivered, and what the sub-agent has said before is about that task. Returns the task; null if nothing is certain. The
- * task of a call is not assigned if it has ended or is blocked by now.
+ * task of a call is not assigned if it has ended or waits for others by now.
  *
  * The session gets no credential, because inside of Claude Code a sub-agent uses the one of the whole.
  *
@@ -83,7 +83,7 @@ export async function bindAgentCall(
     if (call === null) return null
     const { taskId, seq, revision } = call
     const task = await tasks.lockTask(tx, taskId)
-    if (task === null || isTerminalTask(task.status) || task.status === 'blocked') return { taskId, isAssigned: false }
+    if (task === null || isTerminalTask(task.status) || (await listBlockers(tx, task)).length > 0) return { taskId, isAssigned: false }
     await assignLockedTask(ctx, tx, task, boundSessionId, null)
     if (seq !== null && revision !== null) await recordDeliveries(ctx, tx, projectId, boundSessionId, [{ taskId, seq, revision }], ctx.actor)
     await attributeMessages(ctx, tx, boundSessionId, taskId)

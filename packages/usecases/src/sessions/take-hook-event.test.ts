@@ -21,6 +21,7 @@ import {
   type Ctx,
   cancelTask,
   checkpointRun,
+  claimInbox,
   createTsg,
   dispatchTask,
   getTask,
@@ -938,11 +939,32 @@ describe('a session that goes in circles', () => {
     expect(answers[2]).toContain('read_tsg("module-is-missing")')
     expect((await getTask(harness.ctx, id)).status).toBe('in_progress')
     const [last] = contexts([await fail(sessionId, 'npm test')])
-    expect(last).toContain(`Your task ${id} was taken from you and is pending again.`)
+    expect(last).toContain(`Your task ${id} was taken from you and is blocked.`)
     const evidence =
       'It went in circles: Bash with the same arguments failed 6 times in the same way (steps 1 to 6).\nArguments: {"command":"npm test"}\nFailure: Exit code 1'
-    expect(await getTask(harness.ctx, id)).toMatchObject({ status: 'pending', subagentSessionId: null, lastError: expect.stringContaining(evidence) })
+    expect(await getTask(harness.ctx, id)).toMatchObject({ status: 'blocked', subagentSessionId: null, lastError: expect.stringContaining(evidence) })
     expect(await watched(sessionId)).toHaveLength(0)
+    // It waits for no other task, so its parent may give it to the next session.
+    await assignTask(harness.ctx, id, newSession())
+    expect((await getTask(harness.ctx, id)).status).toBe('assigned')
+  })
+
+  it('is reported to the parent of its task, once, with the evidence', async () => {
+    const [sessionId, parent] = [newSession(), newSession()]
+    const { id } = await makeTask(harness.ctx, { parent_session_id: parent })
+    await assignTask(harness.ctx, id, sessionId)
+    await take('UserPromptSubmit', { sessionId })
+    for (let times = 0; times < 8; times += 1) await fail(sessionId, 'npm test')
+    const { items } = await claimInbox(harness.ctx, parent, { limit: 10, ack: 'auto' })
+    expect(items).toMatchObject([{ taskId: id, subtaskId: null, status: 'blocked', error: expect.stringContaining('It went in circles: Bash') }])
+    await drainOutbox(harness.deps)
+    const blocked = (await allEvents(harness.ctx)).filter(({ type, subject }) => type === 'task.blocked' && subject.id === id)
+    expect(blocked.map(({ data }) => data)).toMatchObject([
+      { status: 'blocked', blocked_by: [], reason: expect.stringContaining('npm test'), previous_session: sessionId },
+    ])
+    const run = await dispatchTask(harness.ctx, id, () => ({ runner: 'own' }))
+    expect(await getTask(harness.ctx, id)).toMatchObject({ status: 'in_progress', subagentSessionId: `subtask-${run.id}` })
+    await cancelTask(harness.ctx, id, null)
   })
 
   it('is not one whose uses succeed in between, differ, or are reported twice', async () => {

@@ -1,6 +1,6 @@
 import { hooks, type Tx, tasks, toolUses } from '@muster/db'
 import { cutToCodePoints, findLoops, type HookCall, type Loop, loopReason, loopRules, renderLoopNotice, renderTsgNotice, toStorableText } from '@muster/domain'
-import { returnTaskToPending } from '../assignments/unassign-task.ts'
+import { blockTask } from '../assignments/unassign-task.ts'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { findMatchingTsgs } from '../guides/surface-tsgs.ts'
 import { digestOf } from '../questions/ask-question.ts'
@@ -14,7 +14,7 @@ const USES_MAX = 100
 const TEXT_LENGTH_MAX = 500
 
 /**
- * Records a failed use of a tool by a session that holds a task. A session that goes in circles gets a note about its task; if it goes on, the task returns to pending with
+ * Records a failed use of a tool by a session that holds a task. A session that goes in circles gets a note about its task; if it goes on, the task is taken from it and blocked, with
  * the evidence as `last_error`. A run is not watched here: its checkpoints are (`watchLoops`).
  *
  * Takes the lock of the session's uses, then those of its tasks.
@@ -59,9 +59,9 @@ async function takeUse(ctx: Ctx, tx: Tx, sessionId: string, call: HookCall, fail
   if (task === null) return null
   if (block !== null) {
     const reason = loopReason(block)
-    await returnTaskToPending(ctx, tx, projectId, task.id, reason, SENDER)
+    await blockTask(ctx, tx, task, reason, SENDER)
     await toolUses.forgetToolUses(tx, projectId, sessionId)
-    return `Your task ${task.id} was taken from you and is pending again. ${reason}\nStop working on it.`
+    return `Your task ${task.id} was taken from you and is blocked. ${reason}\nStop working on it.`
   }
   const content = [renderLoopNotice(notice as Loop, rules), ...(await guidesFor(ctx, tx, failure ?? ''))].join('\n\n')
   await queueTaskUpdate(ctx, tx, task, { type: 'note', content, revision: task.revision, actor: SENDER })

@@ -69,9 +69,18 @@ async function resendBrief(ctx: Ctx, tx: Tx, task: LockedTask, credentialHash: B
   tx.afterCommit(() => ctx.notifier.notify('outbox'))
 }
 
+/**
+ * The tasks that a locked task waits for. None where it is blocked because its last assignee went in circles: who gives it to the next one has decided that it
+ * goes on.
+ */
+export async function listBlockers(tx: Tx, task: LockedTask): Promise<string[]> {
+  if (task.status !== 'blocked') return []
+  return (await taskDependencies.listDependencies(tx, task.id)).filter((each) => each.status !== 'completed').map((each) => each.taskId)
+}
+
 /** @throws DomainError `invalid_transition` while a task waits for others, naming them */
 export async function requireUnblocked(tx: Tx, task: LockedTask): Promise<void> {
-  if (task.status !== 'blocked') return
-  const blockedBy = (await taskDependencies.listDependencies(tx, task.id)).filter((each) => each.status !== 'completed').map((each) => each.taskId)
+  const blockedBy = await listBlockers(tx, task)
+  if (blockedBy.length === 0) return
   throw new DomainError('invalid_transition', `This task waits for ${blockedBy.join(', ')}.`, { status_now: 'blocked', blocked_by: blockedBy })
 }

@@ -139,7 +139,10 @@ export async function completeTaskInTransaction(
 
 function cannotBeCompleted(status: TaskStatus): DomainError {
   requireOpenTask({ status })
-  const why = status === 'blocked' ? 'This task is blocked. Complete its dependencies first.' : 'This task has been submitted and waits for review.'
+  const why =
+    status === 'blocked'
+      ? 'This task is blocked. Complete the tasks that it waits for first; if there are none, assign or dispatch it again.'
+      : 'This task has been submitted and waits for review.'
   return new DomainError('invalid_transition', why, { status_now: status })
 }
 

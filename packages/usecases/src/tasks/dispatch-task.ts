@@ -21,7 +21,8 @@ import { isHeldByRun, lockOpenTask } from './finish-task.ts'
 export type TaskDispatch = Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs'>
 
 const PRIORITIES = { P0: 'urgent', P1: 'urgent', P2: 'normal', P3: 'low' } as const satisfies Record<TaskPriority, string>
-const DISPATCHABLE: readonly TaskStatus[] = ['pending', 'assigned', 'in_progress', 'revision_requested']
+/** `blocked`: not by others, which is refused before. */
+const DISPATCHABLE: readonly TaskStatus[] = ['pending', 'blocked', 'assigned', 'in_progress', 'revision_requested']
 
 /**
  * Runs a brief as a subtask, which becomes the assignee: it receives each update between two steps, its outputs complete the task, and its

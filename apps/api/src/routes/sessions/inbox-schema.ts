@@ -29,8 +29,10 @@ const itemKindSchema = component(
 const reportedStatusSchema = component(
   'ReportedStatus',
   z
-    .enum(['completed', 'failed', 'cancelled', 'in_review', 'open', 'answered', 'expired', 'withdrawn'])
-    .describe('in_review: a task whose outputs wait for a review. open, answered, expired, withdrawn: the state of a question.'),
+    .enum(['completed', 'failed', 'cancelled', 'in_review', 'blocked', 'open', 'answered', 'expired', 'withdrawn'])
+    .describe(
+      'in_review: a task whose outputs wait for a review. blocked: a task whose assignee went in circles, with the evidence in `error`. open, answered, expired, withdrawn: the state of a question.',
+    ),
 )
 
 const inboxItemSchema = component(

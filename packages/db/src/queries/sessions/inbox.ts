@@ -107,8 +107,8 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
       case when not coalesce(e.is_poor, false) then s.result end as result, case when not coalesce(e.is_poor, false) then s.result_body_id end as result_body_id,
       case when t.task_status in ('in_review', 'completed') and not coalesce(e.is_poor, false) then k.completion_outputs end as completion_outputs,
       case when e.is_poor then e.summary when t.task_status in ('in_review', 'completed') then k.summary else s.summary end as summary,
-      case when t.task_status in ('failed', 'cancelled') then k.last_error else s.error end as error,
-      coalesce(s.result_truncated, false) as result_truncated, coalesce(s.completed_at, case when t.task_status <> 'in_review' then k.completed_at end, t.created_at) as completed_at,
+      case when t.task_status in ('failed', 'cancelled', 'blocked') then k.last_error else s.error end as error,
+      coalesce(s.result_truncated, false) as result_truncated, coalesce(s.completed_at, case when t.task_status not in ('in_review', 'blocked') then k.completed_at end, t.created_at) as completed_at,
       (select count(*) from candidates) > (select count(*) from waiting) as has_more
     from taken t left join subtasks s on s.id = t.subtask_id left join tasks k on k.id = t.task_id left join questions q on q.id = t.question_id
     left join lateral (

@@ -21,6 +21,21 @@ export async function listSteps(tx: Tx, projectId: string, subtaskId: string, af
     .limit(limit)
 }
 
+/** The last step of an attempt, and how long ago it was stored, in seconds; null if it has made none. */
+export async function findLastStep(
+  tx: Tx,
+  projectId: string,
+  run: { subtaskId: string; attempt: number },
+): Promise<{ seq: number; ageSeconds: number } | null> {
+  const [row] = await tx.orm
+    .select({ seq: steps.seq, attempt: steps.attempt, ageSeconds: sql<number>`floor(extract(epoch from muster_now() - ${steps.at}))::int` })
+    .from(steps)
+    .where(and(eq(steps.projectId, projectId), eq(steps.subtaskId, run.subtaskId)))
+    .orderBy(desc(steps.seq))
+    .limit(1)
+  return row === undefined || row.attempt !== run.attempt ? null : { seq: row.seq, ageSeconds: Math.max(0, row.ageSeconds) }
+}
+
 /** The end of a transcript, oldest first. */
 export async function listLastSteps(tx: Tx, projectId: string, subtaskId: string, limit: number): Promise<Pick<Step, 'kind' | 'content'>[]> {
   const rows = await tx.orm

@@ -1,0 +1,2 @@
+ALTER TABLE "inbox" DROP CONSTRAINT "inbox_task_status";--> statement-breakpoint
+ALTER TABLE "inbox" ADD CONSTRAINT "inbox_task_status" CHECK (task_status in ('blocked', 'in_review', 'completed', 'failed', 'cancelled'));
