@@ -4,7 +4,7 @@ import { invariants } from '@muster/testing/invariants'
 import type { Findings } from './findings.ts'
 import type { Supervised } from './supervised.ts'
 import type { System } from './system.ts'
-import { pendingLimit, runningLimit, SERVER_LIMITS } from './tenants.ts'
+import { FRUGAL, pendingLimit, runningLimit, SERVER_LIMITS } from './tenants.ts'
 
 const LANES_EVERY_MS = 250
 const SIZES_EVERY_MS = 1_000
@@ -77,6 +77,21 @@ export function startSampler(system: System, findings: Findings): Sampler {
     )
   }
 
+  // In one statement, and so at one moment: what has ended has used what it reported, and the others may use what they reserved.
+  const lookAtBudgets = async () => {
+    const [row] = await admin<{ count: number; used: number; reserved: number }[]>`
+      select count(*)::int as count, coalesce(sum(input_tokens + output_tokens) filter (where completed_at is not null), 0)::int as used,
+        coalesce(sum(greatest(budget_max_tokens, input_tokens + output_tokens)) filter (where completed_at is null), 0)::int as reserved
+      from subtasks where agent_id = ${FRUGAL.agent}`
+    if (row === undefined || row.count === 0) return
+    const isBroken = row.used + row.reserved > FRUGAL.budgetTokens
+    findings.none(
+      'no budget is exceeded at any moment that was looked at',
+      1,
+      isBroken ? [`${row.count} subtasks: ${row.used} tokens used, ${row.reserved} reserved`] : [],
+    )
+  }
+
   // While they are there: nothing is left of a job whose run has ended.
   const lookAtJobs = async () => {
     const [row] = await admin<{ jobs: number; moved: string[] }[]>`
@@ -128,6 +143,7 @@ export function startSampler(system: System, findings: Findings): Sampler {
   const loops = [
     every(LANES_EVERY_MS, lookAtLanes),
     every(LANES_EVERY_MS, lookAtJobs),
+    every(LANES_EVERY_MS, lookAtBudgets),
     every(SIZES_EVERY_MS, lookAtSizes),
     every(INVARIANTS_EVERY_MS, lookAtInvariants),
   ]

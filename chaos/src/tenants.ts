@@ -11,8 +11,15 @@ export const SERVER_LIMITS = { running: 4, pending: 10_000 } as const
 export const AGENTS = ['narrow', 'small', 'picky', 'wide'] as const
 export type AgentName = (typeof AGENTS)[number]
 
+/** The agent with a budget, in one project. Each of its subtasks reserves a tenth, and `quick` uses far less of it. */
+export const FRUGAL = { agent: 'frugal', tenant: 'third', budgetTokens: 100_000, usedTokens: 20 } as const
+
 const SETTINGS: ProjectSettings = {
   limits: { agents: { narrow: { running: 1 }, small: { running: 2 }, picky: { running: 2, pending: 3 } } },
+}
+
+const FRUGAL_SETTINGS: ProjectSettings = {
+  limits: { agents: { ...SETTINGS.limits?.agents, [FRUGAL.agent]: { budget: { total: { tokens: FRUGAL.budgetTokens } } } } },
 }
 
 export function runningLimit(agent: string): number {
@@ -51,7 +58,7 @@ export async function createTenants(admin: postgres.Sql, appUrl: string): Promis
   try {
     for (const [name, projectId] of [['default', DEFAULT_PROJECT_ID] as const, ...OTHER_PROJECTS, REVOKING_PROJECT]) {
       await admin`
-        insert into projects (id, name, settings) values (${projectId}, ${name}, ${JSON.stringify(SETTINGS)}::text::jsonb)
+        insert into projects (id, name, settings) values (${projectId}, ${name}, ${JSON.stringify(name === FRUGAL.tenant ? FRUGAL_SETTINGS : SETTINGS)}::text::jsonb)
         on conflict (id) do update set settings = excluded.settings`
       await ensureRunQueues(boss, projectId, ['external'])
       const key = `mst_key_${randomBytes(32).toString('base64url')}`

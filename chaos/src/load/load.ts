@@ -4,6 +4,7 @@ import type { Findings } from '../findings.ts'
 import { Ledger } from '../ledger.ts'
 import type { Options } from '../options.ts'
 import type { System } from '../system.ts'
+import { FRUGAL } from '../tenants.ts'
 import { Absences } from './absences.ts'
 import type { Scene } from './actor.ts'
 import { runAnswerer } from './answerers.ts'
@@ -16,7 +17,7 @@ import { runInboxReader } from './inbox-readers.ts'
 import { runMeddler } from './meddlers.ts'
 import { runOutsideWorker } from './outside-workers.ts'
 import { runRevoker } from './revokers.ts'
-import { runSpawner } from './spawners.ts'
+import { runFrugal, runSpawner } from './spawners.ts'
 
 /** All actors that use the system. */
 export interface Load {
@@ -58,6 +59,7 @@ export function startLoad(system: System, findings: Findings, { seed, rate, minu
       askers.push(runSpawner(scene, tenant, number, rate / (system.tenants.length * SPAWNERS), unfinished))
       askers.push(runMeddler(scene, tenant, number))
     }
+    if (tenant.name === FRUGAL.tenant) askers.push(runFrugal(scene, tenant))
     askers.push(runAuthor(scene, tenant, (rate / system.tenants.length) * BRIEFS_SHARE))
     askers.push(runClockSetter(scene, tenant))
     for (let number = 1; number <= EDITORS; number += 1) askers.push(runEditor(scene, tenant, number))

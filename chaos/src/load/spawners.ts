@@ -1,7 +1,7 @@
 import type { Spawn } from '../ledger.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { RunnerName } from '../system.ts'
-import { AGENTS, type AgentName, type Tenant } from '../tenants.ts'
+import { AGENTS, type AgentName, FRUGAL, type Tenant } from '../tenants.ts'
 import { askUntilAnswered, pause, type Scene } from './actor.ts'
 
 type Runner = RunnerName | 'external'
@@ -40,11 +40,26 @@ export async function runSpawner(scene: Scene, tenant: Tenant, number: number, p
   await Promise.all(asking)
 }
 
-async function spawnOne(scene: Scene, tenant: Tenant, random: Random, marker: string): Promise<void> {
+/** So many subtasks are asked for at once. */
+const BURST = 14
+
+/** Asks for more subtasks at once than the budget of their agent has room for. */
+export async function runFrugal(scene: Scene, tenant: Tenant): Promise<void> {
+  const random = createRandom(scene.seed, 'frugal', tenant.name)
+  for (let burst = 1; !scene.closing.aborted; burst += 1) {
+    await pause(random.whole(1_000, 3_000), scene.closing)
+    if (scene.closing.aborted) return
+    const markers = Array.from({ length: BURST }, (_, place) => `${tenant.name}-frugal-${burst}-${place}`)
+    await Promise.all(markers.map((marker) => spawnOne(scene, tenant, createRandom(scene.seed, 'spawn', marker), marker, true)))
+  }
+}
+
+async function spawnOne(scene: Scene, tenant: Tenant, random: Random, marker: string, isFrugal = false): Promise<void> {
   const { findings, ledger } = scene
-  const runner = random.weighted(RUNNER_WEIGHTS)
+  const runner = isFrugal ? 'quick' : random.weighted(RUNNER_WEIGHTS)
   // A run that waited comes back to a queue that may be full, so the agent whose pending limit is checked has none.
-  const agent = runner === 'asking' ? 'wide' : random.pick(AGENTS.flatMap((name) => Array<AgentName>(AGENT_WEIGHTS[name]).fill(name)))
+  const own = runner === 'asking' ? 'wide' : random.pick(AGENTS.flatMap((name) => Array<AgentName>(AGENT_WEIGHTS[name]).fill(name)))
+  const agent = isFrugal ? FRUGAL.agent : own
   const session = random.chance(0.8) ? `${tenant.name}-${random.pick(SESSIONS)}` : null
   const body = {
     task: `chaos ${marker}`,
@@ -55,7 +70,7 @@ async function spawnOne(scene: Scene, tenant: Tenant, random: Random, marker: st
     max_attempts: random.weighted({ 2: 1, 3: 4, 6: 3 }) === '2' ? 2 : random.whole(3, 6),
     timeout_seconds: runner === 'slow' && random.chance(0.15) ? 1 : 30,
     required_outputs: runner === 'steered' ? ['notes'] : [],
-    metadata: { chaos: marker, ...parameters(runner, random) },
+    metadata: { chaos: marker, ...parameters(runner, random), ...(isFrugal ? { tokens: FRUGAL.usedTokens } : {}) },
   }
   const withKey = random.chance(0.7)
   const spawn: Spawn = { marker, projectId: tenant.projectId, agent, runner, session, withKey, state: 'asked', wasLost: false, id: null, seenEnd: null }
@@ -99,8 +114,11 @@ function take({ findings, ledger }: Scene, spawn: Spawn, status: number, body: S
   }
   spawn.state = 'refused'
   const isLimit = status === 429 && body.code === 'pending_limit_reached' && spawn.agent === 'picky'
+  const isBudget = status === 429 && body.code === 'budget_exhausted' && spawn.agent === FRUGAL.agent
+  if (isBudget) findings.looked('a budget without room refuses a subtask', 1)
   findings.looked('a subtask is refused only for its limit', 1)
-  if (!isLimit) findings.broke('a subtask is refused only for its limit', `${spawn.marker} of ${spawn.agent}: ${status} ${JSON.stringify(body).slice(0, 300)}`)
+  if (!isLimit && !isBudget)
+    findings.broke('a subtask is refused only for its limit', `${spawn.marker} of ${spawn.agent}: ${status} ${JSON.stringify(body).slice(0, 300)}`)
 }
 
 function parameters(runner: Runner, random: Random): Record<string, unknown> {
