@@ -25,6 +25,7 @@ import {
   reviewTask,
   reviseTask,
   runCheck,
+  settleRuns,
   taskWorkspacePath,
   updateProject,
 } from '@muster/usecases'
@@ -195,6 +196,26 @@ describe('a result with a check', () => {
     expect((await heardOf(session)).map(({ subtaskId }) => subtaskId)).toEqual([round.id])
   })
 
+  it('gets the next round from what is left of the budget of the project, and none where nothing is', async () => {
+    const projectId = harness.ctx.actor.projectId
+    const spend = (run: ClaimedRun, inputTokens: number) =>
+      settleRuns({ ...harness.deps, place }, run.projectId, [{ subtaskId: run.id, attempt: run.attempt, usage: { inputTokens }, end: completed('Done.') }])
+    await updateProject(harness.ctx, projectId, { settings: { limits: { budget: { total: { tokens: 1_000 } } } } })
+    const { id, run } = await dispatched({ maxRevisions: 2 })
+    await spend(run, 40)
+    expect(await work()).toEqual(['unmet'])
+    const round = await next()
+    const budgetOf = async (subtaskId: string) =>
+      (await harness.admin`select budget_max_tokens::int as tokens from subtasks where id = ${subtaskId}`)[0]?.tokens
+    expect([await budgetOf(run.id), await budgetOf(round.id)]).toEqual([100, 60])
+    await spend(round, 60)
+    expect(await work()).toEqual(['unmet'])
+    // A round remains, and no tokens.
+    expect(await statusOf(id)).toBe('revision_requested')
+    expect(await harness.admin`select from subtasks where task_id = ${id}`).toHaveLength(2)
+    await updateProject(harness.ctx, projectId, { settings: { limits: {} } })
+  })
+
   it('is proved by it although the agent doubts', async () => {
     const { id, run } = await dispatched({ maxRevisions: 1 })
     await answer(id)
@@ -345,7 +366,7 @@ describe('a result whose checks cannot decide', () => {
     const [held] = (await take()) as [HeldCheck]
     expect(await runCheck(harness.deps, real, held, NEVER)).toBe('given_back')
     expect(await take()).toEqual([])
-    await harness.admin`update check_runs set created_at = created_at - interval '1 minute', due_at = muster_now() where id = ${held.id}`
+    await harness.admin`update check_runs set created_at = created_at - interval '1 minute', due_at = muster_now() - interval '1 second' where id = ${held.id}`
     const [again] = (await take()) as [HeldCheck]
     expect(again.tries).toBe(1)
     expect(await runCheck(harness.deps, real, again, NEVER)).toBe('could_not_run')
@@ -495,7 +516,7 @@ describe('checks on request', () => {
     const nowhere = { ...means(), findFolder: async () => null }
     expect(await runCheck(harness.deps, nowhere, held, NEVER)).toBe('given_back')
     await harness.admin`update check_runs set created_at = created_at - interval '1 minute' where id = ${held.id}`
-    await harness.admin`update check_runs set due_at = muster_now() where id = ${held.id}`
+    await harness.admin`update check_runs set due_at = muster_now() - interval '1 second' where id = ${held.id}`
     const [again] = (await take()) as [HeldCheck]
     expect(await runCheck(harness.deps, nowhere, again, NEVER)).toBe('could_not_run')
     expect((await checksOf(id))[0]).toMatchObject({ reason: 'No worker has the folder of this task, or it is empty.' })

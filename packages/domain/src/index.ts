@@ -313,6 +313,7 @@ export { inKnownCase, isSpawningTool, mcpServerOf, SUBAGENT_MCP_TOOLS } from './
 export {
   type BudgetAmounts,
   type BudgetLimits,
+  type BudgetRoom,
   type BudgetUse,
   budgetExhausted,
   budgetRooms,

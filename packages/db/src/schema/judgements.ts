@@ -12,7 +12,7 @@ export const judgements = pgTable(
     /** Null for the judge's default. */
     model: text(),
     status: text().$type<JudgementStatus>().notNull().default('pending'),
-    /** How often the model was asked. */
+    /** How often a worker tried it: asked the model, or found no room in a budget. */
     attempts: smallint().notNull().default(0),
     /** Why there are no verdicts. */
     error: text(),

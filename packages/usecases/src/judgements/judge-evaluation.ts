@@ -6,6 +6,7 @@ import type { Deps } from '../core/ctx.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { evaluationEvent } from '../evaluations/evaluate-output.ts'
 import { decideReview } from '../tasks/review-task.ts'
+import { refuseJudgement } from './judge-budget.ts'
 
 const JUDGE: NewEvent['actor'] = { kind: 'system', id: 'judge' }
 
@@ -58,6 +59,9 @@ async function begin(deps: Deps, tx: Tx, job: HeldJudgeJob): Promise<Begun | { e
   const output = found?.output ?? null
   if (evaluation === null || output === null) return { end: await fail(deps, tx, job, 'The output is not kept any more.') }
   const task = evaluation.taskId === null ? null : await tasks.findTask(tx, evaluation.taskId)
+  const refusal = await refuseJudgement(tx, evaluation, task)
+  // Room comes back with the ends of runs and with the next day, so it is tried again as often as an unavailable model.
+  if (refusal !== null) return { end: await noteFailure(deps, tx, job, { error: refusal, retryable: true, retryAfterMs: null }) }
   const criteria = evaluation.detail.criteria.filter(isForJudge)
   const checks = await endedChecksOf(tx, evaluation)
   return { evaluation, given: addChecks(evaluation, checks), question: { criteria, output, taskTitle: task?.title ?? null, model: row.model } }
@@ -99,7 +103,12 @@ async function addVerdicts(deps: Deps, tx: Tx, job: HeldJudgeJob, { judged, row 
   return 'judged'
 }
 
-async function noteFailure(deps: Deps, tx: Tx, job: HeldJudgeJob, failure: Extract<JudgeAnswer, { kind: 'failed' }>): Promise<JudgementEnd> {
+async function noteFailure(
+  deps: Deps,
+  tx: Tx,
+  job: HeldJudgeJob,
+  failure: Pick<Extract<JudgeAnswer, { kind: 'failed' }>, 'error' | 'retryable' | 'retryAfterMs'>,
+): Promise<JudgementEnd> {
   if (!failure.retryable || job.isLast) return await fail(deps, tx, job, failure.error)
   await deps.judgeJobs.retry(tx, job, failure.retryAfterMs === null ? null : failure.retryAfterMs / 1_000)
   return 'later'

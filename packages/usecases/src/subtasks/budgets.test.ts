@@ -146,6 +146,31 @@ describe('a budget', () => {
     expect(await refusal(1)).toBeNull()
   })
 
+  it('that has nothing left lets no judgement begin, until there is room', async () => {
+    await limit({ budget: { day: { tokens: 10 } } })
+    const { id } = await ask(10)
+    const { evaluation } = await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true })
+    let asked = 0
+    const usage = { inputTokens: 1, outputTokens: 1, costUsdMicros: 0 }
+    const judge: Judge = {
+      judge: async () => {
+        asked += 1
+        return { kind: 'judged', verdicts: [], model: 'm', usage }
+      },
+    }
+    const [job] = await ctx.judgeJobs.take(10)
+    if (job === undefined) throw new Error('there is no job')
+    const signal = new AbortController().signal
+    expect([await judgeEvaluation(ctx, judge, job, signal), asked]).toEqual(['later', 0])
+    expect([await judgeEvaluation(ctx, judge, { ...job, isLast: true }, signal), asked]).toEqual(['failed', 0])
+    const [stored] = await harness.admin`select status, error from judgements where evaluation_id = ${evaluation.id}`
+    expect(stored).toEqual({ status: 'failed', error: 'The project has nothing left of its budget.' })
+    await cancelSubtask(ctx, id)
+    await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true })
+    for (const next of await ctx.judgeJobs.take(10)) expect(await judgeEvaluation(ctx, judge, next, signal)).toBe('judged')
+    expect(asked).toBe(1)
+  })
+
   it('that is lowered kills nothing, and lets nothing new start', async () => {
     await ask(50)
     await limit({ budget: { total: { tokens: 10 } } })

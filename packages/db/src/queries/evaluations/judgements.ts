@@ -19,7 +19,7 @@ export async function insertJudgement(tx: Tx, row: JudgementRef & { model: strin
   return inserted.length > 0
 }
 
-/** Counts a request to the model. Null if the judgement has ended, or does not exist. */
+/** Counts a try. Null if the judgement has ended, or does not exist. */
 export async function beginTry(tx: Tx, ref: JudgementRef): Promise<{ model: string | null } | null> {
   const [row] = await tx.orm
     .update(judgements)
