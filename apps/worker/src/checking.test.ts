@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { couldNotRun, type ReviewMode } from '@muster/domain'
 import { createChecker, startGuard } from '@muster/runners'
-import { allEvents, claimOne, completed, drainOutbox, type Harness, invariants, makeTask, settleOne, startHarness } from '@muster/testing'
+import { allEvents, claimOne, completed, drainOutbox, type Harness, invariants, makeTask, scriptedJudge, settleOne, startHarness } from '@muster/testing'
 import {
   buildPrompt,
   type CheckWorker,
@@ -299,13 +299,11 @@ describe('a result with a check', () => {
     const [job] = await harness.deps.judgeJobs.take(1)
     expect(await statusOf(id)).toBe('in_review')
     const asked: string[][] = []
-    const judge = {
-      judge: async (question: { criteria: readonly { id: string; text: string }[] }) => {
-        asked.push(question.criteria.map(({ text }) => text))
-        const verdicts = question.criteria.map((criterion) => ({ criterionId: criterion.id, verdict: 'met' as const, quote: 'Done.' }))
-        return { kind: 'judged' as const, verdicts, model: 'm', usage: { inputTokens: 1, outputTokens: 1, costUsdMicros: 0 } }
-      },
-    }
+    const judge = scriptedJudge(async (question) => {
+      asked.push(question.criteria.map(({ text }) => text))
+      const verdicts = question.criteria.map((criterion) => ({ criterionId: criterion.id, verdict: 'met' as const, quote: 'Done.' }))
+      return { kind: 'judged', verdicts, model: 'm', usage: { inputTokens: 1, outputTokens: 1, costUsdMicros: 0 } }
+    })
     expect(await judgeEvaluation(harness.deps, judge, job as never, NEVER)).toBe('judged')
     expect(asked).toEqual([['The text is friendly']])
     expect(await statusOf(id)).toBe('completed')
@@ -329,7 +327,7 @@ describe('a result whose checks cannot decide', () => {
     await work()
     const [job] = await harness.deps.judgeJobs.take(1)
     const usage = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0 }
-    const judge = { judge: async () => ({ kind: 'failed' as const, error: 'no model', retryable: false, retryAfterMs: null, usage }) }
+    const judge = scriptedJudge(async () => ({ kind: 'failed', error: 'no model', retryable: false, retryAfterMs: null, usage }))
     expect(await judgeEvaluation(harness.deps, judge, job as never, NEVER)).toBe('failed')
     expect(await statusOf(id)).toBe('in_review')
     expect((await verdictsOf(id))?.detail.criteria.map(({ method, verdict }) => [method, verdict])).toEqual([

@@ -1,5 +1,5 @@
 import type { Judge, JudgeAnswer } from '@muster/domain'
-import { type Harness, startHarness } from '@muster/testing'
+import { type Harness, scriptedJudge, startHarness } from '@muster/testing'
 import { createEvaluation } from '@muster/usecases'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Judging, startJudging } from './judging.ts'
@@ -21,16 +21,14 @@ const DONE: JudgeAnswer = { kind: 'judged', verdicts: [], model: 'openai:m', usa
 function heldJudge() {
   const gate = Promise.withResolvers<void>()
   const counts = { now: 0, most: 0 }
-  const judge: Judge = {
-    async judge(_, signal) {
-      counts.now += 1
-      counts.most = Math.max(counts.most, counts.now)
-      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-      await Promise.race([gate.promise, aborted])
-      counts.now -= 1
-      return signal.aborted ? { kind: 'aborted' } : DONE
-    },
-  }
+  const judge = scriptedJudge(async (_, signal) => {
+    counts.now += 1
+    counts.most = Math.max(counts.most, counts.now)
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    await Promise.race([gate.promise, aborted])
+    counts.now -= 1
+    return signal.aborted ? { kind: 'aborted' } : DONE
+  })
   return { judge, counts, letGo: () => gate.resolve() }
 }
 

@@ -1,5 +1,18 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
-import { claimAll, claimOne, completed, drainOutbox, type Harness, makeTask, settleOne, spawn, spawnMany, startHarness, storeSchedules } from '@muster/testing'
+import {
+  claimAll,
+  claimOne,
+  completed,
+  drainOutbox,
+  type Harness,
+  makeTask,
+  scriptedJudge,
+  settleOne,
+  spawn,
+  spawnMany,
+  startHarness,
+  storeSchedules,
+} from '@muster/testing'
 import {
   acknowledgeInbox,
   acknowledgeInjection,
@@ -347,15 +360,8 @@ async function everythingOfChecks(): Promise<void> {
     await settleOne({ ...own, place }, run as NonNullable<typeof run>)
     await work(status)
   }
-  const judge = {
-    judge: async () => ({
-      kind: 'failed' as const,
-      error: 'x',
-      retryable: false,
-      retryAfterMs: null,
-      usage: { inputTokens: 0, outputTokens: 0, costUsdMicros: 0 },
-    }),
-  }
+  const usage = { inputTokens: 0, outputTokens: 0, costUsdMicros: 0 }
+  const judge = scriptedJudge(async () => ({ kind: 'failed', error: 'x', retryable: false, retryAfterMs: null, usage }))
   for (const job of await own.judgeJobs.take(100)) await judgeEvaluation(own, judge, job, new AbortController().signal)
   await requestChecks(own, made.id)
   for (const held of await claimChecks(own, { workerId: ctx.newId(), place }, 10))

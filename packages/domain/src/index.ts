@@ -72,6 +72,7 @@ export {
 export {
   type Judge,
   type JudgeAnswer,
+  type JudgementBound,
   type JudgeQuestion,
   type JudgeUsage,
   judgeAnswerSchema,
@@ -320,6 +321,7 @@ export {
   NO_USE,
   raiseOf,
   readRaise,
+  refuseJudgement,
   refuseRaise,
   reserveBudget,
   restOfBudget,

@@ -22,6 +22,7 @@ export {
 } from './journey.ts'
 export { holdRow, waitUntilBlocked } from './locks.ts'
 export { readScheduleRow, readSlots, type ScheduleRow, type StoredSchedule, storeSchedules } from './schedules.ts'
+export { scriptedJudge } from './scripted-judge.ts'
 export { type Script, startScriptedPostgres } from './scripted-postgres.ts'
 export { mountSmallDisk, reserveLog, type SmallDisk } from './small-disk.ts'
 export { type TestDatabase, testDatabase } from './test-database.ts'

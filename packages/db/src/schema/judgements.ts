@@ -22,13 +22,16 @@ export const judgements = pgTable(
     cachedInputTokens: bigint({ mode: 'number' }).notNull().default(0),
     outputTokens: bigint({ mode: 'number' }).notNull().default(0),
     costMicros: bigint({ mode: 'number' }).notNull().default(0),
+    /** The most that the try under way may use, in a project, by an agent or for a task with a budget. */
+    reservedTokens: bigint({ mode: 'number' }).notNull().default(0),
+    reservedCostMicros: bigint({ mode: 'number' }).notNull().default(0),
     createdAt: instantNow(),
     endedAt: instant(),
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.evaluationId] }),
     check('judgements_status', oneOf('status', JUDGEMENT_STATUSES)),
-    index('judgements_waiting').on(table.projectId, table.createdAt),
+    index('judgements_pending').on(table.projectId, table.createdAt).where(sql`status = 'pending'`),
     // Usage of a range of time.
     index('judgements_by_end').on(table.projectId, table.endedAt).where(sql`ended_at is not null`),
   ],

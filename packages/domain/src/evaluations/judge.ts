@@ -18,6 +18,14 @@ export interface JudgeQuestion {
   taskTitle: string | null
   /** Null: the judge's default. */
   model: string | null
+  /** How long the answer may be; null for as long as the model likes. */
+  answerTokensMax: number | null
+}
+
+/** The most that one answer may use: tokens, read and written, and millionths of a US dollar, which are null where the price of the model is not known. */
+export interface JudgementBound {
+  tokens: number
+  costUsdMicros: number | null
 }
 
 /** What it took to ask: tokens, and millionths of a US dollar. */
@@ -41,6 +49,8 @@ export type JudgeAnswer =
 
 /** The model that gives verdicts. It is called outside of transactions, answers within minutes, and never throws for a failure of a model or provider. */
 export interface Judge {
+  /** The most that the answer to a question with an `answerTokensMax` may use. */
+  bound(question: JudgeQuestion & { answerTokensMax: number }): JudgementBound
   judge(question: JudgeQuestion, signal: AbortSignal): Promise<JudgeAnswer>
 }
 
@@ -69,7 +79,10 @@ const INSTRUCTIONS = [
  *
  * @param nonce random; made anew for each question
  */
-export function renderJudgeQuestion({ criteria, output, taskTitle }: Omit<JudgeQuestion, 'model'>, nonce: string): { instructions: string; question: string } {
+export function renderJudgeQuestion(
+  { criteria, output, taskTitle }: Pick<JudgeQuestion, 'criteria' | 'output' | 'taskTitle'>,
+  nonce: string,
+): { instructions: string; question: string } {
   const marker = `judged-output-${nonce}`
   const instructions = [
     ...INSTRUCTIONS,

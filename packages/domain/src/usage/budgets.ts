@@ -125,35 +125,60 @@ const WHOSE: Record<BudgetScope, (subject: string | null) => string> = {
   task: (taskId) => `Task ${taskId}`,
 }
 
+function amountOf({ unit }: BudgetRoom, amount: number): string {
+  return unit === 'tokens' ? `${amount} tokens` : `$${amount / 1_000_000}`
+}
+
+function describeLack(room: BudgetRoom, need: string): string {
+  const [limit, used, reserved] = [room.limit, room.used, room.reserved].map((amount) => amountOf(room, amount))
+  return `${WHOSE[room.scope](room.subject)} may use ${limit} ${room.window === 'day' ? 'today' : 'in all'}: ${used} are used and ${reserved} reserved, and ${need}.`
+}
+
+/**
+ * Why there is no room for a judgement, in a sentence; null if each limit has room for the most that it may use.
+ *
+ * @returns `isPermanent` where no room would help, because the cost cannot be bounded
+ */
+export function refuseJudgement(
+  rooms: readonly BudgetRoom[],
+  most: { tokens: number; costUsdMicros: number | null },
+): { reason: string; isPermanent: boolean } | null {
+  for (const room of rooms) {
+    const needed = room.unit === 'tokens' ? most.tokens : most.costUsdMicros
+    if (needed === null) {
+      const reason = describeLack(room, 'the price of the model that judges is not known. Set it in MODEL_PRICES')
+      return { reason, isPermanent: true }
+    }
+    if (room.limit - room.used - room.reserved < needed) {
+      return { reason: describeLack(room, `this judgement may need ${amountOf(room, needed)}`), isPermanent: room.limit < needed }
+    }
+  }
+  return null
+}
+
 /** @param resetsAt when the next day begins @param now for `Retry-After` */
 export function budgetExhausted({ refused, requested }: { refused: BudgetRoom; requested: number }, resetsAt: Date, now: Date): DomainError {
   const { scope, subject, window, unit, limit, used, reserved } = refused
   const shown = (amount: number) => (unit === 'tokens' ? amount : amount / 1_000_000)
-  const name = (amount: number) => (unit === 'tokens' ? `${amount} tokens` : `$${shown(amount)}`)
   // Room comes back when running subtasks end below their reservations, or with the next day.
   const isFreedByEnds = reserved > 0 && limit - used >= requested
   const untilReset = Math.ceil((resetsAt.getTime() - now.getTime()) / 1_000)
   const retryAfterSeconds = isFreedByEnds || window === 'total' ? 60 : Math.max(1, untilReset)
-  const of = window === 'day' ? 'today' : 'in all'
-  return new DomainError(
-    'budget_exhausted',
-    `${WHOSE[scope](subject)} may use ${name(limit)} ${of}: ${name(used)} are used and ${name(reserved)} reserved, and this subtask needs ${name(requested)}.`,
-    {
-      retryAfterSeconds,
-      budget: {
-        scope,
-        window,
-        unit: unit === 'tokens' ? 'tokens' : 'cost_usd',
-        ...(scope === 'agent' ? { agent_id: subject } : {}),
-        ...(scope === 'task' ? { task_id: subject } : {}),
-      },
-      limit: shown(limit),
-      used: shown(used),
-      reserved: shown(reserved),
-      requested: shown(requested),
-      resets_at: window === 'day' ? resetsAt.toISOString() : null,
+  return new DomainError('budget_exhausted', describeLack(refused, `this subtask needs ${amountOf(refused, requested)}`), {
+    retryAfterSeconds,
+    budget: {
+      scope,
+      window,
+      unit: unit === 'tokens' ? 'tokens' : 'cost_usd',
+      ...(scope === 'agent' ? { agent_id: subject } : {}),
+      ...(scope === 'task' ? { task_id: subject } : {}),
     },
-  )
+    limit: shown(limit),
+    used: shown(used),
+    reserved: shown(reserved),
+    requested: shown(requested),
+    resets_at: window === 'day' ? resetsAt.toISOString() : null,
+  })
 }
 
 /** What a revision round may use of the budget that it shares with the rounds before it; null if nothing is left of it. */

@@ -30,6 +30,8 @@ export interface CallOptions {
   signal: AbortSignal
   /** Seconds without a sign of life after which the call has failed. */
   idleSeconds: number
+  /** How long the answer may be, in tokens; absent for as long as the model likes. */
+  answerTokensMax?: number | undefined
 }
 
 /** Longer than any intended answer. A server that never stops must not fill the worker's memory. */
@@ -38,7 +40,7 @@ const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 const CHARACTERS_PER_TOKEN = 4
 
 /** Calls a model once, and reads its answer as it streams. Never throws. */
-export async function callModel({ model, instructions, messages, tools, signal, idleSeconds }: CallOptions): Promise<CallEnd> {
+export async function callModel({ model, instructions, messages, tools, signal, idleSeconds, answerTokensMax }: CallOptions): Promise<CallEnd> {
   const { streamText } = await loadSdk()
   const ending = new AbortController()
   const timer = setTimeout(() => ending.abort(new ModelSilent(idleSeconds)), idleSeconds * 1_000)
@@ -90,6 +92,7 @@ export async function callModel({ model, instructions, messages, tools, signal, 
       messages,
       tools,
       maxRetries: 0,
+      ...(answerTokensMax === undefined ? {} : { maxOutputTokens: answerTokensMax }),
       abortSignal: AbortSignal.any([signal, ending.signal]),
       // Without it the SDK prints errors, with prompts in them, to the console.
       onError: () => {},

@@ -44,6 +44,7 @@ export async function askModel(question: JudgeQuestion, signal: AbortSignal, ask
     tools: TOOLS,
     signal: AbortSignal.any([signal, tooLong]),
     idleSeconds,
+    answerTokensMax: question.answerTokensMax ?? undefined,
   })
   if (signal.aborted) return { kind: 'aborted' }
   if (end.kind === 'aborted') return failed(`The model "${model}" was not done after ${answerSeconds} s.`, true)

@@ -16,7 +16,7 @@ const CRITERIA: EvaluatedCriterion[] = [
   { id: 'login', text: 'Implements the login', source: 'acceptance', required: true },
   { id: 'rule', text: 'No new dependencies', source: 'constraint', required: true },
 ]
-const QUESTION = { criteria: CRITERIA, output: 'The login works. I have added jose.', taskTitle: 'Log in', model: null }
+const QUESTION = { criteria: CRITERIA, output: 'The login works. I have added jose.', taskTitle: 'Log in', model: null, answerTokensMax: null }
 const VERDICTS = [
   { criterion: 1, verdict: 'met', quote: 'The login works.' },
   { criterion: 2, verdict: 'unmet', quote: 'I have added jose.' },
@@ -74,6 +74,22 @@ describe.each<DialectName>(['anthropic', 'openai', 'openai-compatible'])('a judg
     const [first, second] = models.requests.map(({ text }) => /<judged-output-([0-9a-f]{32})>/.exec(text)?.[1])
     expect(first).toBeDefined()
     expect(first).not.toBe(second)
+  })
+
+  it('uses no more than its bound, which includes the longest answer that it allows', async () => {
+    const name = dialect === 'anthropic' ? 'claude-test' : dialect === 'openai' ? 'gpt-test' : 'test-model:1b'
+    const judge = judgeOver(dialect, { settings: { MODEL_PRICES: JSON.stringify({ [name]: { input: 3, output: 15 } }) } })
+    const question = { ...QUESTION, output: `${QUESTION.output} ${'漢字 🤖 '.repeat(200)}`, answerTokensMax: 500 }
+    const { tokens, costUsdMicros } = judge.bound(question)
+    models.reply(calling({ verdicts: [] }))
+    await judge.judge(question, new AbortController().signal)
+    const { body } = await models.request(1)
+    // No tokenizer makes more tokens than there are bytes.
+    const bytes = Buffer.byteLength(JSON.stringify(body))
+    expect(tokens).toBeGreaterThan(Buffer.byteLength(question.output) + 500)
+    expect(tokens).toBeLessThan(bytes + 2_500)
+    expect(costUsdMicros).toBe((tokens - 500) * 3 + 500 * 15)
+    expect(JSON.stringify(body)).toMatch(/"max_(output_|completion_)?tokens":500[,}]/)
   })
 
   it('takes verdicts that come as text', async () => {
@@ -179,6 +195,13 @@ describe('a judge', () => {
     const missing = missingForJudge(parseSettings(environment), model).join()
     if (expected === null) expect(missing).toBe('')
     else expect(missing).toMatch(expected)
+  })
+
+  it('has a bound in dollars only where the price of its model is known, and uses nothing where it is not asked', () => {
+    const question = { ...QUESTION, answerTokensMax: 1 }
+    expect(judgeOver('openai-compatible').bound(question)).toMatchObject({ costUsdMicros: null })
+    expect(judgeOver('anthropic').bound({ ...question, model: 'openai:gpt-5' })).toEqual({ tokens: 0, costUsdMicros: 0 })
+    expect(judgeOver('anthropic').bound({ ...question, criteria: [] })).toEqual({ tokens: 0, costUsdMicros: 0 })
   })
 
   it('is not there without a provider', () => {

@@ -1,4 +1,4 @@
-import type { Judge, Settings } from '@muster/domain'
+import { type Judge, type JudgeQuestion, microsAt, renderJudgeQuestion, type Settings } from '@muster/domain'
 import { type AiSettings, ModelUnavailable, resolveModel } from '../ai/models.ts'
 import type { Environment } from '../command/program.ts'
 
@@ -14,6 +14,9 @@ export interface JudgeOptions {
 
 /** Longest time that one answer may take, in seconds, however lively its stream. */
 const ANSWER_SECONDS_MAX = 300
+/** The tool, its schema and what a provider adds to them: a few hundred tokens. */
+const TOOL_TOKENS_MAX = 2_000
+const ANY_NONCE = '0'.repeat(32)
 
 /**
  * A model that judges outputs, over the AI SDK. Everything heavy is imported by the first question: a worker without a judge does not carry
@@ -23,12 +26,26 @@ const ANSWER_SECONDS_MAX = 300
  */
 export function createJudge(settings: JudgeSettings, { environment, overrides = {} }: JudgeOptions): Judge | null {
   if (!hasProvider(settings)) return null
+  const choiceOf = (question: JudgeQuestion) => resolveModel(settings, question.model ?? settings.JUDGE_MODEL ?? null)
   return {
+    bound(question) {
+      // A question that cannot be asked uses nothing.
+      if (question.criteria.length === 0 || missingForJudge(settings, question.model).length > 0) return { tokens: 0, costUsdMicros: 0 }
+      const { price } = choiceOf(question)
+      // The number in the markers is random, and always as long.
+      const { instructions, question: text } = renderJudgeQuestion(question, ANY_NONCE)
+      const inputTokens = Buffer.byteLength(instructions) + Buffer.byteLength(text) + TOOL_TOKENS_MAX
+      const outputTokens = question.answerTokensMax
+      return {
+        tokens: inputTokens + outputTokens,
+        costUsdMicros: price === null ? null : microsAt(price, { inputTokens, cachedInputTokens: 0, outputTokens }),
+      }
+    },
     async judge(question, signal) {
       if (signal.aborted) return { kind: 'aborted' }
       const missing = missingForJudge(settings, question.model)
       if (missing.length > 0) return { kind: 'failed', error: missing.join(' '), retryable: false, retryAfterMs: null, usage: NO_USAGE }
-      const choice = resolveModel(settings, question.model ?? settings.JUDGE_MODEL ?? null)
+      const choice = choiceOf(question)
       const model = `${choice.provider}:${choice.modelId}`
       // Without criteria, no judge is needed.
       if (question.criteria.length === 0) return { kind: 'judged', verdicts: [], model, usage: NO_USAGE }

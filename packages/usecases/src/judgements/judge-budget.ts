@@ -1,36 +1,46 @@
-import { budgets, projects, type StoredEvaluation, subtasks, type Tx } from '@muster/db'
-import { type BudgetRoom, budgetRooms, NO_USE, type Task, taskRooms } from '@muster/domain'
+import { budgets, judgements, lanes, type StoredEvaluation, subtasks, type Tx, tasks } from '@muster/db'
+import { type BudgetRoom, budgetRooms, type Judge, type JudgeQuestion, NO_USE, refuseJudgement, type Task, taskRooms } from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+
+/** Longest answer of a judge under a budget, in tokens. Enough for a hundred criteria with their quotes. */
+const ANSWER_TOKENS_MAX = 8_192
+
+/** What a judge is asked, once there is room for its answer, or why there is none. */
+type Reserved = { question: JudgeQuestion } | { refusal: { reason: string; isPermanent: boolean } }
 
 /**
- * Why a judgement may not begin: a budget of the project, of the agent whose result it judges, or of its task has nothing left. Null if each has something. A
- * judgement reserves nothing, so the last one may exceed a budget, by what it uses itself.
+ * Reserves the most that a judgement may use in the budgets of the project, of the agent whose result it judges, and of its task. Its try must have
+ * begun. Without a budget, nothing is reserved and nothing locked. Takes the locks of the task and of the project.
  */
-export async function refuseJudgement(
+export async function reserveJudgement(
+  deps: Deps,
   tx: Tx,
-  { projectId, subtaskId }: Pick<StoredEvaluation, 'projectId' | 'subtaskId'>,
-  task: Task | null,
-): Promise<string | null> {
-  const used = [...(await roomsOfProject(tx, projectId, subtaskId)), ...(await roomsOfTask(tx, task))].find(
-    ({ limit, used, reserved }) => used + reserved >= limit,
-  )
-  return used === undefined
-    ? null
-    : `${used.scope === 'project' ? 'The project' : used.scope === 'agent' ? 'The agent' : 'The task'} has nothing left of its budget.`
+  judge: Judge,
+  { evaluation, task, question }: { evaluation: StoredEvaluation; task: Task | null; question: Omit<JudgeQuestion, 'answerTokensMax'> },
+): Promise<Reserved> {
+  const { projectId, subtaskId, id: evaluationId } = evaluation
+  const rooms = [...(await roomsOfTask(tx, task)), ...(await roomsOfProject(deps, tx, projectId, subtaskId))]
+  if (rooms.length === 0) return { question: { ...question, answerTokensMax: null } }
+  const bounded = { ...question, answerTokensMax: ANSWER_TOKENS_MAX }
+  const most = judge.bound(bounded)
+  const refusal = refuseJudgement(rooms, most)
+  if (refusal !== null) return { refusal }
+  await judgements.reserve(tx, { projectId, evaluationId }, { tokens: most.tokens, costMicros: most.costUsdMicros ?? 0 })
+  return { question: bounded }
 }
 
-async function roomsOfProject(tx: Tx, projectId: string, subtaskId: string | null): Promise<BudgetRoom[]> {
-  const { limits } = (await projects.findProject(tx, projectId))?.settings ?? {}
-  const hasBudget = limits?.budget !== undefined || Object.values(limits?.agents ?? {}).some(({ budget }) => budget !== undefined)
-  // All of the project's use of the day is read only where something is limited.
-  if (limits === undefined || !hasBudget) return []
+async function roomsOfProject(deps: Deps, tx: Tx, projectId: string, subtaskId: string | null): Promise<BudgetRoom[]> {
+  if (!(await lanes.lockProjectLanes(tx, projectId, [], lanes.laneDefaults(deps.settings)))) return []
   const agentId = subtaskId === null ? null : ((await subtasks.findSubtask(tx, subtaskId))?.agentId ?? null)
-  const { project, agents } = await budgets.readBudgetFacts(tx, projectId, agentId === null ? [] : [agentId])
+  const { limits, project, agents } = await budgets.readBudgetFacts(tx, projectId, agentId === null ? [] : [agentId])
   const rooms = budgetRooms(limits, agentId ?? '', { project, agent: agents.get(agentId ?? '') ?? NO_USE })
   return agentId === null ? rooms.filter(({ scope }) => scope === 'project') : rooms
 }
 
 async function roomsOfTask(tx: Tx, task: Task | null): Promise<BudgetRoom[]> {
   if (task === null || (task.budgetMaxTokens === null && task.budgetMaxCostMicros === null)) return []
-  const budget = { maxTokens: task.budgetMaxTokens, maxCostUsdMicros: task.budgetMaxCostMicros }
-  return taskRooms(task.id, budget, await budgets.readTaskUse(tx, task.projectId, task.id))
+  const locked = await tasks.lockTask(tx, task.id)
+  if (locked === null) return []
+  const budget = { maxTokens: locked.budgetMaxTokens, maxCostUsdMicros: locked.budgetMaxCostMicros }
+  return taskRooms(locked.id, budget, await budgets.readTaskUse(tx, locked.projectId, locked.id))
 }

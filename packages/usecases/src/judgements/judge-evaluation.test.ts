@@ -1,6 +1,6 @@
-import type { Judge, JudgeAnswer, JudgeQuestion, JudgeVerdict } from '@muster/domain'
+import type { JudgeAnswer, JudgeQuestion, JudgeVerdict } from '@muster/domain'
 import type { HeldJudgeJob } from '@muster/jobs'
-import { allEvents, drainOutbox, type Harness, invariants, makeTask, startHarness } from '@muster/testing'
+import { allEvents, drainOutbox, type Harness, invariants, makeTask, scriptedJudge, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { NewEvaluation } from '../evaluations/create-evaluation.ts'
 import { assignTask, completeTask, createEvaluation, getEvaluation, getTask, judgeEvaluation, updateProject } from '../index.ts'
@@ -39,12 +39,10 @@ const failure = (own: { retryable: boolean; retryAfterMs?: number }): JudgeAnswe
 /** A judge that says what a test has written, and remembers what it was asked. */
 function judgeThat(answer: JudgeAnswer | ((question: JudgeQuestion) => JudgeAnswer | Promise<JudgeAnswer>)) {
   const questions: JudgeQuestion[] = []
-  const judge: Judge = {
-    async judge(question) {
-      questions.push(question)
-      return typeof answer === 'function' ? await answer(question) : answer
-    },
-  }
+  const judge = scriptedJudge(async (question) => {
+    questions.push(question)
+    return typeof answer === 'function' ? await answer(question) : answer
+  })
   return { judge, questions }
 }
 
@@ -103,6 +101,7 @@ describe('judging an evaluation', () => {
         output: OUTPUT,
         taskTitle: null,
         model: 'haiku',
+        answerTokensMax: null,
       },
     ])
     expect(await judgementOf(id)).toEqual({ status: 'done', attempts: 1, error: null, hasEnded: true, ...USAGE })

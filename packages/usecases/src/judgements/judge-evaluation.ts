@@ -6,7 +6,7 @@ import type { Deps } from '../core/ctx.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { evaluationEvent } from '../evaluations/evaluate-output.ts'
 import { decideReview } from '../tasks/review-task.ts'
-import { refuseJudgement } from './judge-budget.ts'
+import { reserveJudgement } from './judge-budget.ts'
 
 const JUDGE: NewEvent['actor'] = { kind: 'system', id: 'judge' }
 
@@ -23,7 +23,7 @@ export type JudgementEnd = 'judged' | 'failed' | 'later' | 'given_back' | 'nothi
  * @param signal to break the question off, and give the job back
  */
 export async function judgeEvaluation(deps: Deps, judge: Judge, job: HeldJudgeJob, signal: AbortSignal): Promise<JudgementEnd> {
-  const begun = await transaction(deps.db, job.projectId, (tx) => begin(deps, tx, job))
+  const begun = await transaction(deps.db, job.projectId, (tx) => begin(deps, tx, judge, job))
   if ('end' in begun) return begun.end
   const answer = await judge.judge(begun.question, signal)
   if (answer.kind === 'aborted') {
@@ -48,7 +48,7 @@ interface Begun {
   question: JudgeQuestion
 }
 
-async function begin(deps: Deps, tx: Tx, job: HeldJudgeJob): Promise<Begun | { end: JudgementEnd }> {
+async function begin(deps: Deps, tx: Tx, judge: Judge, job: HeldJudgeJob): Promise<Begun | { end: JudgementEnd }> {
   const { projectId, evaluationId } = job
   const row = await judgements.beginTry(tx, job)
   if (row === null) return { end: await dropJob(deps, tx, job) }
@@ -59,12 +59,19 @@ async function begin(deps: Deps, tx: Tx, job: HeldJudgeJob): Promise<Begun | { e
   const output = found?.output ?? null
   if (evaluation === null || output === null) return { end: await fail(deps, tx, job, 'The output is not kept any more.') }
   const task = evaluation.taskId === null ? null : await tasks.findTask(tx, evaluation.taskId)
-  const refusal = await refuseJudgement(tx, evaluation, task)
-  // Room comes back with the ends of runs and with the next day, so it is tried again as often as an unavailable model.
-  if (refusal !== null) return { end: await noteFailure(deps, tx, job, { error: refusal, retryable: true, retryAfterMs: null }) }
   const criteria = evaluation.detail.criteria.filter(isForJudge)
+  const reserved = await reserveJudgement(deps, tx, judge, {
+    evaluation,
+    task,
+    question: { criteria, output, taskTitle: task?.title ?? null, model: row.model },
+  })
+  if ('refusal' in reserved) {
+    const { reason, isPermanent } = reserved.refusal
+    // Room comes back with the ends of runs and with the next day, so it is tried again as often as an unavailable model.
+    return { end: await noteFailure(deps, tx, job, { error: reason, retryable: !isPermanent, retryAfterMs: null }) }
+  }
   const checks = await endedChecksOf(tx, evaluation)
-  return { evaluation, given: addChecks(evaluation, checks), question: { criteria, output, taskTitle: task?.title ?? null, model: row.model } }
+  return { evaluation, given: addChecks(evaluation, checks), question: reserved.question }
 }
 
 type JudgedRow = ReturnType<typeof judgedRow>

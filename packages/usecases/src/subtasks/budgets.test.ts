@@ -1,7 +1,19 @@
-import { connect } from '@muster/db'
-import type { BudgetLimits, DomainError, Judge } from '@muster/domain'
-import { createRunJobs } from '@muster/jobs'
-import { advanceClock, claimAll, completed, type Harness, invariants, resetClock, spawn, startHarness, storeSchedules } from '@muster/testing'
+import { budgets, connect, transaction } from '@muster/db'
+import type { BudgetLimits, DomainError, JudgeAnswer, JudgeQuestion } from '@muster/domain'
+import { createRunJobs, type HeldJudgeJob } from '@muster/jobs'
+import {
+  advanceClock,
+  claimAll,
+  completed,
+  type Harness,
+  invariants,
+  makeTask,
+  resetClock,
+  scriptedJudge,
+  spawn,
+  startHarness,
+  storeSchedules,
+} from '@muster/testing'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   type ClaimedRun,
@@ -113,6 +125,34 @@ describe('a budget', () => {
     await limit({})
   })
 
+  it('of all time remembers the days that are over, also when their rows are deleted', async () => {
+    await limit({ budget: { total: { tokens: 100 } } })
+    const { projectId } = ctx.actor
+    await ask(30, { agentId: 'a' })
+    await ask(20, { agentId: 'b' })
+    const [first, second] = await claim()
+    await end(first as ClaimedRun, 10)
+    await advanceClock(harness.admin, '1 day')
+    await end(second as ClaimedRun, 7)
+    const sums = () => harness.admin`select agent_id, tokens::int from spent_totals where project_id = ${projectId} order by agent_id`
+    await advanceClock(harness.admin, '1 day')
+    await ask(1, { agentId: 'a' })
+    await expect.poll(sums).toEqual([
+      { agent_id: 'a', tokens: 10 },
+      { agent_id: 'b', tokens: 7 },
+    ])
+    expect(await refusal(83)).toMatchObject({ used: 17, reserved: 1 })
+    // Two at once, and again: each day is added once.
+    await advanceClock(harness.admin, '1 day')
+    await Promise.all([1, 2, 3].map(() => transaction(ctx.db, projectId, (tx) => budgets.addSpentDays(tx, projectId))))
+    await transaction(ctx.db, projectId, (tx) => budgets.addSpentDays(tx, projectId))
+    expect(await refusal(83)).toMatchObject({ used: 17, reserved: 1 })
+    await harness.admin`delete from subtasks where project_id = ${projectId} and completed_at is not null`
+    expect(await refusal(83)).toMatchObject({ used: 17, reserved: 1 })
+    expect(await refusal(82)).toBeNull()
+    await limit({})
+  })
+
   it('holds for each agent, and an agent may have one of its own', async () => {
     await limit({ budget: { per_agent: { day: { tokens: 10 } } }, agents: { rich: { budget: { day: { tokens: 20 } } } } })
     await ask(10, { agentId: 'poor' })
@@ -136,39 +176,139 @@ describe('a budget', () => {
     expect(await dollars(500_000)).toBeNull()
   })
 
-  it('includes judgements', async () => {
-    await limit({ budget: { day: { tokens: 10 } } })
-    await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true })
-    const usage = { inputTokens: 8, outputTokens: 1, costUsdMicros: 0 }
-    const judge: Judge = { judge: async () => ({ kind: 'judged', verdicts: [], model: 'm', usage }) }
-    for (const job of await ctx.judgeJobs.take(10)) await judgeEvaluation(ctx, judge, job, new AbortController().signal)
-    expect(await refusal(2)).toMatchObject({ used: 9 })
-    expect(await refusal(1)).toBeNull()
-  })
-
-  it('that has nothing left lets no judgement begin, until there is room', async () => {
-    await limit({ budget: { day: { tokens: 10 } } })
-    const { id } = await ask(10)
-    const { evaluation } = await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true })
-    let asked = 0
-    const usage = { inputTokens: 1, outputTokens: 1, costUsdMicros: 0 }
-    const judge: Judge = {
-      judge: async () => {
-        asked += 1
-        return { kind: 'judged', verdicts: [], model: 'm', usage }
-      },
+  describe('and judgements', () => {
+    const NEVER = new AbortController().signal
+    const toJudge = () => createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true })
+    const answering = (used: number, most: number) => {
+      const usage = { inputTokens: used, outputTokens: 0, costUsdMicros: 0 }
+      return scriptedJudge(async () => ({ kind: 'judged', verdicts: [], model: 'm', usage }), { tokens: most, costUsdMicros: null })
     }
-    const [job] = await ctx.judgeJobs.take(10)
-    if (job === undefined) throw new Error('there is no job')
-    const signal = new AbortController().signal
-    expect([await judgeEvaluation(ctx, judge, job, signal), asked]).toEqual(['later', 0])
-    expect([await judgeEvaluation(ctx, judge, { ...job, isLast: true }, signal), asked]).toEqual(['failed', 0])
-    const [stored] = await harness.admin`select status, error from judgements where evaluation_id = ${evaluation.id}`
-    expect(stored).toEqual({ status: 'failed', error: 'The project has nothing left of its budget.' })
-    await cancelSubtask(ctx, id)
-    await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true })
-    for (const next of await ctx.judgeJobs.take(10)) expect(await judgeEvaluation(ctx, judge, next, signal)).toBe('judged')
-    expect(asked).toBe(1)
+    const takeJobs = async (count: number) => {
+      const jobs = await ctx.judgeJobs.take(count)
+      expect(jobs).toHaveLength(count)
+      return jobs
+    }
+
+    it('counts what they have used', async () => {
+      await limit({ budget: { day: { tokens: 10 } } })
+      await toJudge()
+      for (const job of await takeJobs(1)) await judgeEvaluation(ctx, answering(9, 10), job, NEVER)
+      expect(await refusal(2)).toMatchObject({ used: 9, reserved: 0 })
+      expect(await refusal(1)).toBeNull()
+    })
+
+    it('reserves the most that one may use while it is asked, and frees it with the answer', async () => {
+      await limit({ budget: { day: { tokens: 10 } } })
+      await toJudge()
+      const [asked, answered] = [Promise.withResolvers<JudgeQuestion>(), Promise.withResolvers<JudgeAnswer>()]
+      const judge = scriptedJudge(
+        async (question) => {
+          asked.resolve(question)
+          return await answered.promise
+        },
+        { tokens: 7, costUsdMicros: 0 },
+      )
+      const [job] = await takeJobs(1)
+      const judging = judgeEvaluation(ctx, judge, job as HeldJudgeJob, NEVER)
+      expect((await asked.promise).answerTokensMax).toBe(8_192)
+      expect(await refusal(4)).toMatchObject({ used: 0, reserved: 7 })
+      answered.resolve({ kind: 'judged', verdicts: [], model: 'm', usage: { inputTokens: 2, outputTokens: 0, costUsdMicros: 0 } })
+      expect(await judging).toBe('judged')
+      expect(await refusal(9)).toMatchObject({ used: 2, reserved: 0 })
+      expect(await refusal(8)).toBeNull()
+    })
+
+    it('lets only as many begin at once as there is room for', async () => {
+      await limit({ budget: { day: { tokens: 10 } } })
+      for (let made = 0; made < 8; made += 1) await toJudge()
+      const gate = Promise.withResolvers<void>()
+      let begun = 0
+      const usage = { inputTokens: 3, outputTokens: 0, costUsdMicros: 0 }
+      const judge = scriptedJudge(
+        async () => {
+          begun += 1
+          await gate.promise
+          return { kind: 'judged', verdicts: [], model: 'm', usage }
+        },
+        { tokens: 3, costUsdMicros: 0 },
+      )
+      const judging = (await takeJobs(8)).map((job) => judgeEvaluation(ctx, judge, { ...job, isLast: true }, NEVER))
+      let ended = 0
+      for (const each of judging) void each.then(() => (ended += 1))
+      await expect.poll(() => ended).toBe(5)
+      gate.resolve()
+      expect((await Promise.all(judging)).toSorted()).toEqual(['failed', 'failed', 'failed', 'failed', 'failed', 'judged', 'judged', 'judged'])
+      expect(begun).toBe(3)
+    })
+
+    it('lets none begin without room, and says why', async () => {
+      await limit({ budget: { day: { tokens: 10 } } })
+      const { id } = await ask(10)
+      const { evaluation } = await toJudge()
+      const [job] = await takeJobs(1)
+      if (job === undefined) throw new Error('there is no job')
+      expect(await judgeEvaluation(ctx, answering(1, 4), job, NEVER)).toBe('later')
+      expect(await judgeEvaluation(ctx, answering(1, 4), { ...job, isLast: true }, NEVER)).toBe('failed')
+      const [stored] = await harness.admin`select status, error, input_tokens as used from judgements where evaluation_id = ${evaluation.id}`
+      const error = 'The project may use 10 tokens today: 0 tokens are used and 10 tokens reserved, and this judgement may need 4 tokens.'
+      expect(stored).toEqual({ status: 'failed', error, used: 0 })
+      await cancelSubtask(ctx, id)
+      await toJudge()
+      for (const next of await takeJobs(1)) expect(await judgeEvaluation(ctx, answering(1, 4), next, NEVER)).toBe('judged')
+    })
+
+    it('fails one at once that no free room would help', async () => {
+      await limit({ budget: { day: { cost_usd: 1 } } })
+      await toJudge()
+      for (const job of await takeJobs(1)) expect(await judgeEvaluation(ctx, answering(1, 4), job, NEVER)).toBe('failed')
+      const [unpriced] = await harness.admin`select error from judgements where project_id = ${ctx.actor.projectId}`
+      expect(unpriced?.error).toMatch(/price of the model that judges is not known. Set it in MODEL_PRICES\.$/)
+      await limit({ budget: { day: { tokens: 3 } } })
+      await toJudge()
+      for (const job of await takeJobs(1)) expect(await judgeEvaluation(ctx, answering(1, 4), job, NEVER)).toBe('failed')
+    })
+
+    it('holds what a try may have used whose worker was lost, until the next one begins', async () => {
+      await limit({ budget: { day: { tokens: 10 } } })
+      await toJudge()
+      const [job] = await takeJobs(1)
+      if (job === undefined) throw new Error('there is no job')
+      const lost = scriptedJudge(async () => ({ kind: 'aborted' }), { tokens: 6, costUsdMicros: 0 })
+      await judgeEvaluation(ctx, lost, job, NEVER)
+      expect(await refusal(5)).toMatchObject({ reserved: 6 })
+      const [again] = await takeJobs(1)
+      expect(await judgeEvaluation(ctx, answering(10, 10), again as HeldJudgeJob, NEVER)).toBe('judged')
+      expect(await refusal(1)).toMatchObject({ used: 10, reserved: 0 })
+    })
+
+    it('counts what failed tries have used before the last one', async () => {
+      await limit({ budget: { day: { tokens: 10 } } })
+      await toJudge()
+      const usage = { inputTokens: 4, outputTokens: 0, costUsdMicros: 0 }
+      const failing = scriptedJudge(async () => ({ kind: 'failed', error: 'x', retryable: true, retryAfterMs: null, usage }), { tokens: 4, costUsdMicros: 0 })
+      for (const job of await takeJobs(1)) expect(await judgeEvaluation(ctx, failing, job, NEVER)).toBe('later')
+      expect(await refusal(7)).toMatchObject({ reserved: 4 })
+      await harness.admin`update pgboss.job set start_after = pgboss.job_now() where name = 'judge'`
+      for (const job of await takeJobs(1)) expect(await judgeEvaluation(ctx, answering(1, 4), job, NEVER)).toBe('judged')
+      expect(await refusal(6)).toMatchObject({ used: 5 })
+    })
+
+    it('of a task are reserved in the budget of the task', async () => {
+      const task = await makeTask(ctx, { budget: { max_tokens: 10 } })
+      await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true, taskId: task.id })
+      await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true, taskId: task.id })
+      const [first, second] = await takeJobs(2)
+      let inside: string | null = null
+      const usage = { inputTokens: 6, outputTokens: 0, costUsdMicros: 0 }
+      const judge = scriptedJudge(
+        async () => {
+          inside = await judgeEvaluation(ctx, answering(1, 6), { ...(second as HeldJudgeJob), isLast: true }, NEVER)
+          return { kind: 'judged', verdicts: [], model: 'm', usage }
+        },
+        { tokens: 6, costUsdMicros: 0 },
+      )
+      expect([await judgeEvaluation(ctx, judge, first as HeldJudgeJob, NEVER), inside]).toEqual(['judged', 'failed'])
+    })
   })
 
   it('that is lowered kills nothing, and lets nothing new start', async () => {

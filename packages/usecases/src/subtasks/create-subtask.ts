@@ -161,7 +161,7 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
     ...(mayHaveRoom ? insert(prepared, false) : []),
   ])
   if (hasBudget || !mayHaveRoom) {
-    const { reserved, refusals } = await reserveBudgets(tx, projectId, prepared)
+    const { reserved, refusals } = await reserveBudgets(deps, tx, projectId, prepared)
     if (reserved.length > 0) [inserted] = await pipeline(insert(reserved, true))
     asking = reserved
     overBudget = refusals

@@ -1,6 +1,6 @@
 import { evaluations, transaction } from '@muster/db'
 import type { EvaluationDetail, EvaluationSettings, PersonVerdict, Task } from '@muster/domain'
-import { allEvents, drainOutbox, type Harness, invariants, makeTask, startHarness } from '@muster/testing'
+import { allEvents, drainOutbox, type Harness, invariants, makeTask, scriptedJudge, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   assignTask,
@@ -162,14 +162,12 @@ describe('a review', () => {
     const [first] = await storedOf(task)
     const [job] = await harness.deps.judgeJobs.take(1)
     if (job === undefined) throw new Error('there is no judgement')
-    const judge = {
-      judge: async () => ({
-        kind: 'judged' as const,
-        verdicts: [{ criterionId: ids(task)[0], verdict: 'unmet' as const, quote: '' }],
-        model: 'm',
-        usage: { inputTokens: 1, outputTokens: 1, costUsdMicros: 1 },
-      }),
-    }
+    const judge = scriptedJudge(async () => ({
+      kind: 'judged',
+      verdicts: [{ criterionId: ids(task)[0] as string, verdict: 'unmet', quote: '' }],
+      model: 'm',
+      usage: { inputTokens: 1, outputTokens: 1, costUsdMicros: 1 },
+    }))
     expect(await judgeEvaluation(harness.deps, judge, job, new AbortController().signal)).toBe('judged')
     expect((await getTask(harness.ctx, task.id)).status).toBe('completed')
     const judged = (await storedOf(task)).at(-1)

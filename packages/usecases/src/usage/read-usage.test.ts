@@ -1,5 +1,5 @@
-import type { Judge, JudgeAnswer, UsageAdded, UsageGrouping } from '@muster/domain'
-import { advanceClock, claimOne, completed, type Harness, makeTask, resetClock, spawn, startHarness } from '@muster/testing'
+import type { JudgeAnswer, UsageAdded, UsageGrouping } from '@muster/domain'
+import { advanceClock, claimOne, completed, type Harness, makeTask, resetClock, scriptedJudge, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewSubtask } from '../index.ts'
 import { type ClaimedRun, type Ctx, checkpointRun, createEvaluation, dispatchTask, getUsage, judgeEvaluation, settleRuns } from '../index.ts'
@@ -99,7 +99,7 @@ describe('usage', () => {
     ]
     for (const answer of answers) {
       await createEvaluation(ctx, { output: 'Done.', acceptanceCriteria: ['Is done'], judge: true, taskId: task.id })
-      const judge: Judge = { judge: async () => answer }
+      const judge = scriptedJudge(async () => answer)
       for (const job of await ctx.judgeJobs.take(10)) await judgeEvaluation(ctx, judge, job, new AbortController().signal)
     }
     const counted = { runs: 0, attempts: 0, judgements: 2, inputTokens: 150, outputTokens: 1, costUsdMicros: 113 }
