@@ -99,6 +99,7 @@ describe.each(['legacy', 'modern'] as const)('tools, as clients of the %s era ca
     expect(await call('steer_task', { id: task_id, content: 'Mind the gap.' })).toMatchObject({ kind: 'task', status: 'queued' })
     const { question_id } = await call('ask', { id: task_id, prompt: 'How long?', options: [{ id: 'short', label: 'Short' }] })
     expect((await call('list_questions', { session: `lead-${era}` })).items).toMatchObject([{ question_id, status: 'open' }])
+    expect((await call('list_questions', { task: task_id })).items).toMatchObject([{ question_id }])
     expect(await call('answer_question', { question_id, option_id: 'short' })).toMatchObject({ status: 'answered', answer: { option_id: 'short' } })
     expect(await call('mark_task_complete', { task_id, outputs: {} })).toMatchObject({
       error: { code: 'outputs_missing', errors: [{ pointer: '/outputs/guide' }] },

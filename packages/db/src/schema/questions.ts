@@ -23,8 +23,10 @@ export const questions = pgTable(
     taskId: uuid(),
     /** The parent session, which is asked. */
     sessionId: text(),
-    /** The session that works on the subtask or task: its own credential sees the question. */
-    /** Null for a task without a holder, and for a run whose budget is used up: Muster asks then. */
+    /**
+     * The session that works on the subtask or task: its own credential sees the question. Null for a task without a holder, and for a run whose budget is
+     * used up: Muster asks then.
+     */
     askedBySession: text(),
     prompt: text().notNull(),
     options: jsonb().$type<QuestionOption[]>(),
@@ -56,6 +58,7 @@ export const questions = pgTable(
     index('questions_by_session').on(table.projectId, table.sessionId, table.id),
     index('questions_by_asker').on(table.projectId, table.askedBySession, table.id),
     index('questions_by_task').on(table.projectId, table.taskId, table.id).where(sql`task_id is not null`),
+    index('questions_by_subtask').on(table.projectId, table.subtaskId).where(sql`subtask_id is not null`),
     index('questions_open_of_subtask').on(table.projectId, table.subtaskId).where(sql`status = 'open' and subtask_id is not null`),
     index('questions_due').on(table.expiresAt).where(sql`status = 'open'`),
   ],

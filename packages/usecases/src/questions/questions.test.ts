@@ -310,6 +310,21 @@ describe('open questions', () => {
     ])
   })
 
+  it('are listed by their task, also those that its runs ask, newest first and in pages', async () => {
+    const task = await makeTask(harness.ctx, { parent_session_id: 'chat' })
+    const ofTask = await askOfTask(task.id)
+    await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own', agentId: `of-task-${task.id}` }))
+    const ofRun = await ask((await claimOne(harness.ctx)).id)
+    await askOfTask((await assigned()).id)
+    const list = (query: object) => listQuestions(harness.ctx, { taskId: task.id, limit: 50, ...query })
+    expect((await list({})).items.map(({ id }) => id)).toEqual([ofRun.id, ofTask.id])
+    const first = await list({ status: 'open', session: 'chat', limit: 1 })
+    expect(first.items.map(({ id }) => id)).toEqual([ofRun.id])
+    expect((await list({ cursor: first.nextCursor })).items.map(({ id }) => id)).toEqual([ofTask.id])
+    expect((await list({ session: 'another' })).items).toEqual([])
+    expect((await list({ status: 'answered' })).items).toEqual([])
+  })
+
   it('are seen by nothing of another project', async () => {
     const other = await harness.projectCtx()
     const run = await running()

@@ -16,6 +16,7 @@ export interface QuestionQuery {
   status?: QuestionStatus | undefined
   /** The parent session. */
   session?: string | undefined
+  /** Also those of the subtasks that run it. */
   taskId?: string | undefined
   limit: number
   cursor?: string | undefined

@@ -52,10 +52,11 @@ export const listQuestionsTool = mcpTool({
   input: z.strictObject({
     status: questionStatusSchema.default('open'),
     session: printableId('Only questions to this session.', 'research-1').optional(),
+    task: uuid('Of a task: only questions about it, and of its runs.').optional(),
   }),
   output: z.object({ items: z.array(question), has_more: z.boolean() }),
-  async handle({ ctx }, filter) {
-    const { items, nextCursor } = await listQuestions(ctx, { ...filter, limit: 20 })
+  async handle({ ctx }, { task: taskId, ...filter }) {
+    const { items, nextCursor } = await listQuestions(ctx, { ...filter, taskId, limit: 20 })
     return { items: items.map(presentQuestion), has_more: nextCursor !== null }
   },
 })

@@ -15,7 +15,7 @@ export const listQuestionsEndpoint = endpoint({
   query: z.strictObject({
     status: questionStatusSchema.optional().describe('Only questions in this state.'),
     session: sessionFilter,
-    task: z.uuid().optional().describe('Only questions about this task.'),
+    task: z.uuid().optional().describe('Only questions about this task, also those of the subtasks that run it.'),
     ...pageQuery,
   }),
   answers: { 200: { description: 'A page of questions.', schema: questionListSchema } },

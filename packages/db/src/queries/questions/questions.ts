@@ -2,6 +2,7 @@ import type { Answer, QuestionStatus } from '@muster/domain'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { pipeline, type Tx } from '../../client.ts'
 import { questions } from '../../schema/questions.ts'
+import { subtasks } from '../../schema/subtasks.ts'
 import { along, anyOf, given, planForValues } from '../core/lists.ts'
 
 export type Question = typeof questions.$inferSelect
@@ -57,6 +58,7 @@ export interface QuestionFilter {
   status?: QuestionStatus | undefined
   /** The parent session. */
   sessionId?: string | undefined
+  /** Those about the task, and those of the subtasks that run it. */
   taskId?: string | undefined
   /** Only those that this session asked. */
   askedBySession?: string | undefined
@@ -64,22 +66,40 @@ export interface QuestionFilter {
   limit: number
 }
 
+/** Looks the ids up first: the planner would walk all questions for the order instead. */
+function isAboutTask(projectId: string, taskId: string): SQL {
+  return sql`${questions.id} = any(array(
+    select q.id from ${questions} q where q.project_id = ${projectId} and q.task_id = ${taskId}
+    union all
+    select q.id from ${subtasks} s join ${questions} q on q.project_id = s.project_id and q.subtask_id = s.id
+    where s.project_id = ${projectId} and s.task_id = ${taskId}))`
+}
+
 /** Newest first. */
 export async function listQuestions(tx: Tx, projectId: string, filter: QuestionFilter): Promise<Question[]> {
   // The most selective filter leads.
   const [lead, ...rest] = given([
     [questions.askedBySession, filter.askedBySession],
-    [questions.taskId, filter.taskId],
     [questions.sessionId, filter.sessionId],
     [questions.status, filter.status],
   ])
-  const { where, orderBy } = along(lead === undefined ? [] : [lead], questions.id, filter.beforeId)
+  const { taskId } = filter
+  // A task has few questions, so they lead.
+  const { where, orderBy } = along(lead === undefined || taskId !== undefined ? [] : [lead], questions.id, filter.beforeId)
+  const others = taskId === undefined || lead === undefined ? rest : [lead, ...rest]
   const [, rows] = await pipeline([
     planForValues(tx),
     tx.orm
       .select()
       .from(questions)
-      .where(and(eq(questions.projectId, projectId), ...where, ...rest.map(([column, value]) => eq(column, value))))
+      .where(
+        and(
+          eq(questions.projectId, projectId),
+          ...(taskId === undefined ? [] : [isAboutTask(projectId, taskId)]),
+          ...where,
+          ...others.map(([column, value]) => eq(column, value)),
+        ),
+      )
       .orderBy(...orderBy)
       .limit(filter.limit),
   ])

@@ -1,0 +1,1 @@
+CREATE INDEX "questions_by_subtask" ON "questions" USING btree ("project_id","subtask_id") WHERE subtask_id is not null;
