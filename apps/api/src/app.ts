@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import cookie from '@fastify/cookie'
 import { DomainError } from '@muster/domain'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { ApiDeps } from './api-deps.ts'
@@ -13,6 +14,7 @@ import { addRateLimit } from './http/rate-limit.ts'
 import { registerEndpoint } from './http/register-endpoint.ts'
 import { addMcp } from './mcp/mount.ts'
 import { addAuth } from './plugins/auth.ts'
+import { addDashboard } from './plugins/dashboard.ts'
 import { addRequestMetrics, createMetrics } from './plugins/metrics.ts'
 import { addReference } from './plugins/reference.ts'
 import { endpoints } from './routes/index.ts'
@@ -58,6 +60,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   addMarkdownBody(app)
   addFilesBody(app)
   await addRateLimit(app)
+  await app.register(cookie)
 
   const all = endpoints(registry)
   app.register((api, _options, done) => {
@@ -68,6 +71,10 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   })
   app.register((pages, _options, done) => {
     addReference(pages, all)
+    done()
+  })
+  app.register((pages, _options, done) => {
+    addDashboard(pages, deps)
     done()
   })
 

@@ -386,6 +386,7 @@ describe('functions that look across projects', () => {
       'muster_ensure_partitions',
       'muster_find_api_key',
       'muster_find_assignment_credential',
+      'muster_find_browser_session',
       'muster_find_subtask_credential',
       'muster_remember_episodes',
       'muster_search_memory',

@@ -1,9 +1,10 @@
 import { Socket } from 'node:net'
 import { type Actor, DomainError, isLoopback, requireScope, requireSpawnAllowed } from '@muster/domain'
 import type { LocalCaller } from '@muster/runners'
-import { authenticate, openActor } from '@muster/usecases'
+import { authenticate, findBrowserSession, openActor } from '@muster/usecases'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
+import { browserToken, requireCsrfToken } from '../http/browser-cookie.ts'
 import { LOOK_MS, within } from '../http/deadline.ts'
 
 declare module 'fastify' {
@@ -32,7 +33,7 @@ function bearerToken(request: FastifyRequest): string | null {
 
 /** Calls back when the credential of the request ends before its answer does. @returns ends the watch */
 export function onCredentialEnd(deps: ApiDeps, request: FastifyRequest, onEnded: () => void): () => void {
-  const token = bearerToken(request)
+  const token = bearerToken(request) ?? browserToken(request)
   return token === null ? () => {} : deps.credentialWatch.watch(token, onEnded)
 }
 
@@ -86,12 +87,22 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
     }
   }
 
+  /** The cookie of the dashboard counts only on its own pages, and writes need the token that only these can read. */
+  async function identifyBrowser(request: FastifyRequest, token: string): Promise<Actor> {
+    refuseOtherOrigins(request)
+    const { actor, csrfToken } = await within(LOOK_MS, findBrowserSession(deps, token))
+    requireCsrfToken(request, csrfToken)
+    return actor
+  }
+
   async function identify(request: FastifyRequest): Promise<Actor> {
     if (request.headers.authorization === undefined) {
       if (deps.settings.AUTH === 'open') {
         await refuseSubtasks(request)
         return openActor(namedSession(request))
       }
+      const token = browserToken(request)
+      if (token !== null) return await identifyBrowser(request, token)
       throw new DomainError('unauthenticated', 'This server needs an API key: send Authorization: Bearer mst_…')
     }
     try {
@@ -123,16 +134,22 @@ function namedSession(request: FastifyRequest): string | null {
  * made its own name point here (DNS rebinding) carries that name as `Host`.
  */
 function refuseWebPages(request: FastifyRequest): void {
-  const { origin, host } = request.headers
   if (!isLoopback(request.hostname)) {
     throw new DomainError('forbidden', `This server is open on loopback and answers only as localhost or 127.0.0.1, not as ${cut(request.hostname)}.`)
   }
-  if (origin !== undefined && origin !== `${request.protocol}://${host}`) {
-    throw new DomainError('forbidden', `This server is open on loopback and takes no calls from web pages of another origin (${cut(origin)}).`)
+  refuseOtherOrigins(request)
+}
+
+/** Of web pages, only those of this server may call it without a key of their own. */
+function refuseOtherOrigins(request: FastifyRequest): void {
+  const { origin, host } = request.headers
+  // Not the protocol: behind a proxy that ends TLS, the page has another one.
+  if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host)) {
+    throw new DomainError('forbidden', `Without a key, this server takes no calls from web pages of another origin (${cut(origin)}).`)
   }
   const site = request.headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-    throw new DomainError('forbidden', 'This server is open on loopback and takes no calls from web pages of another site.')
+    throw new DomainError('forbidden', 'Without a key, this server takes no calls from web pages of another site.')
   }
 }
 

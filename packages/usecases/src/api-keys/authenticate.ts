@@ -67,11 +67,12 @@ export async function authenticate(deps: Deps, token: string): Promise<Actor> {
  * @param tokens that `authenticate` has accepted before
  */
 export async function findEndedTokens(deps: Pick<Deps, 'db'>, tokens: readonly string[]): Promise<string[]> {
-  const wanted = { keyHashes: [] as string[], subtaskIds: [] as string[], taskIds: [] as string[] }
+  const wanted = { keyHashes: [] as string[], browserHashes: [] as string[], subtaskIds: [] as string[], taskIds: [] as string[] }
   const hashes = new Map(tokens.map((token) => [token, hashToken(token).toString('hex')]))
   for (const [token, hash] of hashes) {
     const claimed = readToken(token)
     if (claimed?.kind === 'key') wanted.keyHashes.push(hash)
+    else if (claimed?.kind === 'browser') wanted.browserHashes.push(hash)
     else if (claimed?.kind === 'subtask') wanted.subtaskIds.push(claimed.id)
     else if (claimed?.kind === 'assignment') wanted.taskIds.push(claimed.id)
   }

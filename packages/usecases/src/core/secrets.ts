@@ -4,6 +4,7 @@ const KEY_PREFIX = 'mst_key_'
 export const SUBTASK_PREFIX = 'mst_sub_'
 const ASSIGNMENT_PREFIX = 'mst_asg_'
 const LEASE_PREFIX = 'mst_lease_'
+const BROWSER_PREFIX = 'mst_web_'
 export const SECRET_BYTES = 32
 
 export interface Secret {
@@ -51,9 +52,16 @@ export function newLeaseToken(): Secret {
   return { token, hash: hashToken(token) }
 }
 
-/** What a bearer token claims to be, before it is looked up; null when it is none of ours. */
-export function readToken(token: string): { kind: 'key' } | { kind: 'subtask' | 'assignment'; id: string } | null {
+/** The token of a browser's sign-in, which only its cookie holds. */
+export function newBrowserToken(): Secret {
+  const token = BROWSER_PREFIX + randomBytes(32).toString('base64url')
+  return { token, hash: hashToken(token) }
+}
+
+/** What a token claims to be, before it is looked up; null when it is none of ours. */
+export function readToken(token: string): { kind: 'key' | 'browser' } | { kind: 'subtask' | 'assignment'; id: string } | null {
   if (token.startsWith(KEY_PREFIX)) return { kind: 'key' }
+  if (token.startsWith(BROWSER_PREFIX)) return { kind: 'browser' }
   for (const [prefix, kind] of [
     [SUBTASK_PREFIX, 'subtask'],
     [ASSIGNMENT_PREFIX, 'assignment'],

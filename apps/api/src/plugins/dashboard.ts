@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import helmet from '@fastify/helmet'
+import serveFiles from '@fastify/static'
+import { DomainError } from '@muster/domain'
+import { type BrowserSession, findBrowserSession, renewBrowserSession, signIn, signOut } from '@muster/usecases'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { ApiDeps } from '../api-deps.ts'
+import { browserToken, clearBrowserCookie, requireCsrfToken, setBrowserCookie } from '../http/browser-cookie.ts'
+import { LOOK_MS, within } from '../http/deadline.ts'
+import { check, validationFailed } from '../http/validation.ts'
+
+/** Where the dashboard is built to (`apps/dashboard`). It is files only: nothing of it is imported. */
+const BUILT = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000
+
+const signInSchema = z.strictObject({ key: z.string().min(1).max(512) })
+
+/** `/`, the dashboard at `/ui`, and the sign-in of browsers at `/ui/session`. All without a key. */
+export function addDashboard(app: FastifyInstance, deps: ApiDeps, built = BUILT): void {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, access: 'public' }
+  })
+  app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        // The editor and elements of variable size write styles of their own.
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        formAction: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    strictTransportSecurity: false,
+  })
+  app.get('/', async (_request, reply) => reply.redirect('/ui/'))
+  app.get('/ui', async (_request, reply) => reply.redirect('/ui/'))
+  addBrowserSessions(app, deps)
+  app.get('/ui/*', (request, reply) => sendFile(request as FastifyRequest<{ Params: { '*': string } }>, reply, built))
+  app.register(serveFiles, { root: built, serve: false, preCompressed: true, cacheControl: false })
+}
+
+/** A file of the build, or its page: what is shown at a path is decided in the browser. */
+function sendFile(request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply, built: string): FastifyReply {
+  if (!existsSync(`${built}index.html`)) {
+    throw new DomainError('not_found', 'The dashboard is not built. `npm start` builds it, and so does `npm run build`.')
+  }
+  const path = request.params['*']
+  if (!path.startsWith('assets/')) return reply.header('cache-control', 'no-cache').sendFile('index.html')
+  // Their names contain a hash of their content.
+  return reply.header('cache-control', `public, max-age=${YEAR_MS / 1000}, immutable`).sendFile(path)
+}
+
+/** A page never has the key: it gives it once, and gets a cookie that it cannot read. */
+function addBrowserSessions(app: FastifyInstance, deps: ApiDeps): void {
+  const isOpen = deps.settings.AUTH === 'open'
+  const countFailure = app.createRateLimit({ max: 100, timeWindow: 10_000, keyGenerator: (request) => `failures:${request.ip}` })
+  const present = ({ csrfToken, expiresAt, actor }: BrowserSession) => ({
+    mode: isOpen ? 'open' : 'keys',
+    signed_in: true,
+    csrf_token: csrfToken,
+    expires_at: expiresAt.toISOString(),
+    project_id: actor.projectId,
+    scopes: actor.scopes,
+  })
+
+  app.get('/ui/session', async (request, reply) => {
+    const token = browserToken(request)
+    if (isOpen || token === null) return { mode: isOpen ? 'open' : 'keys', signed_in: isOpen }
+    try {
+      const session = await within(LOOK_MS, renewBrowserSession(deps, token))
+      if (session.token !== null) setBrowserCookie(request, reply, session.token, session.expiresAt)
+      return present(session)
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error
+      clearBrowserCookie(request, reply)
+      return { mode: 'keys', signed_in: false, reason: error.message }
+    }
+  })
+  app.post('/ui/session', async (request, reply) => {
+    if (isOpen) throw new DomainError('conflict', 'This server is open: it needs no sign-in.')
+    const problems: Parameters<typeof check>[3] = []
+    const body = check(signInSchema, request.body, 'body', problems) as z.output<typeof signInSchema>
+    if (problems.length > 0) throw validationFailed(problems)
+    try {
+      const session = await signIn(deps, body.key)
+      setBrowserCookie(request, reply, session.token, session.expiresAt)
+      return present(session)
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'unauthenticated') throw error
+      const failures = await countFailure(request)
+      if (failures.isAllowed || !failures.isExceeded) throw error
+      throw new DomainError('rate_limited', 'Too many wrong keys came from this address.', { retryAfterSeconds: failures.ttlInSeconds })
+    }
+  })
+  app.delete('/ui/session', async (request, reply) => {
+    const token = browserToken(request)
+    if (token !== null) {
+      const session = await findOrNull(deps, token)
+      if (session !== null) requireCsrfToken(request, session.csrfToken)
+      await signOut(deps, token)
+      clearBrowserCookie(request, reply)
+    }
+    return reply.status(204).send()
+  })
+}
+
+async function findOrNull(deps: ApiDeps, token: string): Promise<BrowserSession | null> {
+  try {
+    return await findBrowserSession(deps, token)
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'unauthenticated') return null
+    throw error
+  }
+}
