@@ -247,13 +247,21 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 function outageCode(error: unknown): string | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const code = (cause as { code?: unknown }).code
-    if (typeof code === 'string' && (GONE.has(code) || isOfClass(code, GONE_CLASSES))) return code
+    if (typeof code === 'string' && (GONE.has(code) || isOfClass(code, GONE_CLASSES) || isMissingPartition(cause))) return code
     if (cause instanceof AggregateError) {
       const found = cause.errors.map(outageCode).find((each) => each !== null)
       if (found !== undefined) return found
     }
   }
   return null
+}
+
+/**
+ * Whether a row found no partition, as after a jump of the clock: maintenance makes those of the present time within half a minute, and the same write
+ * may succeed then.
+ */
+function isMissingPartition(error: object): boolean {
+  return 'routine' in error && error.routine === 'ExecFindPartition'
 }
 
 /**
@@ -282,6 +290,8 @@ export function describeOutage(error: unknown): string {
     case '53200':
     case '53300':
       return 'The database is out of memory or connections at the moment.'
+    case '23514':
+      return 'The database has no partition for the present time at the moment.'
     case '57014':
     case '40P01':
     case '55P03':

@@ -90,9 +90,9 @@ describe('every table', () => {
   })
 
   it('has it also in the partitions that are made later', async () => {
-    await advanceClock(harness.admin, '40 days')
-    await harness.admin`select setval('muster_system.event_seq', 5000000)`
     const before = await harness.admin.unsafe<Table[]>(TABLES)
+    await harness.admin`select setval('muster_system.event_seq', 5000000)`
+    await advanceClock(harness.admin, '40 days')
     await transaction(harness.deps.dispatchDb, null, (tx) => maintenance.ensurePartitions(tx))
     const after = await harness.admin.unsafe<Table[]>(TABLES)
     expect(after.length).toBe(before.length + 6)

@@ -1,3 +1,4 @@
+import { findPartitionReach } from '@muster/usecases'
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ApiDeps } from '../api-deps.ts'
@@ -14,7 +15,7 @@ class ApiRegistry extends Registry {
 }
 
 /** What Prometheus reads from `/metrics` of this process. */
-export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters'>): {
+export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters' | 'dispatchDb'>): {
   registry: Registry
   observe: (labels: Record<'method' | 'route' | 'status', string>, seconds: number) => void
 } {
@@ -34,7 +35,29 @@ export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters'>): {
       this.set(deps.feed.size() + deps.endWaiters.size())
     },
   })
+  addPartitionMetrics(registry, deps)
   return { registry, observe: (labels, seconds) => durations.observe(labels, seconds) }
+}
+
+/** Of the database, not of this process. While it does not answer, they keep their last values: the metrics of the process must be readable then. */
+function addPartitionMetrics(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb'>): void {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
+  const steps = gauge('muster_step_partitions_ahead_seconds', 'For how long there are partitions of transcripts. docs/storage.md')
+  const missing = gauge('muster_partitions_missing', '1 while partitions are not well ahead of the writes, otherwise 0. docs/storage.md')
+  const count = gauge('muster_partitions', 'Partitions of the event log and of transcripts.')
+  new Gauge({
+    name: 'muster_event_partitions_ahead',
+    help: 'Events for which there are partitions. docs/storage.md',
+    registers: [registry],
+    async collect() {
+      const reach = await findPartitionReach(deps).catch(() => null)
+      if (reach === null) return
+      this.set(reach.eventsAhead)
+      steps.set(reach.stepsSecondsAhead)
+      missing.set(reach.problem === null ? 0 : 1)
+      count.set(reach.partitions)
+    },
+  })
 }
 
 /** Measures every request under its route, never under its path, which would make a series of each id. */

@@ -6,7 +6,7 @@ export async function checkWrites(sql: Database['sql']): Promise<void> {
   await sql`select muster_system.check_writes()`
 }
 
-/** Creates missing partitions for the coming days and events. */
+/** Creates missing partitions for the coming days and events. @throws lock_not_available (55P03) while another change of the tables is under way */
 export async function ensurePartitions(tx: Pick<Tx, 'sql'>): Promise<void> {
   await tx.sql`select muster_ensure_partitions()`
 }
@@ -14,4 +14,21 @@ export async function ensurePartitions(tx: Pick<Tx, 'sql'>): Promise<void> {
 /** Refreshes the planner's statistics of tables that have grown much since the last time. */
 export async function analyzeGrownTables(tx: Pick<Tx, 'sql'>): Promise<void> {
   await tx.sql`select muster_analyze()`
+}
+
+export interface PartitionState {
+  /** Events for which there are partitions, and fewer than which are too few at their present rate. */
+  eventsAhead: number
+  eventsWanted: number
+  /** For how long there are partitions of transcripts. */
+  stepsSecondsAhead: number
+  partitions: number
+}
+
+/** How far the partitions of the log and of transcripts reach ahead. */
+export async function partitionState(tx: Pick<Tx, 'sql'>): Promise<PartitionState> {
+  const [row] = await tx.sql<PartitionState[]>`
+    select events_ahead as "eventsAhead", events_wanted as "eventsWanted", steps_seconds_ahead as "stepsSecondsAhead", partitions from muster_partition_state()`
+  if (row === undefined) throw new Error('muster_partition_state() returned no row')
+  return row
 }

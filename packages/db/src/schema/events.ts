@@ -3,7 +3,7 @@ import { instant, projectId } from './columns.ts'
 
 /**
  * The event log. One relay at a time numbers events by `seq` after their commit, so that a reader that pages by it misses none. Partitioned by ranges
- * of `seq`, so that retention drops whole partitions.
+ * of `seq`, each of about six hours, so that retention drops whole partitions and there are few of them.
  */
 export const events = pgTable(
   'events',

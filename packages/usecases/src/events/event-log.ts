@@ -19,34 +19,55 @@ export async function readEvents(ctx: Ctx, query: EventQuery): Promise<LoggedEve
   const own = ownSubjectId(ctx.actor)
   if (own !== undefined && query.subjectId !== undefined && query.subjectId !== own) throw notFound('subtask')
   const subjectId = own ?? query.subjectId
-  if (query.afterSeq > 0) {
-    // The log is pruned as a whole: its first event, not that of the project, tells what is gone.
-    const { oldestSeq } = await transaction(ctx.dispatchDb, null, (tx) => events.logBounds(tx))
-    if (query.afterSeq < oldestSeq - 1) {
-      throw new DomainError('cursor_pruned', `Events up to ${oldestSeq - 1} are no longer kept. Start again with after=0, the oldest that is kept.`, {
-        oldest: oldestSeq,
-      })
-    }
+  const reach = await reachOf(ctx, query.afterSeq)
+  // The log is pruned as a whole: its first event, not that of the project, tells what is gone.
+  if (query.afterSeq > 0 && query.afterSeq < reach.oldestSeq - 1) {
+    throw new DomainError('cursor_pruned', `Events up to ${reach.oldestSeq - 1} are no longer kept. Start again with after=0, the oldest that is kept.`, {
+      oldest: reach.oldestSeq,
+    })
   }
-  return await reading(ctx, (tx) =>
-    events.readEvents(tx, {
-      projectId: ctx.actor.projectId,
-      afterSeq: query.afterSeq,
-      types: query.types,
-      subjectIds: subjectId === undefined ? undefined : [subjectId],
-      limit: query.limit,
-    }),
-  )
+  const { projectId } = ctx.actor
+  const subjectIds = subjectId === undefined ? undefined : [subjectId]
+  return await readParts(query, reach, (part) => reading(ctx, (tx) => events.readEvents(tx, { ...part, projectId, types: query.types, subjectIds })))
 }
 
 /** The last place of the log, over all projects. */
-export async function latestEventSeq(deps: Deps): Promise<number> {
-  return (await transaction(deps.dispatchDb, null, (tx) => events.logBounds(tx))).latestSeq
+export async function latestEventSeq(deps: Pick<Deps, 'dispatchDb'>): Promise<number> {
+  return (await reachOf(deps, Number.MAX_SAFE_INTEGER - 1)).latestSeq
 }
 
 /** For the one tailer of a process, which hands events on to readers of their projects only. */
-export async function readEventsAcrossProjects(deps: Deps, afterSeq: number, limit: number): Promise<LoggedEvent[]> {
-  return await transaction(deps.dispatchDb, null, (tx) => events.readEvents(tx, { afterSeq, limit }))
+export async function readEventsAcrossProjects(deps: Pick<Deps, 'dispatchDb'>, afterSeq: number, limit: number): Promise<LoggedEvent[]> {
+  const reach = await reachOf(deps, afterSeq)
+  return await readParts({ afterSeq, limit }, reach, (part) => transaction(deps.dispatchDb, null, (tx) => events.readEvents(tx, part)))
+}
+
+function reachOf(deps: Pick<Deps, 'dispatchDb'>, afterSeq: number): Promise<events.LogReach> {
+  return transaction(deps.dispatchDb, null, (tx) => events.logReach(tx, afterSeq))
+}
+
+/** The most partitions that one statement reads. It locks each of them, with its indexes. */
+const PARTITIONS_AT_ONCE = 16
+
+/**
+ * Reads the log a few partitions at a time, each time in a transaction of its own, because locks are held until its end. More at a time if there is little to
+ * find. What was logged after `reach` was read is left to the next page: it might be in a partition that has been read already.
+ */
+async function readParts(
+  { afterSeq, limit }: Pick<EventQuery, 'afterSeq' | 'limit'>,
+  { latestSeq, partitionEnds }: events.LogReach,
+  read: (part: { afterSeq: number; throughSeq: number; limit: number }) => Promise<LoggedEvent[]>,
+): Promise<LoggedEvent[]> {
+  const found: LoggedEvent[] = []
+  let after = afterSeq
+  for (let place = 0, count = 1; after < latestSeq && place < partitionEnds.length && found.length < limit; count = Math.min(count * 2, PARTITIONS_AT_ONCE)) {
+    place += count
+    const end = partitionEnds[Math.min(place, partitionEnds.length) - 1] as number
+    const throughSeq = Math.min(end - 1, latestSeq)
+    found.push(...(await read({ afterSeq: after, throughSeq, limit: limit - found.length })))
+    after = throughSeq
+  }
+  return found
 }
 
 const BATCH = 1_000

@@ -8,13 +8,9 @@ import { rememberEpisodes } from '../memory/change-memory.ts'
 import { expireQuestions } from '../questions/expire-questions.ts'
 import { passIdlePermits, reapRuns } from '../runs/reap-runs.ts'
 import { grantMissedPermits } from '../subtasks/grant-permits.ts'
+import { makePartitions } from './partitions.ts'
 
 const BATCH = 5_000
-
-/** Makes the partitions of the coming days and of the next millions of events. */
-async function makePartitions(deps: Deps): Promise<void> {
-  await maintenance.ensurePartitions(deps.dispatchDb)
-}
 
 /** Removes what is outlived: answers to repeated requests after a day, workers that are long gone. */
 export async function deleteExpired(deps: Deps): Promise<void> {

@@ -145,8 +145,9 @@ async function roleOf(tx: Tx, run: ClaimedRun): Promise<Role> {
 async function earlierWork(tx: Tx, projectId: string, subtaskId: string): Promise<EarlierWork | null> {
   const earlier = await subtasks.findSubtask(tx, subtaskId)
   if (earlier === null) return null
-  const { task, status, finalOutcome, result, error } = earlier
-  return { subtaskId, task, status, finalOutcome, result, error, steps: await steps.listLastSteps(tx, projectId, subtaskId, EARLIER_STEPS_MAX) }
+  const { task, status, finalOutcome, result, error, completedAt } = earlier
+  const transcript = await steps.listLastSteps(tx, projectId, { id: subtaskId, completedAt }, EARLIER_STEPS_MAX)
+  return { subtaskId, task, status, finalOutcome, result, error, steps: transcript }
 }
 
 /** The current brief of the task that a run holds, recorded as delivered; null if the subtask only mentions the task. */

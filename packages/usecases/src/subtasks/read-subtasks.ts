@@ -120,7 +120,7 @@ export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<
 
 /** The transcript, oldest first. */
 export async function listSteps(ctx: Ctx, subtaskId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<Step>> {
-  return await listOfSubtask(ctx, subtaskId, query, (tx, afterSeq, limit) => steps.listSteps(tx, ctx.actor.projectId, subtaskId, afterSeq, limit))
+  return await listOfSubtask(ctx, subtaskId, query, (tx, afterSeq, limit, subtask) => steps.listSteps(tx, ctx.actor.projectId, subtask, afterSeq, limit))
 }
 
 /** The updates with their receipts, oldest first. */
@@ -132,14 +132,15 @@ async function listOfSubtask<T extends { seq: number }>(
   ctx: Ctx,
   subtaskId: string,
   query: { limit: number; cursor?: string | undefined },
-  read: (tx: Parameters<typeof subtasks.findSubtask>[0], afterSeq: number, limit: number) => Promise<T[]>,
+  read: (tx: Parameters<typeof subtasks.findSubtask>[0], afterSeq: number, limit: number, subtask: { id: string; completedAt: Date | null }) => Promise<T[]>,
 ): Promise<Page<T>> {
   requireScope(ctx.actor, 'subtasks:read')
   requireOwnSubtask(ctx.actor, subtaskId)
   const afterSeq = numberInCursor(query.cursor) ?? 0
   const items = await reading(ctx, async (tx) => {
-    if (!(await subtasks.subtaskExists(tx, subtaskId))) throw notFound('subtask')
-    return await read(tx, afterSeq, query.limit + 1)
+    const end = await subtasks.findEnd(tx, subtaskId)
+    if (end === null) throw notFound('subtask')
+    return await read(tx, afterSeq, query.limit + 1, { id: subtaskId, ...end })
   })
   return page(items, query.limit, (last) => String(last.seq))
 }

@@ -30,7 +30,10 @@ export function anyOf(column: PgColumn, values: readonly string[]): SQL {
   return sql`${column} = any(${sql.param(values)})`
 }
 
-/** Plans the later statements of this transaction for their values, because a rare value has to be read another way than a frequent one. */
+/**
+ * Plans the later statements of this transaction for their values, because a rare value has to be read another way than a frequent one, and because a
+ * plan for all values locks every partition of a table.
+ */
 export async function planForValues(tx: Tx): Promise<void> {
   await tx.sql`set local plan_cache_mode = force_custom_plan`
 }

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { isUuid, type LoggedEvent } from '@muster/domain'
-import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
-import type { Tx } from '../../client.ts'
+import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm'
+import { pipeline, type Tx } from '../../client.ts'
 import { events } from '../../schema/events.ts'
+import { planForValues } from '../core/lists.ts'
 
 export interface EventFilter {
   /** Of one project, or of all where the pool may see them. */
   projectId?: string | undefined
   afterSeq: number
+  /** The last place to read: a statement locks the partitions between the two. */
+  throughSeq: number
   types?: readonly string[] | undefined
   /** Ids, or names of subjects that have one instead. */
   subjectIds?: readonly string[] | undefined
@@ -18,16 +21,20 @@ export interface EventFilter {
 export async function readEvents(tx: Tx, filter: EventFilter): Promise<LoggedEvent[]> {
   const conditions = [
     gt(events.seq, filter.afterSeq),
+    lte(events.seq, filter.throughSeq),
     filter.projectId === undefined ? undefined : eq(events.projectId, filter.projectId),
     filter.types === undefined ? undefined : inArray(events.type, [...filter.types]),
     filter.subjectIds === undefined ? undefined : inArray(events.subjectId, filter.subjectIds.map(subjectKey)),
   ].filter((condition) => condition !== undefined)
-  const rows = await tx.orm
-    .select()
-    .from(events)
-    .where(and(...conditions))
-    .orderBy(asc(events.seq))
-    .limit(filter.limit)
+  const [, rows] = await pipeline([
+    planForValues(tx),
+    tx.orm
+      .select()
+      .from(events)
+      .where(and(...conditions))
+      .orderBy(asc(events.seq))
+      .limit(filter.limit),
+  ])
   return rows.map((row) => ({
     id: row.seq,
     type: row.type,
@@ -39,11 +46,18 @@ export async function readEvents(tx: Tx, filter: EventFilter): Promise<LoggedEve
   }))
 }
 
-/** The lowest and highest places of the log that are kept; both 0 while it is empty. */
-export async function logBounds(tx: Tx): Promise<{ oldestSeq: number; latestSeq: number }> {
-  const [row] = await tx.orm.execute<{ oldest: number; latest: number }>(sql`
-    select coalesce((select seq from events order by seq limit 1), 0) as oldest, coalesce((select seq from events order by seq desc limit 1), 0) as latest`)
-  return { oldestSeq: row?.oldest ?? 0, latestSeq: row?.latest ?? 0 }
+export interface LogReach {
+  /** The first and the last place that is kept; both 0 while the log is empty. */
+  oldestSeq: number
+  latestSeq: number
+  /** The place behind each partition from the one after `afterSeq` to that of the last event, in their order. */
+  partitionEnds: number[]
+}
+
+/** What there is to read after a place of the log. Everything up to `latestSeq` is committed, so no event appears there later. */
+export async function logReach(tx: Pick<Tx, 'orm'>, afterSeq: number): Promise<LogReach> {
+  const [row] = await tx.orm.execute<{ oldest: number; latest: number; ends: number[] }>(sql`select oldest, latest, ends from muster_log_reach(${afterSeq})`)
+  return { oldestSeq: row?.oldest ?? 0, latestSeq: row?.latest ?? 0, partitionEnds: (row?.ends ?? []).map(Number) }
 }
 
 /**

@@ -195,6 +195,12 @@ export async function requestCancel(tx: Tx, id: string): Promise<void> {
 const WAITED_MS = sql`${subtasks.waitedMs} + coalesce(round(extract(epoch from muster_now() - ${subtasks.waitingSince}) * 1000), 0)::bigint`
 const CANCEL_REQUESTED_AT = sql`coalesce(${subtasks.cancelRequestedAt}, muster_now())`
 
+/** When a subtask ended, null as long as it has not; null instead of the object if there is none. */
+export async function findEnd(tx: Tx, id: string): Promise<{ completedAt: Date | null } | null> {
+  const [row] = await tx.orm.select({ completedAt: subtasks.completedAt }).from(subtasks).where(eq(subtasks.id, id))
+  return row ?? null
+}
+
 export async function subtaskExists(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.orm.select({ id: subtasks.id }).from(subtasks).where(eq(subtasks.id, id))
   return rows.length > 0
