@@ -16,6 +16,7 @@ const MAY_IMPORT = {
   runners: ['domain'],
   usecases: ['domain', 'db', 'jobs'],
   'local-postgres': [],
+  client: [],
 }
 
 /** And of what it may use the types: `enqueue(tx, …)` has to say what a transaction is. */
@@ -74,6 +75,20 @@ module.exports = {
       comment: 'The embedded PostgreSQL belongs to the start script and to the tests; the processes are given a DATABASE_URL.',
       from: { path: '^apps/', pathNot: '[.]test[.]ts$' },
       to: { path: '^packages/local-postgres/' },
+    },
+    {
+      name: 'clients-see-only-the-client',
+      severity: 'error',
+      comment: 'The dashboard and the CLI use the API as every other client does.',
+      from: { path: '^apps/(dashboard|cli)/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^packages/', pathNot: '^packages/client/' },
+    },
+    {
+      name: 'client-runs-everywhere',
+      severity: 'error',
+      comment: 'Browsers and Bun run it, and installing it brings nothing else.',
+      from: { path: '^packages/client/src/', pathNot: '[.]test[.]ts$' },
+      to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-optional', 'npm-no-pkg', 'unknown'], dependencyTypesNot: ['type-only', 'local'] },
     },
     {
       name: 'apps-never-import-each-other',

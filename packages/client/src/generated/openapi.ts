@@ -1,0 +1,9864 @@
+// Generated from openapi.yaml by scripts/check/client-types.ts. Do not edit: `npm run check -- --fix` writes it again.
+export interface paths {
+    "/subtasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List subtasks
+         * @description Newest first. A result and outputs longer than 2,000 characters are null; `shortened` has the beginning, the length, and where the whole value is. Needs the scope `subtasks:read`.
+         */
+        get: operations["listSubtasks"];
+        put?: never;
+        /**
+         * Spawn a subtask
+         * @description Stores the subtask and answers at once; an idle worker starts it within milliseconds. To get the result, send `wait_seconds`, poll `Location`, follow its events, or read the inbox of the parent session. A repetition with the same `Idempotency-Key` waits for the same subtask. Needs the scope `subtasks:write`.
+         */
+        post: operations["createSubtask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a subtask
+         * @description With `wait_seconds`, answers when the subtask ends, or with its current state when the time is over. To read a subtask again only if it has changed, send its `ETag` as `If-None-Match`. Needs the scope `subtasks:read`.
+         */
+        get: operations["getSubtask"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a subtask
+         * @description A pending subtask is cancelled at once. A running subtask is asked to stop; an event reports its end. If the subtask ends at the same time, the first commit wins. Needs the scope `subtasks:write`.
+         */
+        delete: operations["cancelSubtask"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow one subtask
+         * @description Server-sent events of one subtask, from its first event or from the cursor. The stream closes after the event that ends the subtask. A reader that has already read that event gets 204, so that browsers do not reconnect. Needs the scope `events:read`.
+         */
+        get: operations["streamSubtaskEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the transcript
+         * @description The steps of the runner over all attempts, oldest first. Needs the scope `subtasks:read`.
+         */
+        get: operations["listSubtaskSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the updates of a subtask
+         * @description Oldest first. Each has its receipt: queued, delivered, acknowledged, superseded or expired. Needs the scope `subtasks:read`.
+         */
+        get: operations["listSubtaskUpdates"];
+        put?: never;
+        /**
+         * Steer a subtask
+         * @description Sends a note to a subtask and answers with its receipt. A pending subtask receives the note with its prompt, a running subtask before its next step. A note that is not delivered before the subtask ends becomes `expired`. Needs the scope `subtasks:write`.
+         */
+        post: operations["steerSubtask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/payload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the last evaluated output
+         * @description The complete result as it was evaluated. 404 if the subtask has not completed. Needs the scope `evaluations:read`.
+         */
+        get: operations["getSubtaskPayload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/quality-flag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Flag the quality of a subtask
+         * @description Replaces the previous flag. `excellent` and `good` make the subtask an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this. Needs the scope `evaluations:write`.
+         */
+        post: operations["flagSubtaskQuality"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tasks
+         * @description Newest first. `q` searches title, description and instructions, with the syntax of a web search: "a phrase", or, -not. Needs the scope `tasks:read`.
+         */
+        get: operations["listTasks"];
+        put?: never;
+        /**
+         * Create a task
+         * @description Stores a brief: instructions, acceptance criteria, required outputs and context. One answer lists every problem and warning. A task with open dependencies starts as `blocked`. Needs the scope `tasks:write`.
+         */
+        post: operations["createTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate a task without creating it
+         * @description Validates the same body as creation, with the same checks, and stores nothing. Needs the scope `tasks:write`.
+         */
+        post: operations["validateTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a task
+         * @description The whole brief and its state. The `ETag` header is the revision. A sub-agent’s own credential reads its own task only. Needs the scope `tasks:read`.
+         */
+        get: operations["getTask"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Revise a task
+         * @description Changes the brief and sends the assignee an update. Items of `acceptance_criteria` are texts or `{id, text}`: a criterion keeps its id if the id is sent or the text is unchanged. A request that changes nothing creates no revision. Needs the scope `tasks:write`.
+         */
+        patch: operations["reviseTask"];
+        trace?: never;
+    };
+    "/tasks/{id}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the revisions of a task
+         * @description Newest first. Each has its author, its time and what changed. Needs the scope `tasks:read`.
+         */
+        get: operations["listTaskRevisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the updates of a task
+         * @description Oldest first. Each has its receipt: queued, delivered, acknowledged, superseded or expired. Needs the scope `tasks:read`.
+         */
+        get: operations["listTaskUpdates"];
+        put?: never;
+        /**
+         * Send a note to the holder of a task
+         * @description The brief does not change. If the task has no assignee, the first assignee receives the note. Needs the scope `tasks:write`.
+         */
+        post: operations["noteTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/updates/{update_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Confirm an update
+         * @description Returns the update with this id exactly as it was sent, and its sender. An agent uses it to verify an update that it received. 404 means that the update did not come from this server or belongs to work that the credential cannot read. Needs the scope `tasks:read`.
+         */
+        get: operations["confirmUpdate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assign a task to a session
+         * @description The next injection of the session delivers the brief. If another session held the task, that session receives nothing more of it. If the same session already holds the task, only the credential is new; with `resend`, its next injection delivers the whole brief again. The credential opens this task only and expires when the task ends. Needs the scope `tasks:write`.
+         */
+        post: operations["assignTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/dispatch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a task as a subtask
+         * @description A worker runs the brief as a subtask. Changes to the brief reach the run between two steps. The outputs of the run complete the task; a failed run returns it to `pending` with `last_error`. With `max_revisions`, a result that is evaluated as `request_revision` starts another subtask of the same chain, with the points to revise; the inbox reports only the last one. A session that held the task before receives nothing more of it. Needs the scope `subtasks:write`.
+         */
+        post: operations["dispatchTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/check-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report on a task
+         * @description Reads the check-in blocks of a text: which criteria are met, what comes next, and which revision the assignee works from. Updates up to that revision become `acknowledged`. The first check-in moves an assigned task to `in_progress`. The assignee’s own credential may call this. Needs the scope `tasks:write`.
+         */
+        post: operations["checkIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a task
+         * @description Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. Without a schema, an empty output (`""`, blanks only, `[]`, `{}`) counts as missing. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this. Needs the scope `tasks:write`.
+         */
+        post: operations["completeTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the executed checks of a task
+         * @description Newest first. Each has its exit code and the last part of its output. Needs the scope `tasks:read`.
+         */
+        get: operations["listTaskChecks"];
+        put?: never;
+        /**
+         * Execute the checks of a task
+         * @description A worker executes the checks that the criteria name, in the folder of the task. While the task is in review and a check ends otherwise than before, the submission is evaluated again with the verdicts, and `review: auto` decides by that. A repetition that ends as before changes nothing. Checks that have not ended are answered as they are. The end of each is the event `check.completed` of the task. Needs the scope `tasks:write`.
+         */
+        post: operations["requestTaskChecks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review submitted outputs
+         * @description For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise. The decision is stored as an evaluation of the submission. Needs the scope `tasks:write`.
+         */
+        post: operations["reviewTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fail a task
+         * @description Ends the task as failed in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked. Needs the scope `tasks:write`.
+         */
+        post: operations["failTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a task
+         * @description Ends the task as cancelled in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked. Needs the scope `tasks:write`.
+         */
+        post: operations["cancelTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/tsgs/{tsg_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Link a troubleshooting guide
+         * @description Adds a guide to the brief and sends the assignee an update. Repeating the call changes nothing. Needs the scope `tasks:write`.
+         */
+        put: operations["linkTsg"];
+        post?: never;
+        /**
+         * Unlink a troubleshooting guide
+         * @description Removes a guide from the brief and sends the assignee an update. Repeating the call changes nothing. Needs the scope `tasks:write`.
+         */
+        delete: operations["unlinkTsg"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Render the context of a task
+         * @description The prompt section that describes the task’s context. Empty if the task has no context. Needs the scope `tasks:read`.
+         */
+        get: operations["getTaskContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/payload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the last evaluated output
+         * @description The complete output of the task’s latest evaluation: the submitted outputs, the result of the subtask that ran the task, a message about it, or a text sent for evaluation. 404 if the task has no evaluation yet. Needs the scope `evaluations:read`.
+         */
+        get: operations["getTaskPayload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/quality-flag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Flag the quality of a task
+         * @description Replaces the previous flag and also flags the assistant’s messages about the task, with those of its subtasks’ sessions that name no other task. `excellent` and `good` make the task an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this. Needs the scope `evaluations:write`.
+         */
+        post: operations["flagTaskQuality"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count tasks
+         * @description The number of tasks in the project, in total and per state. Needs the scope `tasks:read`.
+         */
+        get: operations["getStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask from a running subtask
+         * @description Asks the parent session, in whose inbox the question appears. The run goes on and receives the answer as an update; it can also wait with `GET /questions/{id}?wait_seconds=60`. Needs the subtask’s own credential, or the lease token, or the scope `subtasks:write`. Needs the scope `subtasks:read`.
+         */
+        post: operations["askAboutSubtask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask about a task
+         * @description Asks the parent session of a task, in whose inbox the question appears. The assignee receives the answer as an update. The assignee’s own credential may call this. Needs the scope `tasks:write`.
+         */
+        post: operations["askAboutTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List questions
+         * @description Newest first. A sub-agent’s own credential sees what its session asked. Needs the scope `tasks:read`.
+         */
+        get: operations["listQuestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/questions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a question
+         * @description With `wait_seconds`, answers when the question is no longer open, or with its current state when the time is over. Needs the scope `tasks:read`.
+         */
+        get: operations["getQuestion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/questions/{id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a question
+         * @description The first answer counts. The same answer by the same caller again returns the question; another one is a `conflict` that names who answered. The run or assignee receives the answer once, as an update. Needs the scope `tasks:write`.
+         */
+        post: operations["answerQuestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/questions/{id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw a question
+         * @description No answer is needed any more. The session that asked may call this with its own credential. Repeating it changes nothing. Needs the scope `tasks:write`.
+         */
+        post: operations["withdrawQuestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description Newest first. Only active schedules, unless `active` says otherwise. Needs the scope `schedules:read`.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        /**
+         * Schedule work
+         * @description Stores a rule that creates a subtask each time it is due. Send exactly one of `when`, `every` and `cron`. `reading` and `upcoming` show how the phrase was understood. An ambiguous phrase is refused with unambiguous candidates. Needs the scope `schedules:write`.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a schedule without creating it
+         * @description Takes the same body as creation, with the same checks, and shows the reading and the next times. Stores nothing. Needs the scope `schedules:write`.
+         */
+        post: operations["previewSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a schedule
+         * @description The schedule, its reading and its next times. Needs the scope `schedules:read`.
+         */
+        get: operations["getSchedule"];
+        put?: never;
+        post?: never;
+        /**
+         * Deactivate a schedule
+         * @description The schedule never fires again and can still be read. Started runs continue. Repeating the call, or calling it for a finished schedule, changes nothing. Needs the scope `schedules:write`.
+         */
+        delete: operations["deactivateSchedule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a schedule
+         * @description Fields that are not sent stay. A new phrase or `timezone` is read again as of now; later slots follow the new rule. Needs the scope `schedules:write`.
+         */
+        patch: operations["reviseSchedule"];
+        trace?: never;
+    };
+    "/schedules/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a schedule
+         * @description From now on its slots pass, with the outcome recorded. Started runs continue. Repeating the call changes nothing. Needs the scope `schedules:write`.
+         */
+        post: operations["pauseSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused schedule
+         * @description It fires again from its next slot. Needs the scope `schedules:write`.
+         */
+        post: operations["resumeSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a schedule now
+         * @description Starts a run now, also while the schedule is paused or an earlier run is active. The run is marked `manual`, does not count as a firing, and does not change the slots. Needs the scope `schedules:write`.
+         */
+        post: operations["triggerSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a schedule
+         * @description Newest first. One item for each past slot, with its outcome, and one for each triggered run. Needs the scope `schedules:read`.
+         */
+        get: operations["listScheduleRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subagents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sub-agents
+         * @description Sorted by name, without instructions: definitions that were put, definitions in SUBAGENTS_DIRS, and built-in definitions. Each name appears once. Needs the scope `subagents:read`.
+         */
+        get: operations["listSubagents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subagents/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a sub-agent
+         * @description The current definition of this name, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is the front matter and instructions that `PUT` accepts. Needs the scope `subagents:read`.
+         */
+        get: operations["getSubagent"];
+        /**
+         * Define a sub-agent
+         * @description Creates or replaces a definition, as Markdown. It takes precedence over a file or a built-in definition of this name, for runs that start from now on. Needs the scope `subagents:write`.
+         */
+        put: operations["putSubagent"];
+        post?: never;
+        /**
+         * Delete a definition
+         * @description Deletes the definition that was put under this name. A file or a built-in definition of this name becomes current again; those cannot be deleted. Active runs continue. Needs the scope `subagents:write`.
+         */
+        delete: operations["deleteSubagent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subagents/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a collection of sub-agents
+         * @description Takes a zip, a tar (also gzipped) or a multipart form of Markdown files, including folders. Each definition is stored under its `name`, otherwise under its file name. The answer has one row for each Markdown file; an unusable file does not stop the others. Needs the scope `subagents:write`.
+         */
+        post: operations["importSubagents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subagents/{name}/spawn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Spawn a sub-agent
+         * @description Starts a sub-agent as a subtask, in the current version of its definition, and waits up to `wait_seconds` for its end. A repetition with the same `Idempotency-Key` waits for the same subtask. Needs the scope `subagents:spawn`.
+         */
+        post: operations["spawnSubagent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subagents/{name}/tool-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask whether a sub-agent may use a tool
+         * @description Checks the tool against the current definition and gives the reason. A definition that always runs in the background is checked for the background. Needs the scope `subagents:read`.
+         */
+        post: operations["checkSubagentTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tsgs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or search guides
+         * @description Newest first, without contents. Needs the scope `tsgs:read`.
+         */
+        get: operations["listTsgs"];
+        put?: never;
+        /**
+         * Create a guide
+         * @description From now on the guide is announced wherever one of its patterns matches. Without an id, the id is made from the title, with a number if the id is taken. Needs the scope `tsgs:write`.
+         */
+        post: operations["createTsg"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tsgs/scan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find guides for an error
+         * @description Best first: by severity, longest matching pattern and success rate. Of a text longer than 32,768 characters, the first and last 16,384 are scanned. Found guides count as announced; with `session_id`, the next injection of that session announces them. Needs the scope `tsgs:read`.
+         */
+        post: operations["scanTsgs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tsgs/{tsg_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a guide
+         * @description With `Accept: text/markdown`, the answer is the front matter and content that `PUT` accepts. Needs the scope `tsgs:read`.
+         */
+        get: operations["getTsg"];
+        /**
+         * Import a guide
+         * @description Creates or replaces a guide, as Markdown with front matter. Fields that the front matter omits get their defaults. Needs the scope `tsgs:write`.
+         */
+        put: operations["putTsg"];
+        post?: never;
+        /**
+         * Delete a guide
+         * @description Refused while tasks link the guide, unless `force` is set. Its usage figures are kept for a later guide with the same id. Needs the scope `tsgs:write`.
+         */
+        delete: operations["deleteTsg"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a guide
+         * @description Fields that are not sent stay. A list replaces the stored list. The last write wins. Needs the scope `tsgs:write`.
+         */
+        patch: operations["updateTsg"];
+        trace?: never;
+    };
+    "/tsgs/{tsg_id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record whether a guide helped
+         * @description Every credential that may read guides may call this, including a sub-agent’s own. The answer has the updated usage figures. Needs the scope `tsgs:read`.
+         */
+        post: operations["recordTsgFeedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tsgs/{tsg_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the usage of a guide
+         * @description How often the guide was announced, read and helpful. Needs the scope `tsgs:read`.
+         */
+        get: operations["getTsgUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List evaluations
+         * @description Newest first, without warnings, reflection and verdicts. Read an evaluation for these. Needs the scope `evaluations:read`.
+         */
+        get: operations["listEvaluations"];
+        put?: never;
+        /**
+         * Evaluate a text
+         * @description Evaluates a text by its reflection and check-in blocks and by criteria, and stores text and evaluation. A text that has to be revised is returned as a summary; the complete text is at `GET /evaluations/{id}/payload`. Results of subtasks, completions and messages with blocks are evaluated automatically. A sub-agent’s own credential may not call this. Needs the scope `evaluations:write`.
+         */
+        post: operations["createEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluations/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare scores
+         * @description Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with what people say in reviews and quality flags, by criterion, sub-agent and method, and the 20 cases in which they differ most. Needs the scope `evaluations:read`.
+         */
+        get: operations["getEvaluationStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an evaluation
+         * @description An evaluation never changes. The verdicts of a judge are a separate evaluation, named by `judge`. Needs the scope `evaluations:read`.
+         */
+        get: operations["getEvaluation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluations/{id}/payload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the evaluated output
+         * @description The complete output, whatever the recommendation is. Needs the scope `evaluations:read`.
+         */
+        get: operations["getEvaluationPayload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/training/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export training examples
+         * @description Streams one JSON object per line: flagged training examples, or everything with the given `quality`. A subtask gives its instructions (user) and its result (assistant). A task gives its messages, the last 1,000 and at most 16 MiB, with the brief as the user message if there is none; without assistant messages, the last evaluated output. Items that have no example in the format are left out. A failed export breaks off without the end of the response. Needs the scope `evaluations:read`.
+         */
+        get: operations["exportTraining"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read tokens, cost and time
+         * @description What ended subtasks and judgements have used, by day, project, agent, task, model or runner. A subtask counts whole, with all its attempts, in the moment of its end. Limits: 366 days, 400 groups. Needs the scope `subtasks:read`.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search memory
+         * @description Finds items with every word of `q`; if there are none, items with some of the words. Facts are found at once, subtasks about one second after their end. A subtask’s own credential searches the whole project. Needs the scope `memory:read`.
+         */
+        get: operations["searchMemory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/facts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a fact
+         * @description Every search of the project finds the fact from now on. A subtask’s own credential may call this. Needs the scope `memory:write`.
+         */
+        post: operations["learnFact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/facts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a fact
+         * @description The complete fact and its source. Needs the scope `memory:read`.
+         */
+        get: operations["getFact"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a fact
+         * @description Deleting an unknown fact gives the same answer. A subtask’s own credential may not call this. Needs the scope `memory:write`.
+         */
+        delete: operations["deleteFact"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/memory/episodes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an episode
+         * @description The instructions and the result of an ended subtask. The id is that of the subtask. Needs the scope `memory:read`.
+         */
+        get: operations["getEpisode"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget an episode
+         * @description Searches never find the episode again. The subtask itself stays. A subtask’s own credential may not call this. Needs the scope `memory:write`.
+         */
+        delete: operations["forgetEpisode"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim the next subtask
+         * @description For your own workers. Claims the next waiting subtask of a runner under a lease. Renew the lease with heartbeats; end it with complete, fail or release. With `wait_seconds`, the call waits for work. Needs the scope `subtasks:claim`.
+         */
+        post: operations["claimSubtask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew a lease
+         * @description Renews the lease, reports steps and usage, and returns updates and a cancel request. Send it well before `expires_at`. Needs the scope `subtasks:claim`.
+         */
+        post: operations["heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a subtask
+         * @description Ends the attempt with a result. A result is rejected if it is empty, only announces or acknowledges the work, or lacks required outputs (without a schema, empty outputs count as missing): then the subtask returns to pending with the reason as `feedback`, or fails. A result that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs always count as a result. Needs the scope `subtasks:claim`.
+         */
+        post: operations["completeSubtask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fail an attempt
+         * @description A retryable failure returns the subtask to pending until `max_attempts` is reached. Any other failure ends the subtask. Needs the scope `subtasks:claim`.
+         */
+        post: operations["failSubtask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a lease
+         * @description Returns the subtask to pending without counting a failure. Use it at shutdown. Needs the scope `subtasks:claim`.
+         */
+        post: operations["releaseSubtask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subtasks/{id}/wait": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Wait for an answer
+         * @description Ends the attempt until the question is closed. The subtask is `waiting`: it uses none of the limits of its agent, and its timeout does not run. Then it is pending again, before newer work of its agent, and the worker that claims it finds the answer in the brief. If the question is closed already, the subtask is pending at once. Needs the scope `subtasks:claim`.
+         */
+        post: operations["waitForAnswer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/injections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get new context for a session
+         * @description Call it before each model request and put `text` in front of the request. It delivers, each once: assigned briefs, their changes, guides for recent failures, and results of subtasks. To survive a lost answer, send an `Idempotency-Key`, or use `ack=manual`: then all items are delivered again after 60 s unless acknowledged, and new items wait until then. Needs the scope `sessions:write`.
+         */
+        post: operations["injectSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/injections/{claim_id}/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge an injection
+         * @description Ends an injection that was made with `ack=manual`. Its items are not delivered again. Repeating the call changes nothing. A late acknowledgement counts until the items are delivered again. Needs the scope `sessions:write`.
+         */
+        post: operations["acknowledgeInjection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of a session
+         * @description Newest first, each with its evaluation. Contents longer than 64 KiB are left out. Needs the scope `sessions:write`.
+         */
+        get: operations["listMessages"];
+        put?: never;
+        /**
+         * Store a message of a session
+         * @description Call it after each model response. Guides for failures in the message are announced by the next injection of the session. With the `task_id` of a task that the session holds, and a credential with `tasks:write`, check-in blocks of an assistant message count like `POST /tasks/{id}/check-ins`, up to 100,000 characters in total. A message with reflection or check-in blocks is evaluated by the criteria of the revision that was delivered to the session. Needs the scope `sessions:write`.
+         */
+        post: operations["postMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/inbox/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim waiting results
+         * @description Delivers the waiting items of a session, each exactly once: ends of its subtasks, and ends and reviews of tasks that name it as their parent session. To survive a lost answer, send an `Idempotency-Key`, or use `ack: manual`: then the items are delivered again after 60 s unless the claim is acknowledged. Needs the scope `sessions:write`.
+         */
+        post: operations["claimInbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/inbox/claim/{claim_id}/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge an inbox claim
+         * @description Ends a claim that was made with `ack: manual`. Its results are not delivered again. Repeating the call changes nothing. Needs the scope `sessions:write`.
+         */
+        post: operations["acknowledgeInbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hooks/claude-code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a Claude Code hook event
+         * @description The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, complete each task of the session that a result block in it hands in, and give the agent one more turn if a hand-in is refused or a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. A call of a Muster tool (`mcp__muster__…`) gets the session as the argument `_session`. PreToolUse is denied if the definition of the calling subtask or sub-agent does not permit the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect. Needs the scope `sessions:write`.
+         */
+        post: operations["claudeCodeHook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the events of the project
+         * @description Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now. A reader that reconnects with `Last-Event-ID` misses no event. A reader that falls too far behind is disconnected and should reconnect this way. Needs the scope `events:read`.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runners
+         * @description The runners of this server, and what unavailable runners lack. Needs the scope `subtasks:read`.
+         */
+        get: operations["listRunners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the project
+         * @description The project of the credential, with its settings. Needs the scope `admin`.
+         */
+        get: operations["getProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the project
+         * @description Changes the name or the settings. New limits apply from the next subtask. Needs the scope `admin`.
+         */
+        patch: operations["updateProject"];
+        trace?: never;
+    };
+    "/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys
+         * @description Newest first, including revoked and expired keys. The server does not store the keys themselves. Needs the scope `admin`.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description The key is shown in this answer and never again: only its hash is stored. Needs the scope `admin`.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description The key stops working at once; its open event streams end within one second. Repeating the call changes nothing. Needs the scope `admin`.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that the process is alive
+         * @description Answers while the process runs, whatever the state of the database. Needs no key.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that the process can serve requests
+         * @description Ready if the database is reachable, has exactly the migrations of this version, and accepts a write that needs disk space. Needs no key.
+         */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics for Prometheus
+         * @description Metrics of this process only. Needs a key of any scope, unless the server listens on loopback.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        AgreementCase: {
+            /**
+             * Format: uuid
+             * @description The latest evaluation by rule, checks or judge.
+             */
+            evaluation_id: string;
+            /** Format: uuid */
+            task_id: string | null;
+            /** Format: uuid */
+            subtask_id: string | null;
+            subagent: string | null;
+            /** @description Null: the whole output. */
+            criterion: {
+                id: string;
+                text: string;
+            } | null;
+            /**
+             * @description The verdict on the criterion; null for the whole output, where the recommendation counts.
+             * @enum {string|null}
+             */
+            verdict: "met" | "unmet" | "unclear" | "not_addressed" | null;
+            /** @enum {string|null} */
+            method: "check_in" | "schema" | "check" | "judge" | "person" | null;
+            score: number | null;
+            recommendation: components["schemas"]["Recommendation"];
+            said: components["schemas"]["PersonWord"];
+            /** @description 1 for met against unmet. For outputs, the distance of the score from what was said. */
+            difference: number;
+            links: {
+                evaluation: string;
+                output: string;
+                task: string | null;
+                subtask: string | null;
+            };
+        };
+        AgreementGroup: {
+            /** @description The name of the sub-agent (null: none), the text of the criterion, or the method. */
+            key: string | null;
+            /** @description The number of outputs of which people have spoken. */
+            outputs: number;
+            /** @description The number of pairs in which both verdict and person say met or not. */
+            n: number;
+            /** @description The part of the pairs in which they say the same; null without pairs. */
+            observed_agreement: number | null;
+            /** @description Cohen's kappa of the pairs: 1 for full agreement, 0 for that of chance. Null where it says nothing. */
+            kappa: number | null;
+            /**
+             * @description Why there is no kappa. too_few: n is below 10. one_category: the verdicts, or the people, say the same of all pairs.
+             * @enum {string|null}
+             */
+            reason: "too_few" | "one_category" | null;
+            pairs: components["schemas"]["AgreementPairs"];
+            /** @description Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`. */
+            undecided: number;
+            /** @description How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs. */
+            named: number;
+        };
+        /** @description How often the verdict and the person say met. For outputs: approve, and accepted. */
+        AgreementPairs: {
+            both_met: number;
+            only_verdict_met: number;
+            only_person_met: number;
+            both_unmet: number;
+        };
+        AgreementStats: {
+            /**
+             * Format: date-time
+             * @description Outputs that were first evaluated from then on
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description and before then.
+             */
+            to: string;
+            /** @constant */
+            by: "agreement";
+            /** @description The number of outputs of which people have spoken. */
+            outputs: number;
+            /** @description The number of pairs in which both verdict and person say met or not. */
+            n: number;
+            /** @description The part of the pairs in which they say the same; null without pairs. */
+            observed_agreement: number | null;
+            /** @description Cohen's kappa of the pairs: 1 for full agreement, 0 for that of chance. Null where it says nothing. */
+            kappa: number | null;
+            /**
+             * @description Why there is no kappa. too_few: n is below 10. one_category: the verdicts, or the people, say the same of all pairs.
+             * @enum {string|null}
+             */
+            reason: "too_few" | "one_category" | null;
+            pairs: components["schemas"]["AgreementPairs"];
+            /** @description Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`. */
+            undecided: number;
+            /** @description How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs. */
+            named: number;
+            /** @description Outputs by the sub-agent of the run, most first. At most 400. */
+            by_subagent: components["schemas"]["AgreementGroup"][];
+            /** @description The latest verdicts on criteria, by their text, most outputs first. At most 400. */
+            by_criterion: components["schemas"]["AgreementGroup"][];
+            /** @description Verdicts on criteria by how they were come to, including verdicts that another one replaced. */
+            by_method: components["schemas"]["AgreementGroup"][];
+            /** @description The 20 cases in which verdict and person differ most. Of equal ones, those of a judge and the newest first. */
+            cases: components["schemas"]["AgreementCase"][];
+            /** @description True if people have spoken of more than the newest 5,000 outputs that were counted. */
+            is_cut: boolean;
+        };
+        Answer: {
+            option_id?: string;
+            answer?: unknown;
+            decision?: components["schemas"]["Decision"];
+            edited_arguments?: {
+                [key: string]: unknown;
+            };
+            always?: boolean;
+            /** @description Of the arguments that were approved. An approval permits nothing else. */
+            arguments_digest?: string;
+        };
+        /** @description `AgreementStats` for `by=agreement`, otherwise `EvaluationStats`. */
+        AnyEvaluationStats: components["schemas"]["EvaluationStats"] | components["schemas"]["AgreementStats"];
+        ApiKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The first characters, to identify the key. */
+            key_prefix: string;
+            scopes: components["schemas"]["Scope"][];
+            /** @description The agent that the key is bound to, if any. */
+            agent_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it stops working.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked.
+             */
+            revoked_at: string | null;
+        };
+        ApiKeyList: {
+            items: components["schemas"]["ApiKey"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        AssignedTask: {
+            task: components["schemas"]["Task"];
+            /** @description For the session. It opens this task only and cannot start work. Shown once; null when an earlier answer is repeated. */
+            subagent_credential: string | null;
+        };
+        AssignmentRequest: {
+            /**
+             * @description The session that is to do it.
+             * @example writer-1
+             */
+            subagent_session_id: string;
+            /** @description Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session. Default: false. */
+            resend?: boolean;
+        };
+        /** @description The owner of the credential that made the request. */
+        Author: {
+            kind: string;
+            id: string;
+        };
+        Brief: {
+            /** @description The complete prompt as one text for the agent. */
+            text: string;
+            task: string;
+            criteria: components["schemas"]["BriefCriterion"][];
+            required_outputs: components["schemas"]["RequiredOutput"][];
+            revision: number | null;
+            /** @description Why the last result was rejected. */
+            feedback: string | null;
+            subagent: components["schemas"]["BriefSubagent"] | null;
+            /** @description In an attempt that goes on after a wait. */
+            continuation: {
+                /** @description What the last attempt left with `POST /subtasks/{id}/wait`. */
+                state: string;
+                /** @description What has reached the subtask since: the answer, and other updates. Part of `text` as well. */
+                updates: string;
+            } | null;
+        };
+        BriefCriterion: {
+            id: string;
+            text: string;
+        };
+        /** @description For each changed field, its sentences, lines or items in order. */
+        BriefDiff: {
+            [key: string]: components["schemas"]["DiffPart"][];
+        };
+        /** @description The sub-agent of the run, without the MCP tools that are not available in the background. The worker must enforce its tools. */
+        BriefSubagent: {
+            name: string;
+            version: number;
+            /** @description Already part of `text`. */
+            instructions: string;
+            /** @description Allowed tools; `*` allows every tool. */
+            tools: string[];
+            disallowed_tools: string[];
+            /** @description The maximum number of model requests. */
+            max_turns: number | null;
+        };
+        /** @description A suggestion that does not block the request. */
+        BriefWarning: {
+            field: string;
+            message: string;
+            timestamp: string;
+        };
+        /** @description An unusable file. Requests for this sub-agent answer `subagent_invalid`. */
+        BrokenSubagent: {
+            name: string;
+            errors: components["schemas"]["SubagentProblem"][];
+        };
+        /** @description The limit for all attempts together. Null means no limit. */
+        Budget: {
+            /** @description Model responses. One response with all its tool calls is one step. */
+            max_steps: number;
+            max_tokens: number | null;
+            max_cost_usd: number | null;
+        };
+        CheckInText: string;
+        CheckRun: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The same for all checks of one request, or of one submission.
+             */
+            batch_id: string;
+            /** Format: uuid */
+            task_id: string;
+            /**
+             * Format: uuid
+             * @description The run whose result is checked.
+             */
+            subtask_id: string | null;
+            /**
+             * Format: uuid
+             * @description The evaluation to which the verdicts are added. Null if nothing was submitted.
+             */
+            evaluation_id: string | null;
+            criterion_id: string;
+            /** @description Its name in `CHECKS`. */
+            check: string;
+            /**
+             * @description met: exit code 0. could_not_run: nothing was proved, and the criterion is unclear.
+             * @enum {string}
+             */
+            status: "pending" | "running" | "met" | "unmet" | "could_not_run";
+            exit_code: number | null;
+            /** @description Why it is not met. */
+            reason: string | null;
+            /** @description The last 8 KiB of what it printed. */
+            output: string | null;
+            duration_ms: number | null;
+            /** @description How often it was started: a second time if its worker was lost. */
+            tries: number;
+            /** Format: uuid */
+            worker_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was requested.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was started last.
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            ended_at: string | null;
+        };
+        CheckRunList: {
+            items: components["schemas"]["CheckRun"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        CheckedIn: {
+            /** Format: uuid */
+            check_in_id: string;
+            /** @description The revision that the check-in refers to. The current one where it names none or one that there is not. */
+            revision: number;
+            criteria: {
+                /** Format: uuid */
+                id: string;
+                text: string;
+                state: components["schemas"]["CriterionState"];
+                note: string;
+            }[];
+            /** @description Lines that match no criterion, or more than one. */
+            unmatched: string[];
+            next_steps: string[];
+            /** @description Updates that the check-in acknowledges, by the revision that it names. */
+            acknowledged_update_ids: string[];
+        };
+        ClaimRequest: {
+            /** @description The runner whose queue to claim from. Default: external. */
+            runner?: string;
+            /**
+             * @description Name of the worker, shown as `worker_id` of the subtask.
+             * @example worker-7
+             */
+            worker_id: string;
+            /** @description Seconds that the lease lasts without a heartbeat. Default: 60. */
+            lease_seconds?: number;
+            /** @description Seconds to wait for work. Default: 0. */
+            wait_seconds?: number;
+        };
+        ClaimedInbox: {
+            /**
+             * Format: uuid
+             * @description The id to acknowledge; null if there is nothing to acknowledge.
+             */
+            claim_id: string | null;
+            /** @description Oldest first, each delivered exactly once. At most 2 MiB of text, or one larger item. */
+            items: components["schemas"]["InboxItem"][];
+            /** @description Whether more items are waiting. If true, claim again. */
+            has_more: boolean;
+        };
+        ClaimedSubtask: {
+            subtask: components["schemas"]["Subtask"];
+            session_id: string;
+            /** @description A credential for this subtask only. It can read its own work and cannot start work. */
+            credential: string;
+            lease: components["schemas"]["Lease"];
+            brief: components["schemas"]["Brief"];
+        };
+        /** @description `HookJSONOutput` of `@anthropic-ai/claude-agent-sdk`. */
+        ClaudeCodeHookAnswer: {
+            hookSpecificOutput?: {
+                hookEventName: string;
+                /** @description What is new, for the model to read. */
+                additionalContext?: string;
+                /** @description The input of the Agent tool, with the brief at the end of its prompt. */
+                updatedInput?: {
+                    [key: string]: unknown;
+                };
+                /** @constant */
+                permissionDecision?: "deny";
+                permissionDecisionReason?: string;
+            };
+            /**
+             * @description With Stop and SubagentStop: the agent goes on for one more turn.
+             * @constant
+             */
+            decision?: "block";
+            /** @description What is new, for that turn. */
+            reason?: string;
+        };
+        /** @description `HookInput` of `@anthropic-ai/claude-agent-sdk`. Fields that are not listed are ignored. */
+        ClaudeCodeHookInput: {
+            /** @description What has happened. Events that nothing comes of here are answered with nothing. */
+            hook_event_name: string;
+            /**
+             * @description Claude Code’s own session.
+             * @example 0b4c4a1e-7d2f-4f6e-9a53-1d6b1f1f7a11
+             */
+            session_id: string;
+            /**
+             * @description The sub-agent inside of it that this is about.
+             * @example a1b2c3d
+             */
+            agent_id?: string | null;
+            /** @description What kind of sub-agent that is. */
+            agent_type?: string | null;
+            tool_name?: string | null;
+            tool_input?: unknown;
+            /** @description Names one use of a tool in all events about it. */
+            tool_use_id?: string | null;
+            /** @description What the tool answered. The answer of the Agent tool names the sub-agent. */
+            tool_response?: unknown;
+            /** @description The folder that the session is in: paths of tools are judged relative to it. */
+            cwd?: string | null;
+            /** @description Why a tool failed. */
+            error?: string | null;
+            last_assistant_message?: string | null;
+            /** @description Whether the agent goes on already because an earlier Stop was answered with something new. */
+            stop_hook_active?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        CleanCriterion: {
+            text: string;
+            /** @enum {string} */
+            source: "acceptance" | "success" | "constraint";
+            required: boolean;
+            check?: string;
+        };
+        CompleteRequest: {
+            /** @description `lease.token` of the claim. */
+            lease_token: string;
+            /** @description The result. More than 1 MiB is cut. Required, unless the work is blocked. */
+            result?: string;
+            /** @description Values of the required outputs, by name. */
+            outputs?: {
+                [key: string]: unknown;
+            };
+            summary?: string;
+            usage?: components["schemas"]["UsageDelta"];
+            /** @description Set it if the work cannot continue. The subtask ends as `incomplete_blocked`. */
+            blocked_reason?: string;
+        };
+        ConfirmedUpdate: {
+            /**
+             * @description Always true: every other case is answered with 404.
+             * @constant
+             */
+            genuine: true;
+            /** Format: uuid */
+            task_id: string | null;
+            /** Format: uuid */
+            subtask_id: string | null;
+            revision: number | null;
+            sender: components["schemas"]["Sender"];
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            created_at: string;
+            /** @description SHA-256 of the content in UTF-8, in hexadecimal. */
+            content_sha256: string;
+            content: string;
+        };
+        CreatedApiKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The first characters, to identify the key. */
+            key_prefix: string;
+            scopes: components["schemas"]["Scope"][];
+            /** @description The agent that the key is bound to, if any. */
+            agent_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it stops working.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked.
+             */
+            revoked_at: string | null;
+            /** @description The key, shown once. Null when an `Idempotency-Key` repeats the answer, because secrets are not stored. */
+            key: string | null;
+        };
+        CreatedEvaluation: {
+            /** Format: uuid */
+            evaluation_id: string;
+            /**
+             * @description The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
+             * @enum {string}
+             */
+            origin: "request" | "message" | "subtask" | "completion" | "review";
+            /** Format: uuid */
+            task_id: string | null;
+            /** Format: uuid */
+            subtask_id: string | null;
+            /** Format: uuid */
+            message_id: string | null;
+            session_id: string | null;
+            subagent: string | null;
+            /** @description Null if no item of the output counts. */
+            score: number | null;
+            recommendation: components["schemas"]["Recommendation"];
+            /** @description For an output that has to be revised: the problems, and the first and last part of the output. */
+            summary?: string;
+            /** @description The task revision whose criteria were applied. */
+            criteria_revision: number | null;
+            /** @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met. */
+            rule_version: number;
+            /**
+             * Format: uuid
+             * @description The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
+             */
+            judge_of: string | null;
+            /**
+             * Format: uuid
+             * @description The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
+             */
+            review_of: string | null;
+            /** @description Null if no judge was asked. */
+            judge: components["schemas"]["Judgement"] | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            warnings: components["schemas"]["EvaluationWarning"][];
+            reflection: components["schemas"]["Reflection"];
+            dimensions: components["schemas"]["EvaluationDimensions"];
+            /** @description One verdict per criterion, in order. */
+            criteria: components["schemas"]["CriterionVerdict"][];
+            /** @description Outputs below this score have to be revised. */
+            threshold: number;
+            /** @description Outputs at or above this score are approved. */
+            approve_at: number;
+            /**
+             * @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.
+             * @enum {string|null}
+             */
+            trust: "evidence" | "self_report" | null;
+            /** @description The complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`. */
+            full_payload?: string;
+        };
+        Criterion: {
+            /**
+             * Format: uuid
+             * @description Lasts across edits of the brief.
+             */
+            id: string;
+            text: string;
+            /** @enum {string} */
+            source: "acceptance" | "success" | "constraint";
+            required: boolean;
+            /** @description The check that decides it. Absent if none does. */
+            check?: string;
+            state: components["schemas"]["CriterionState"];
+        };
+        /**
+         * @description The state in the latest check-in, or by its latest check; `open` before the first.
+         * @enum {string}
+         */
+        CriterionState: "open" | "met" | "unmet" | "unclear";
+        CriterionVerdict: {
+            id: string;
+            text: string;
+            /** @enum {string} */
+            source: "acceptance" | "success" | "constraint";
+            required: boolean;
+            /** @description The check that decides it. Absent if none does. */
+            check?: string;
+            verdict: components["schemas"]["Verdict"];
+            /** @description The evidence: a quote of the agent, of the output, or of the schema validator. */
+            evidence: string | null;
+            /**
+             * @description check_in: the agent’s own report. schema: an output was validated. check: a program was executed. judge: a model read the output; a met quotes it. person: a review says it.
+             * @enum {string}
+             */
+            method: "check_in" | "schema" | "check" | "judge" | "person";
+        };
+        /** @enum {string} */
+        Decision: "approve" | "reject";
+        /**
+         * @description next_step: before the next step. interrupt: stop the current step and deliver this first, if the runner supports it.
+         * @enum {string}
+         */
+        Delivery: "next_step" | "interrupt";
+        DiffPart: {
+            /** @enum {string} */
+            op: "keep" | "add" | "remove";
+            text: string;
+        };
+        /**
+         * @description strict: a constraint counts as a criterion. advisory: it only warns.
+         * @enum {string}
+         */
+        EnforcementLevel: "strict" | "advisory";
+        Episode: {
+            /**
+             * Format: uuid
+             * @description Id of the subtask.
+             */
+            id: string;
+            agent_id: string;
+            /** @description The instructions of the subtask. */
+            task: string;
+            outcome: components["schemas"]["FinalOutcome"];
+            summary: string | null;
+            /** @description Null if the subtask ended without a result. */
+            result: string | null;
+            /** @description Whether the stored result was cut. */
+            result_truncated: boolean;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            completed_at: string;
+        };
+        /**
+         * @description What to decide by; each has its section in the error reference.
+         * @enum {string}
+         */
+        ErrorCode: "validation_failed" | "cursor_invalid" | "unauthenticated" | "forbidden" | "spawn_blocked" | "not_found" | "subagent_not_found" | "method_not_allowed" | "conflict" | "invalid_transition" | "not_cancellable" | "not_steerable" | "tsg_in_use" | "request_in_progress" | "cursor_pruned" | "lease_lost" | "revision_stale" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_mismatch" | "outputs_missing" | "dependency_cycle" | "schedule_ambiguous" | "schedule_unparseable" | "schedule_in_past" | "subagent_invalid" | "background_mcp_blocked" | "runner_unavailable" | "revision_required" | "rate_limited" | "pending_limit_reached" | "budget_exhausted" | "headers_too_large" | "internal" | "method_not_implemented" | "unavailable" | "subtasks_disabled" | "schedules_disabled";
+        EvaluatedPayload: {
+            full_output: string;
+            /**
+             * Format: uuid
+             * @description The latest evaluation of the output.
+             */
+            evaluation_id: string;
+            /**
+             * Format: uuid
+             * @description The subtask with this result.
+             */
+            subtask_id: string | null;
+        };
+        Evaluation: {
+            /** Format: uuid */
+            evaluation_id: string;
+            /**
+             * @description The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
+             * @enum {string}
+             */
+            origin: "request" | "message" | "subtask" | "completion" | "review";
+            /** Format: uuid */
+            task_id: string | null;
+            /** Format: uuid */
+            subtask_id: string | null;
+            /** Format: uuid */
+            message_id: string | null;
+            session_id: string | null;
+            subagent: string | null;
+            /** @description Null if no item of the output counts. */
+            score: number | null;
+            recommendation: components["schemas"]["Recommendation"];
+            /** @description For an output that has to be revised: the problems, and the first and last part of the output. */
+            summary?: string;
+            /** @description The task revision whose criteria were applied. */
+            criteria_revision: number | null;
+            /** @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met. */
+            rule_version: number;
+            /**
+             * Format: uuid
+             * @description The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
+             */
+            judge_of: string | null;
+            /**
+             * Format: uuid
+             * @description The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
+             */
+            review_of: string | null;
+            /** @description Null if no judge was asked. */
+            judge: components["schemas"]["Judgement"] | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            warnings: components["schemas"]["EvaluationWarning"][];
+            reflection: components["schemas"]["Reflection"];
+            dimensions: components["schemas"]["EvaluationDimensions"];
+            /** @description One verdict per criterion, in order. */
+            criteria: components["schemas"]["CriterionVerdict"][];
+            /** @description Outputs below this score have to be revised. */
+            threshold: number;
+            /** @description Outputs at or above this score are approved. */
+            approve_at: number;
+            /**
+             * @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.
+             * @enum {string|null}
+             */
+            trust: "evidence" | "self_report" | null;
+        };
+        /** @description The score of some categories; null if no item of them counts. */
+        EvaluationDimensions: {
+            correctness: number | null;
+            security: number | null;
+            style: number | null;
+            completeness: number | null;
+        };
+        EvaluationGroup: {
+            /** @description The day (UTC), the name of the sub-agent, or the text of the criterion. Null: no sub-agent. */
+            key: string | null;
+            /** @description The number of outputs. Each counts once, however often it was evaluated. */
+            outputs: number;
+            /** @description The number of outputs with a score. */
+            scored: number;
+            /** @description The average score; null if there are none. */
+            average_score: number | null;
+            recommendations: components["schemas"]["RecommendationCounts"];
+            /** @description The verdicts on the criterion; null for other groupings. */
+            verdicts: components["schemas"]["VerdictCounts"] | null;
+        };
+        /**
+         * @description How scores are grouped.
+         * @enum {string}
+         */
+        EvaluationGrouping: "day" | "subagent" | "criterion";
+        EvaluationList: {
+            items: components["schemas"]["EvaluationSummary"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description The latest evaluation of the result. Present once the subtask has completed. */
+        EvaluationRef: {
+            /** Format: uuid */
+            id: string;
+            score: number | null;
+            recommendation: components["schemas"]["Recommendation"];
+        };
+        /** @description By what outputs are judged; what is absent is as in the defaults */
+        EvaluationSettings: {
+            /** @description What an item of each category adds, from -1 to 1; 0: it does not count, unless it is the mark of a criterion. */
+            weights?: {
+                [key: string]: number;
+            };
+            /** @description From this score on a result is approved (0.8). */
+            approve_at?: number;
+            /** @description Below this score a result has to be revised (0.6); at most approve_at. */
+            threshold?: number;
+            /** @description What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is violated or not shown to be kept. */
+            gates?: {
+                security?: boolean;
+                required_criteria?: boolean;
+                strict_constraints?: boolean;
+            };
+            /**
+             * @description What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough, except for strict constraints.
+             * @enum {string}
+             */
+            trust?: "evidence" | "self_report";
+            /** @description Whether a model gives verdicts as well (false), and which. */
+            judge?: boolean | {
+                model?: string;
+            };
+        };
+        EvaluationStats: {
+            /**
+             * Format: date-time
+             * @description Outputs that were first evaluated from then on
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description and before then.
+             */
+            to: string;
+            by: components["schemas"]["EvaluationGrouping"];
+            /** @description The number of outputs. Each counts once, however often it was evaluated. */
+            outputs: number;
+            /** @description The number of outputs with a score. */
+            scored: number;
+            /** @description The average score; null if there are none. */
+            average_score: number | null;
+            recommendations: components["schemas"]["RecommendationCounts"];
+            /** @description Days: newest first. Others: most outputs first. At most 400. */
+            groups: components["schemas"]["EvaluationGroup"][];
+            /** @description True if the time range has more than the newest 50,000 outputs that were counted. */
+            is_cut: boolean;
+        };
+        EvaluationSummary: {
+            /** Format: uuid */
+            evaluation_id: string;
+            /**
+             * @description The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
+             * @enum {string}
+             */
+            origin: "request" | "message" | "subtask" | "completion" | "review";
+            /** Format: uuid */
+            task_id: string | null;
+            /** Format: uuid */
+            subtask_id: string | null;
+            /** Format: uuid */
+            message_id: string | null;
+            session_id: string | null;
+            subagent: string | null;
+            /** @description Null if no item of the output counts. */
+            score: number | null;
+            recommendation: components["schemas"]["Recommendation"];
+            /** @description For an output that has to be revised: the problems, and the first and last part of the output. */
+            summary?: string;
+            /** @description The task revision whose criteria were applied. */
+            criteria_revision: number | null;
+            /** @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met. */
+            rule_version: number;
+            /**
+             * Format: uuid
+             * @description The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
+             */
+            judge_of: string | null;
+            /**
+             * Format: uuid
+             * @description The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
+             */
+            review_of: string | null;
+            /** @description Null if no judge was asked. */
+            judge: components["schemas"]["Judgement"] | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+        };
+        EvaluationWarning: {
+            /** @enum {string} */
+            code: "negative_item" | "unmet_criterion" | "gate" | "self_report_only" | "unmatched";
+            message: string;
+            /** @description The criterion of the warning. */
+            criterion_id?: string;
+        };
+        Event: {
+            /** @description Position in the log. A reader that pages by it misses no event. */
+            id: number;
+            type: components["schemas"]["EventType"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** Format: uuid */
+            project_id: string;
+            subject: components["schemas"]["EventSubject"];
+            data: {
+                [key: string]: unknown;
+            };
+            actor: components["schemas"]["EventActor"];
+        };
+        /** @description Who caused it. */
+        EventActor: {
+            kind: string;
+            id: string;
+        };
+        /** @description What the event is about. */
+        EventSubject: {
+            kind: string;
+            id: string;
+        };
+        /** @enum {string} */
+        EventType: "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved";
+        Fact: {
+            /** Format: uuid */
+            id: string;
+            content: string;
+            tags: string[];
+            /** @description The agent of the credential, otherwise of the source subtask. */
+            agent_id: string | null;
+            /**
+             * Format: uuid
+             * @description The source subtask.
+             */
+            source_subtask_id: string | null;
+            author: components["schemas"]["Author"];
+            /**
+             * Format: date-time
+             * @description When it was learnt.
+             */
+            created_at: string;
+        };
+        FailRequest: {
+            /** @description `lease.token` of the claim. */
+            lease_token: string;
+            /** @description What went wrong. The caller of the subtask reads this text. */
+            error: string;
+            /** @description Whether another attempt may succeed. Default: true. */
+            retryable?: boolean;
+            usage?: components["schemas"]["UsageDelta"];
+        };
+        FieldProblem: {
+            /** @description JSON pointer into the body, `?name` for a query parameter, `{name}` for a path parameter, `name:` for a header. */
+            pointer: string;
+            field: string;
+            reason: string;
+            /** @description What was sent, cut to 100 characters. */
+            value?: unknown;
+            /** @description Of a text of lines, from 1. */
+            line?: number;
+        };
+        /** @description What the server knew about a file when it validated the brief. */
+        FileCheck: {
+            /** @enum {string} */
+            field: "relevant_files" | "related_documentation";
+            /** @description As it was sent. */
+            path: string;
+            /**
+             * @description `not_checked` wherever the server may not look: outside of `WORKSPACE_ROOTS`, also by way of links.
+             * @enum {string}
+             */
+            status: "found" | "not_found" | "not_checked";
+            /** @description For `not_found`: the path in the same folder with the most similar name, if there is one. */
+            nearest: string | null;
+        };
+        /**
+         * @description How a subtask ended.
+         * @enum {string}
+         */
+        FinalOutcome: "completed" | "cancelled" | "incomplete_blocked" | "validation_failed" | "timed_out" | "errored" | "worker_lost" | "budget_exceeded";
+        Health: {
+            /** @constant */
+            status: "ok";
+        };
+        HeartbeatAnswer: {
+            /**
+             * Format: date-time
+             * @description Until when the lease holds now.
+             */
+            expires_at: string;
+            /** @description True: stop the work and call fail or release. */
+            cancel_requested: boolean;
+            /** @description Unacknowledged updates. They are repeated until they are acknowledged. */
+            updates: components["schemas"]["WordedUpdate"][];
+        };
+        HeartbeatRequest: {
+            /** @description `lease.token` of the claim. */
+            lease_token: string;
+            /** @description Ids of updates that the agent acknowledges. Default: []. */
+            ack_update_ids?: string[];
+            /** @description Steps since the last heartbeat, for the transcript. */
+            steps?: {
+                kind: components["schemas"]["StepKind"];
+                content: unknown;
+            }[];
+            usage?: components["schemas"]["UsageDelta"];
+        };
+        /**
+         * @description auto: delivered once, without acknowledgement. manual: delivered again after 60 s unless the claim is acknowledged.
+         * @enum {string}
+         */
+        InboxAck: "auto" | "manual";
+        InboxClaimRequest: {
+            /** @description The maximum number of items. Default: 50. */
+            limit?: number;
+            /** @description Default: auto. */
+            ack?: components["schemas"]["InboxAck"];
+        };
+        InboxItem: {
+            /** Format: uuid */
+            inbox_id: string;
+            kind: components["schemas"]["InboxItemKind"];
+            /**
+             * Format: uuid
+             * @description Null unless kind is question.
+             */
+            question_id: string | null;
+            /**
+             * Format: uuid
+             * @description Null for kind task.
+             */
+            subtask_id: string | null;
+            /**
+             * Format: uuid
+             * @description The task, or the task that the subtask ran.
+             */
+            task_id: string | null;
+            /** @description The instructions of the subtask, the title of the task, or the prompt of the question. */
+            task: string;
+            status: components["schemas"]["ReportedStatus"];
+            /** @description Null for kind task. */
+            final_outcome: components["schemas"]["FinalOutcome"] | null;
+            /** @description The score of the latest evaluation of the result. */
+            score: number | null;
+            /** @description Null if the subtask did not complete. */
+            recommendation: components["schemas"]["Recommendation"] | null;
+            /** @description The result; for kind task, its outputs as text; for kind question, its options as text. Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`. */
+            result: string | null;
+            /** @description The submitted summary. For a result that has to be revised: the problems, and the first and last part of the result. */
+            summary: string | null;
+            /** @description Why the work did not complete. */
+            error: string | null;
+            /** @description True if the result was cut. */
+            truncated: boolean;
+            /**
+             * Format: date-time
+             * @description When the subtask or the task ended, or the task was handed in for review.
+             */
+            completed_at: string;
+        };
+        /**
+         * @description subtask: a subtask of the session ended. task: a task with this `parent_session_id`, not run by a subtask, ended or waits for a review. question: a run or an assignee asks something.
+         * @enum {string}
+         */
+        InboxItemKind: "subtask" | "task" | "question";
+        Injection: {
+            /**
+             * Format: uuid
+             * @description The id to acknowledge; null if there is nothing to acknowledge.
+             */
+            claim_id: string | null;
+            /** @description All items as one text for the next model request; empty if there is nothing new. */
+            text: string;
+            items: components["schemas"]["InjectionItem"][];
+            /**
+             * Format: date-time
+             * @description When the items come again unless they are acknowledged.
+             */
+            lease_expires_at: string | null;
+        };
+        InjectionItem: {
+            kind: components["schemas"]["InjectionItemKind"];
+            /** @description The id of the task, update, guide or inbox item. */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The id to confirm the update with.
+             */
+            update_id: string | null;
+            /** Format: uuid */
+            task_id: string | null;
+            /** @description The revision of the brief after the update. */
+            revision: number | null;
+            text: string;
+        };
+        /**
+         * @description assignment: a whole brief. update: a change to a brief or a note. tsg_notice: a guide for a recent failure. inbox: the end of a subtask, or the end or review of a task.
+         * @enum {string}
+         */
+        InjectionItemKind: "assignment" | "update" | "tsg_notice" | "inbox";
+        InjectionRequest: {
+            /** @description The latest messages, at most 3. They are scanned for failures that troubleshooting guides cover. Default: []. */
+            messages?: string[];
+        };
+        /** @description Whether a model gives verdicts too, and which model. Default: the settings of the project. */
+        JudgeRequest: boolean | {
+            /** @description Default: the judge of the server. */
+            model?: string;
+        };
+        /** @description The progress of the judge. Its verdicts are stored as a separate evaluation. */
+        Judgement: {
+            /** @enum {string} */
+            status: "pending" | "done" | "failed";
+            /** @description Null while the default judge of the server has not answered. */
+            model: string | null;
+            /**
+             * Format: uuid
+             * @description The evaluation with the verdicts of the judge.
+             */
+            evaluation_id: string | null;
+            /** @description Why the judge gives no verdicts. */
+            error: string | null;
+            cost_usd: number;
+        };
+        Lease: {
+            /** @description The proof of the lease. Every write needs it. */
+            token: string;
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When the lease expires, unless a heartbeat renews it.
+             */
+            expires_at: string;
+        };
+        Memory: {
+            kind: components["schemas"]["MemoryKind"];
+            /**
+             * Format: uuid
+             * @description Id for `/memory/facts/{id}` or `/memory/episodes/{id}`.
+             */
+            id: string;
+            /** @description How well the item matches. Comparable within one answer only. */
+            score: number;
+            /** @description For a fact: its first 4000 characters. */
+            content: string | null;
+            tags: string[];
+            /** @description For an episode: the first 1000 characters of the instructions. */
+            task: string | null;
+            /** @description For an episode. */
+            outcome: components["schemas"]["FinalOutcome"] | null;
+            /** @description For an episode: the first 1000 characters of the summary. */
+            summary: string | null;
+            /** @description For an episode: the first 2000 characters of the result. */
+            result: string | null;
+            /** @description Whether texts were cut in this answer. */
+            truncated: boolean;
+            /** @description The agent of the credential, otherwise of the source subtask. */
+            agent_id: string | null;
+            /**
+             * Format: uuid
+             * @description The source subtask; for an episode, the subtask itself.
+             */
+            source_subtask_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was learnt, or when the subtask ended.
+             */
+            created_at: string;
+        };
+        /**
+         * @description fact: a stored statement. episode: the instructions and the result of an ended subtask.
+         * @enum {string}
+         */
+        MemoryKind: "fact" | "episode";
+        MemorySearch: {
+            /** @description Best first; equal scores newest first. */
+            items: components["schemas"]["Memory"][];
+        };
+        Message: {
+            /** Format: uuid */
+            id: string;
+            session_id: string;
+            role: components["schemas"]["MessageRole"];
+            /** @description Null if it is longer than 64 KiB. */
+            content: string | null;
+            /** @description Length of the whole content, in bytes of UTF-8. */
+            content_bytes: number;
+            model: string | null;
+            /** Format: uuid */
+            task_id: string | null;
+            agent_name: string | null;
+            usage: {
+                [key: string]: unknown;
+            } | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description The score of its evaluation. Present if the message has reflection or check-in blocks; null if no item in them counts. */
+            eval_score: number | null;
+            /** @description The problems, if the message has to be revised. */
+            eval_summary: string | null;
+            quality_flag: components["schemas"]["Quality"] | null;
+            training_candidate: boolean;
+            /**
+             * Format: date-time
+             * @description When it was stored.
+             */
+            created_at: string;
+        };
+        MessageList: {
+            items: components["schemas"]["Message"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @enum {string} */
+        MessageRole: "user" | "assistant" | "system" | "tool";
+        NewAnswer: {
+            /** @description The chosen option. */
+            option_id?: string;
+            /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
+            answer?: unknown;
+            /** @description The answer to an approval. */
+            decision?: components["schemas"]["Decision"];
+            /** @description With approve: permits these arguments instead of those that were asked about. */
+            edited_arguments?: {
+                [key: string]: unknown;
+            };
+            /** @description With approve: approves whatever the same rule asks about, for the rest of the run. */
+            always?: boolean;
+            /** @description The `arguments_digest` that you decide about. An approval of other arguments is refused. */
+            arguments_digest?: string;
+            /** @description The current revision of the task. Confirms an answer to a question that was asked at an older revision. */
+            revision?: number;
+        };
+        NewApiKey: {
+            name: string;
+            scopes: components["schemas"]["Scope"][];
+            /**
+             * @description Binds the key to one agent: it overrides what requests say.
+             * @example docs-writer
+             */
+            agent_id?: string | null;
+            /**
+             * Format: date-time
+             * @description When the key expires, in the future. Default: never.
+             */
+            expires_at?: string | null;
+        };
+        /** @description The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded` and keeps its partial result. */
+        NewBudget: {
+            /** @description Model responses. One response with all its tool calls is one step. For programs and external workers, the steps that they report. Default: 50. */
+            max_steps?: number;
+            max_tokens?: number | null;
+            max_cost_usd?: number | null;
+        };
+        NewCheckIn: {
+            /** @description A text with a check-in block of this task. */
+            content: string;
+            /**
+             * @description The session that says it. Default: the one that holds the task.
+             * @example writer-1
+             */
+            session_id?: string | null;
+            /** @description The revision that the assignee works from, if the block names none. */
+            revision?: number | null;
+        };
+        NewEvaluation: {
+            /** @description The text to evaluate. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
+            output: string;
+            /** @description The criteria, instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on. */
+            acceptance_criteria?: string[];
+            /** @description Below this score the text has to be revised. At most `approve_at` of the project (0.8), which stays as it is. Default: the setting of the project, otherwise 0.6. */
+            threshold?: number;
+            /**
+             * Format: uuid
+             * @description The task that the text is about. Without `criteria`, the criteria of its current revision apply.
+             */
+            task_id?: string | null;
+            /**
+             * @description The session that it comes from.
+             * @example writer-1
+             */
+            session_id?: string | null;
+            judge?: components["schemas"]["JudgeRequest"];
+        };
+        NewFact: {
+            /** @description The fact, ideally one sentence that can be understood on its own. */
+            content: string;
+            /** @description Stored with the fact. Searches use the content only. Default: []. */
+            tags?: string[];
+            /**
+             * Format: uuid
+             * @description The subtask that the fact comes from. A subtask’s own credential always means itself.
+             */
+            source_subtask_id?: string | null;
+        };
+        NewMessage: {
+            role: components["schemas"]["MessageRole"];
+            /** @description The text of the message. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
+            content: string;
+            /** @description The model that wrote the message. */
+            model?: string | null;
+            /**
+             * Format: uuid
+             * @description The task that the message is about.
+             */
+            task_id?: string | null;
+            /**
+             * @description Name of the agent that wrote the message.
+             * @example writer
+             */
+            agent_name?: string | null;
+            /** @description The usage as reported by the model provider; at most 16 KiB as JSON. */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        NewNote: {
+            /** @description What the assignee should know or do from now on. */
+            content: string;
+        };
+        NewQualityFlag: {
+            quality: components["schemas"]["Quality"];
+            /** @description Tags to filter the export by. They replace the previous tags. Default: []. */
+            tags?: string[];
+        };
+        NewQuestionOption: {
+            id: string;
+            label: string;
+            /** @description Default: null. */
+            description?: string | null;
+        };
+        NewRequiredOutput: {
+            name: string;
+            description?: string | null;
+            /** @description JSON Schema 2020-12 of the value. With a schema, the schema alone decides whether an empty value is accepted. Null is never accepted. */
+            schema?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        NewSchedule: {
+            /** @description The instructions. They must be complete: the runner has no other information. */
+            task: string;
+            /**
+             * @description One point in time, as a phrase or RFC 3339.
+             * @example in 90 minutes
+             * @example tomorrow at noon
+             * @example 2026-03-10T09:00:00-05:00
+             */
+            when?: string | null;
+            /**
+             * @description A recurrence, as a phrase.
+             * @example 30 minutes
+             * @example weekdays at 9 ET
+             * @example first monday of the month at 9am
+             */
+            every?: string | null;
+            /**
+             * @description A recurrence, as a cron expression of five fields, or of six with seconds first.
+             * @example 0 9 * * 1-5
+             */
+            cron?: string | null;
+            /**
+             * @description The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
+             * @example America/New_York
+             */
+            timezone?: string | null;
+            /**
+             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
+             * @example default
+             */
+            agent_id?: string;
+            /** @description Whether to put the result into the inbox of the parent session. Default: true. */
+            notify?: boolean;
+            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            timeout_seconds?: number;
+            /** @description Default: normal. */
+            priority?: components["schemas"]["Priority"];
+            /**
+             * @description The sub-agent of each run, in the version that is current when it fires.
+             * @example memory-specialist
+             */
+            subagent?: string | null;
+            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
+            runner?: string | null;
+            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
+            model?: string | null;
+            /** @description The budget of each run. */
+            budget?: components["schemas"]["NewBudget"];
+            /** @description The schedule finishes after this number of firings. Default: no limit. */
+            max_fires?: number | null;
+            /**
+             * @description What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too. Default: skip.
+             * @enum {string}
+             */
+            overlap?: "skip" | "allow";
+            /**
+             * @description What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all. Default: run_once.
+             * @enum {string}
+             */
+            missed?: "skip" | "run_once";
+            /** @description How many seconds late a slot may fire before it counts as missed. Default: 60. */
+            grace_seconds?: number;
+            /**
+             * @description The session whose inbox gets the results. Default: `schedule-<id>`.
+             * @example research-1
+             */
+            parent_session_id?: string | null;
+            /** @description Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        NewSubtask: {
+            /** @description The instructions. They must be complete: the runner has no other information. */
+            task: string;
+            /**
+             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
+             * @example default
+             */
+            agent_id?: string;
+            /** @description Default: normal. */
+            priority?: components["schemas"]["Priority"];
+            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            timeout_seconds?: number;
+            /** @description Whether to put the result into the inbox of the parent session. Default: true. */
+            notify?: boolean;
+            /**
+             * @description The session that asks, and whose inbox gets the result.
+             * @example research-1
+             */
+            parent_session_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The task that this subtask is about.
+             */
+            task_id?: string | null;
+            /**
+             * @description The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
+             * @example memory-specialist
+             */
+            subagent?: string | null;
+            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
+            runner?: string | null;
+            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
+            model?: string | null;
+            /** @description The outputs that a complete result must contain: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. Default: []. */
+            required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[];
+            /** @description The number of failed attempts after which the subtask fails. Default: 2. */
+            max_attempts?: number;
+            budget?: components["schemas"]["NewBudget"];
+            /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Seconds to wait for the end. Waiting needs the scope `subtasks:read`; without it the answer comes at once. Default: 0. */
+            wait_seconds?: number;
+        };
+        NewSubtaskQuestion: {
+            /** @description Default: question. */
+            kind?: components["schemas"]["QuestionKind"];
+            /** @description What the session that is asked should decide. */
+            prompt: string;
+            /** @description Default: null. */
+            options?: components["schemas"]["NewQuestionOption"][] | null;
+            /** @description JSON Schema that the answer must fit. Not together with options. Default: null. */
+            schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description For an approval: the arguments that it permits. Required there. Default: null. */
+            arguments?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The answer if none comes in time. Never an approval. Default: null. */
+            default?: {
+                /** @description The chosen option. */
+                option_id?: string;
+                /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
+                answer?: unknown;
+                /** @description The answer to an approval. */
+                decision?: components["schemas"]["Decision"];
+            } | null;
+            /** @description Default: 86400. */
+            expires_in_seconds?: number;
+            /** @description Default: continue. */
+            on_expiry?: components["schemas"]["OnExpiry"];
+            /** @description `lease.token` of the claim, where an outside worker asks with its key. */
+            lease_token?: string;
+        };
+        NewTask: {
+            /** @description Send it together with `instructions`, or send `description` instead of both. */
+            title?: string | null;
+            instructions?: string | null;
+            acceptance_criteria?: (string | {
+                /**
+                 * Format: uuid
+                 * @description The id of an existing criterion of this task.
+                 */
+                id?: string;
+                text: string;
+                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                check?: string | null;
+            })[] | null;
+            /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
+            required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
+            /**
+             * @description P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
+             * @example P1
+             */
+            priority?: string | null;
+            /** @description Tasks that must be completed first. */
+            depends_on?: string[] | null;
+            /** @description The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`. */
+            client_cwd?: string | null;
+            /** @description Why the task exists and the current situation. */
+            background_context?: string | null;
+            expected_deliverables?: string[] | null;
+            /** @description How to recognise that the task is done. A list, or an object with `all_required` (default true). */
+            success_criteria?: ((string | {
+                /**
+                 * Format: uuid
+                 * @description The id of an existing criterion of this task.
+                 */
+                id?: string;
+                text: string;
+                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                check?: string | null;
+            })[] | {
+                criteria: (string | {
+                    /**
+                     * Format: uuid
+                     * @description The id of an existing criterion of this task.
+                     */
+                    id?: string;
+                    text: string;
+                    /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                    check?: string | null;
+                })[];
+                all_required?: boolean;
+            }) | null;
+            /** @description Rules that the work must follow. A list, or an object with `enforcement_level` (default strict). */
+            constraints?: ((string | {
+                /**
+                 * Format: uuid
+                 * @description The id of an existing criterion of this task.
+                 */
+                id?: string;
+                text: string;
+                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                check?: string | null;
+            })[] | {
+                rules: (string | {
+                    /**
+                     * Format: uuid
+                     * @description The id of an existing criterion of this task.
+                     */
+                    id?: string;
+                    text: string;
+                    /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                    check?: string | null;
+                })[];
+                enforcement_level?: components["schemas"]["EnforcementLevel"];
+            }) | null;
+            /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
+            relevant_files?: string[] | null;
+            /** @description URLs (the server does not fetch them) or files. */
+            related_documentation?: string[] | null;
+            /** @description What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount. */
+            budget?: {
+                /** @description Read and written. */
+                max_tokens?: number | null;
+                max_cost_usd?: number | null;
+            } | null;
+            /** @description Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Replaces title and instructions: the first line becomes the title, the whole text the instructions. */
+            description?: string | null;
+            /** @description Ids of troubleshooting guides that belong to the task. */
+            tsgs?: string[] | null;
+            /**
+             * @description The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.
+             * @example research-1
+             */
+            parent_session_id?: string | null;
+            /**
+             * @description Who reviews the submitted outputs. Default: none.
+             * @enum {string|null}
+             */
+            review?: "none" | "auto" | "manual" | null;
+        };
+        NewTaskQuestion: {
+            /** @description Default: question. */
+            kind?: components["schemas"]["QuestionKind"];
+            /** @description What the session that is asked should decide. */
+            prompt: string;
+            /** @description Default: null. */
+            options?: components["schemas"]["NewQuestionOption"][] | null;
+            /** @description JSON Schema that the answer must fit. Not together with options. Default: null. */
+            schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description For an approval: the arguments that it permits. Required there. Default: null. */
+            arguments?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The answer if none comes in time. Never an approval. Default: null. */
+            default?: {
+                /** @description The chosen option. */
+                option_id?: string;
+                /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
+                answer?: unknown;
+                /** @description The answer to an approval. */
+                decision?: components["schemas"]["Decision"];
+            } | null;
+            /** @description Default: 86400. */
+            expires_in_seconds?: number;
+            /** @description Default: continue. */
+            on_expiry?: components["schemas"]["OnExpiry"];
+        };
+        NewTsg: {
+            /**
+             * @description Default: made from the title.
+             * @example port-already-in-use
+             */
+            tsg_id?: string;
+            title: string;
+            /** @description What to do, in Markdown. */
+            content: string;
+            /** @description Texts of the failure. One match is enough to announce the guide. */
+            patterns: string[];
+            /** @description Default: substring. */
+            match?: components["schemas"]["TsgMatch"];
+            /** @description Where the guide applies. */
+            applicability?: {
+                technologies: string[];
+            };
+            /** @description Default: medium. */
+            severity?: components["schemas"]["TsgSeverity"];
+        };
+        NewUpdate: {
+            /** @description What the agent should know or do from now on. */
+            content: string;
+            /** @description Default: next_step. */
+            delivery?: components["schemas"]["Delivery"];
+        };
+        /**
+         * @description default: the default becomes the answer. continue: the run or assignee receives a note that no answer came. fail: the task fails; a subtask is cancelled.
+         * @enum {string}
+         */
+        OnExpiry: "default" | "continue" | "fail";
+        /** @description What a person, or a controller with a key of the project, said. */
+        PersonWord: {
+            /**
+             * @description A verdict on the criterion, the decision of a review, or a quality flag.
+             * @enum {string}
+             */
+            kind: "verdict" | "decision" | "flag";
+            value: ("met" | "unmet" | "unclear" | "not_addressed") | ("approve" | "request_revision") | components["schemas"]["Quality"];
+            /** @description The comment on the verdict, or the note of the review. */
+            comment: string | null;
+            author: components["schemas"]["Author"];
+            /**
+             * Format: date-time
+             * @description When it was said.
+             */
+            at: string;
+        };
+        /**
+         * @description urgent runs before normal, normal before low. Waiting raises the rank: one minute equals one level.
+         * @enum {string}
+         */
+        Priority: "urgent" | "normal" | "low";
+        /** @description RFC 9457 problem details. */
+        Problem: {
+            /** @description URL of the page about this code. */
+            type: string;
+            title: string;
+            status: number;
+            /** @description What went wrong and what to do, for people. */
+            detail: string;
+            /** @description Path of the request. */
+            instance: string;
+            code: components["schemas"]["ErrorCode"];
+            /** @description Quote it when you report a problem: it is in the log of the server. */
+            request_id: string;
+            /** @description Whether the same request may succeed later without being changed. */
+            retryable: boolean;
+            /** @description The problems of the input, the first 50 of them. */
+            errors?: components["schemas"]["FieldProblem"][];
+            /** @description How many more problems there are than `errors` has. */
+            errors_omitted?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        Project: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            settings: components["schemas"]["ProjectSettings"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+        };
+        ProjectPatch: {
+            name?: string;
+            /** @description Replaces the settings as a whole. */
+            settings?: components["schemas"]["ProjectSettings"];
+        };
+        /** @description Limits, the default time zone of schedules, the policy for MCP tools in background sub-agents, and the evaluation rules. Missing settings use the defaults of the server; the time zone defaults to UTC. */
+        ProjectSettings: {
+            limits?: {
+                pending_per_agent?: number;
+                running_per_agent?: number;
+                /** @description Of all agents together; SUBTASK_PROJECT_MAX_PENDING of the server where it is absent */
+                pending?: number;
+                /** @description Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent */
+                running?: number;
+                agents?: {
+                    [key: string]: {
+                        pending?: number;
+                        running?: number;
+                        budget?: {
+                            /** @description For each day, in UTC */
+                            day?: {
+                                cost_usd?: number;
+                                /** @description Read and written */
+                                tokens?: number;
+                            };
+                            /** @description For all time */
+                            total?: {
+                                cost_usd?: number;
+                                /** @description Read and written */
+                                tokens?: number;
+                            };
+                        };
+                    };
+                };
+                /** @description What subtasks and judgements may use; without limits where it is absent */
+                budget?: {
+                    /** @description For each day, in UTC */
+                    day?: {
+                        cost_usd?: number;
+                        /** @description Read and written */
+                        tokens?: number;
+                    };
+                    /** @description For all time */
+                    total?: {
+                        cost_usd?: number;
+                        /** @description Read and written */
+                        tokens?: number;
+                    };
+                    /** @description For each agent that has none of its own */
+                    per_agent?: {
+                        /** @description For each day, in UTC */
+                        day?: {
+                            cost_usd?: number;
+                            /** @description Read and written */
+                            tokens?: number;
+                        };
+                        /** @description For all time */
+                        total?: {
+                            cost_usd?: number;
+                            /** @description Read and written */
+                            tokens?: number;
+                        };
+                    };
+                };
+            };
+            /** @description The IANA name of the time zone of schedules that name none; UTC where it is absent */
+            timezone?: string;
+            /**
+             * @description Background sub-agents with MCP tools: reject refuses to start them, strip starts them without the tools. Default: BACKGROUND_MCP of the server
+             * @enum {string}
+             */
+            background_mcp?: "reject" | "strip";
+            evaluation?: components["schemas"]["EvaluationSettings"];
+            /** @description Uses of tools that the runners ai and claude-code ask the parent session about before they execute them, beside those of each definition */
+            ask?: string[];
+            /** @description When work counts as going in circles, and what happens then */
+            loops?: {
+                /** @description After so many calls of one tool with the same arguments and the same failure a notice is sent (3); after twice as many the run is blocked. */
+                repeats?: number;
+                /** @description After so many seconds without a new step a notice is sent (600); after twice as many the run is blocked. 0: never. */
+                quiet_seconds?: 0 | number;
+                /**
+                 * @description block (the default): a notice, then the end. notice: the notice alone. off: nothing.
+                 * @enum {string}
+                 */
+                action?: "block" | "notice" | "off";
+            };
+        };
+        PromptSection: string;
+        PutSubagent: {
+            name: string;
+            /** @description The original name, if it was changed to a valid one. */
+            title: string | null;
+            /** @description What the sub-agent is for. Callers choose a sub-agent by this text. */
+            description: string;
+            /** @description haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model. */
+            model: string;
+            /** @description Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool. */
+            tools: string[];
+            /** @description Denied tools. They take precedence over `tools`. */
+            disallowed_tools: string[];
+            /** @description Uses of tools that are asked about before they are executed. */
+            ask: string[];
+            /** @description The file of the definition. */
+            definition_path: string | null;
+            /** @description The version that a run started now would use. It increases with every change that is put or run. */
+            version: number;
+            source: components["schemas"]["SubagentSource"];
+            /** @description The target duration. The last event of a slower run reports it; the run is not stopped. */
+            target_latency_ms: number | null;
+            /** @description The maximum number of model requests of one run. */
+            max_turns: number | null;
+            /** @description Whether it always runs in the background. */
+            background: boolean;
+            mcp_servers: string[];
+            skills: string[];
+            /** @description Front matter keys that Muster does not use. They are kept. */
+            unknown_keys: string[];
+            instructions: string;
+            /** @description Possible mistakes in the definition. */
+            warnings: components["schemas"]["SubagentProblem"][];
+        };
+        /**
+         * @description The quality flag.
+         * @enum {string}
+         */
+        Quality: "excellent" | "good" | "needs_work" | "bad";
+        QualityFlag: {
+            /** Format: uuid */
+            task_id: string | null;
+            /** Format: uuid */
+            subtask_id: string | null;
+            /**
+             * Format: uuid
+             * @description The latest evaluation at the time of the flag.
+             */
+            evaluation_id: string | null;
+            quality: components["schemas"]["Quality"];
+            tags: string[];
+            /** @description Whether it is a training example: excellent and good make it one, needs_work and bad remove it. */
+            training_candidate: boolean;
+            author: components["schemas"]["Author"];
+            /**
+             * Format: date-time
+             * @description When it was flagged first.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was flagged last.
+             */
+            updated_at: string;
+        };
+        Question: {
+            /** Format: uuid */
+            question_id: string;
+            kind: components["schemas"]["QuestionKind"];
+            /** Format: uuid */
+            subtask_id: string | null;
+            /** Format: uuid */
+            task_id: string | null;
+            /** @description The parent session, which finds the question in its inbox. */
+            session_id: string | null;
+            prompt: string;
+            options: components["schemas"]["QuestionOption"][] | null;
+            schema: {
+                [key: string]: unknown;
+            } | null;
+            default: components["schemas"]["Answer"] | null;
+            /** @description The revision of the task when it was asked; null for a subtask without a task. */
+            revision: number | null;
+            arguments: {
+                [key: string]: unknown;
+            } | null;
+            /** @description SHA-256 of the arguments as JSON with sorted keys, in hexadecimal. */
+            arguments_digest: string | null;
+            status: components["schemas"]["QuestionStatus"];
+            /**
+             * Format: date-time
+             * @description When it expires, unless it is answered.
+             */
+            expires_at: string;
+            on_expiry: components["schemas"]["OnExpiry"];
+            answer: components["schemas"]["Answer"] | null;
+            /** @description The owner of the credential that answered; null for an expiry. */
+            answered_by: {
+                kind: string;
+                id: string;
+            } | null;
+            /**
+             * Format: uuid
+             * @description The update that delivers the answer to the run or assignee, with its receipt.
+             */
+            update_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was asked.
+             */
+            asked_at: string;
+            /**
+             * Format: date-time
+             * @description When it was answered.
+             */
+            answered_at: string | null;
+        };
+        /**
+         * @description question: asks for an option, a form or a text. approval: asks whether a call with exactly these arguments may be made.
+         * @enum {string}
+         */
+        QuestionKind: "question" | "approval";
+        QuestionList: {
+            items: components["schemas"]["Question"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        QuestionOption: {
+            id: string;
+            label: string;
+            description: string | null;
+        };
+        /** @enum {string} */
+        QuestionStatus: "open" | "answered" | "expired" | "withdrawn";
+        Readiness: {
+            status: components["schemas"]["ReadinessStatus"];
+            /** @description What is missing; null if ready. */
+            reason: string | null;
+        };
+        /** @enum {string} */
+        ReadinessStatus: "ready" | "not_ready";
+        Reason: {
+            /** @description Stored in `last_error`. */
+            reason: string;
+        };
+        /**
+         * @description The recommendation of the evaluation.
+         * @enum {string}
+         */
+        Recommendation: "approve" | "review" | "request_revision";
+        RecommendationCounts: {
+            approve: number;
+            review: number;
+            request_revision: number;
+        };
+        /** @description The agent’s reflection on its own work, from all reflection blocks. */
+        Reflection: {
+            /** @description In order. At most the first 200 negative and the first 200 other items. */
+            items: components["schemas"]["ReflectionItem"][];
+            /** @description The total number of items. */
+            item_count: number;
+            /** @description The score of the reflections only. */
+            score: number | null;
+            /** @description The number of items per category. */
+            categories: {
+                [key: string]: number;
+            };
+        };
+        ReflectionItem: {
+            emoji: string;
+            /** @description Null for an unknown emoji. */
+            category: string | null;
+            text: string;
+            /** @description The weight in the score; 0: it does not count. */
+            weight: number;
+        };
+        ReleaseRequest: {
+            /** @description `lease.token` of the claim. */
+            lease_token: string;
+        };
+        /**
+         * @description in_review: a task whose outputs wait for a review. blocked: a task whose assignee went in circles, with the evidence in `error`. open, answered, expired, withdrawn: the state of a question.
+         * @enum {string}
+         */
+        ReportedStatus: "completed" | "failed" | "cancelled" | "in_review" | "blocked" | "open" | "answered" | "expired" | "withdrawn";
+        RequiredOutput: {
+            name: string;
+            description: string | null;
+            /** @description JSON Schema 2020-12 of the value. */
+            schema: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * @description Who reviews the submitted outputs: none, auto (the evaluation), or manual (a person or controller).
+         * @enum {string}
+         */
+        ReviewMode: "none" | "auto" | "manual";
+        RevisedTask: {
+            task: components["schemas"]["Task"];
+            /**
+             * Format: uuid
+             * @description The update for the assignee. Null if no visible part of the brief changed: priority, budget, metadata and dependencies are not shown in it.
+             */
+            update_id: string | null;
+            revision: number;
+            diff: components["schemas"]["BriefDiff"];
+        };
+        Runner: {
+            name: string;
+            available: boolean;
+            /** @description True for the runner of a subtask that names no runner and no sub-agent. */
+            default: boolean;
+            /** @description True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one. */
+            default_for_subagents: boolean;
+            /** @description Whether the runner applies the role, instructions and tools of a sub-agent definition. Only such runners run sub-agents. */
+            follows_definitions: boolean;
+            /** @description What the operator must install or set before the runner is available. */
+            missing: string[];
+            /** @description Whether updates reach a subtask that is already running. */
+            steerable: boolean;
+            /** @description For claude-code: the version of the program, once known. */
+            version?: string;
+        };
+        RunnerList: {
+            items: components["schemas"]["Runner"][];
+        };
+        ScannedTsg: {
+            tsg_id: string;
+            title: string;
+            severity: components["schemas"]["TsgSeverity"];
+            /** @description The longest matching pattern. */
+            matched_pattern: string;
+            /** @description The share of feedback that says the guide helped; null without feedback. */
+            success_rate: number | null;
+        };
+        Schedule: {
+            /** Format: uuid */
+            id: string;
+            /** @description The agent whose limits apply to the runs. */
+            agent_id: string;
+            task: string;
+            /** @enum {string} */
+            schedule_type: "once" | "recurring";
+            /** @description As it was sent. */
+            phrase: string;
+            /** @description A phrase for the same field that reads as the same rule. */
+            canonical: string;
+            /** @description How the phrase was understood, in words. */
+            reading: string;
+            /** @description The time zone of the rule. */
+            timezone: string;
+            /**
+             * Format: date-time
+             * @description Of one that fires once: when.
+             */
+            fire_at: string | null;
+            /** @description For an interval: elapsed seconds between two firings. */
+            interval_seconds: number | null;
+            /** @description The rule as a five-field cron expression; null if cron cannot express it. */
+            cron_expr: string | null;
+            /** @description The rule as DTSTART and RRULE (RFC 5545); null for intervals and one-time schedules. */
+            rule: string | null;
+            /**
+             * Format: date-time
+             * @description When the phrase was read: where counting begins.
+             */
+            anchor_at: string;
+            /**
+             * Format: date-time
+             * @description When it is due next.
+             */
+            next_fire_at: string | null;
+            /** @description The next five times. */
+            upcoming: string[];
+            /** @description How details were decided that the phrase left open. */
+            warnings: components["schemas"]["ScheduleWarning"][];
+            /**
+             * @description Only an active schedule fires. finished and deactivated are final.
+             * @enum {string}
+             */
+            state: "active" | "paused" | "finished" | "deactivated";
+            /** @description Whether its state is active. */
+            active: boolean;
+            /** @description The number of fired slots. Triggered runs do not count. */
+            fire_count: number;
+            max_fires: number | null;
+            /**
+             * Format: date-time
+             * @description When a slot last fired.
+             */
+            last_fired_at: string | null;
+            /** @enum {string} */
+            overlap: "skip" | "allow";
+            /** @enum {string} */
+            missed: "skip" | "run_once";
+            grace_seconds: number;
+            notify: boolean;
+            timeout_seconds: number;
+            priority: components["schemas"]["Priority"];
+            /** @description The sub-agent of each run, in the version that is current when it fires. */
+            subagent: string | null;
+            runner: string;
+            model: string | null;
+            budget: components["schemas"]["Budget"];
+            /** @description The session whose inbox receives the results; null: `schedule-<id>`. */
+            parent_session_id: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description The session that created it. */
+            created_by_session: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed or fired.
+             */
+            updated_at: string;
+        };
+        ScheduleList: {
+            items: components["schemas"]["Schedule"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays. */
+        SchedulePatch: {
+            /** @description The instructions. They must be complete: the runner has no other information. */
+            task?: string;
+            /**
+             * @description One point in time, as a phrase or RFC 3339.
+             * @example in 90 minutes
+             * @example tomorrow at noon
+             * @example 2026-03-10T09:00:00-05:00
+             */
+            when?: string | null;
+            /**
+             * @description A recurrence, as a phrase.
+             * @example 30 minutes
+             * @example weekdays at 9 ET
+             * @example first monday of the month at 9am
+             */
+            every?: string | null;
+            /**
+             * @description A recurrence, as a cron expression of five fields, or of six with seconds first.
+             * @example 0 9 * * 1-5
+             */
+            cron?: string | null;
+            /**
+             * @description The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
+             * @example America/New_York
+             */
+            timezone?: string | null;
+            /**
+             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.
+             * @example default
+             */
+            agent_id?: string;
+            notify?: boolean;
+            timeout_seconds?: number | null;
+            priority?: components["schemas"]["Priority"];
+            /**
+             * @description The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
+             * @example memory-specialist
+             */
+            subagent?: string | null;
+            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
+            runner?: string | null;
+            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
+            model?: string | null;
+            /** @description The budget of each run. Replaces the whole budget. */
+            budget?: components["schemas"]["NewBudget"] | null;
+            /** @description A value that is not above `fire_count` finishes the schedule. */
+            max_fires?: number | null;
+            /**
+             * @description What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too.
+             * @enum {string}
+             */
+            overlap?: "skip" | "allow";
+            /**
+             * @description What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.
+             * @enum {string}
+             */
+            missed?: "skip" | "run_once";
+            /** @description How many seconds late a slot may fire before it counts as missed. */
+            grace_seconds?: number;
+            /**
+             * @description The session whose inbox gets the results. Default: `schedule-<id>`.
+             * @example research-1
+             */
+            parent_session_id?: string | null;
+            /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        SchedulePreview: {
+            /** @enum {string} */
+            schedule_type: "once" | "recurring";
+            /** @description As it was sent. */
+            phrase: string;
+            /** @description A phrase for the same field that reads as the same rule. */
+            canonical: string;
+            /** @description How the phrase was understood, in words. */
+            reading: string;
+            /** @description The time zone of the rule. */
+            timezone: string;
+            /**
+             * Format: date-time
+             * @description Of one that fires once: when.
+             */
+            fire_at: string | null;
+            /** @description For an interval: elapsed seconds between two firings. */
+            interval_seconds: number | null;
+            /** @description The rule as a five-field cron expression; null if cron cannot express it. */
+            cron_expr: string | null;
+            /** @description The rule as DTSTART and RRULE (RFC 5545); null for intervals and one-time schedules. */
+            rule: string | null;
+            /**
+             * Format: date-time
+             * @description When the phrase was read: where counting begins.
+             */
+            anchor_at: string;
+            /**
+             * Format: date-time
+             * @description When it is due next.
+             */
+            next_fire_at: string | null;
+            /** @description The next five times. */
+            upcoming: string[];
+            /** @description How details were decided that the phrase left open. */
+            warnings: components["schemas"]["ScheduleWarning"][];
+        };
+        /** @description The body of a creation, and the time at which to read the phrase. */
+        SchedulePreviewRequest: {
+            /** @description The instructions. They must be complete: the runner has no other information. */
+            task?: string;
+            /**
+             * @description One point in time, as a phrase or RFC 3339.
+             * @example in 90 minutes
+             * @example tomorrow at noon
+             * @example 2026-03-10T09:00:00-05:00
+             */
+            when?: string | null;
+            /**
+             * @description A recurrence, as a phrase.
+             * @example 30 minutes
+             * @example weekdays at 9 ET
+             * @example first monday of the month at 9am
+             */
+            every?: string | null;
+            /**
+             * @description A recurrence, as a cron expression of five fields, or of six with seconds first.
+             * @example 0 9 * * 1-5
+             */
+            cron?: string | null;
+            /**
+             * @description The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
+             * @example America/New_York
+             */
+            timezone?: string | null;
+            /**
+             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
+             * @example default
+             */
+            agent_id?: string;
+            /** @description Whether to put the result into the inbox of the parent session. Default: true. */
+            notify?: boolean;
+            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            timeout_seconds?: number;
+            /** @description Default: normal. */
+            priority?: components["schemas"]["Priority"];
+            /**
+             * @description The sub-agent of each run, in the version that is current when it fires.
+             * @example memory-specialist
+             */
+            subagent?: string | null;
+            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
+            runner?: string | null;
+            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
+            model?: string | null;
+            /** @description The budget of each run. */
+            budget?: components["schemas"]["NewBudget"];
+            /** @description The schedule finishes after this number of firings. Default: no limit. */
+            max_fires?: number | null;
+            /**
+             * @description What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too. Default: skip.
+             * @enum {string}
+             */
+            overlap?: "skip" | "allow";
+            /**
+             * @description What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all. Default: run_once.
+             * @enum {string}
+             */
+            missed?: "skip" | "run_once";
+            /** @description How many seconds late a slot may fire before it counts as missed. Default: 60. */
+            grace_seconds?: number;
+            /**
+             * @description The session whose inbox gets the results. Default: `schedule-<id>`.
+             * @example research-1
+             */
+            parent_session_id?: string | null;
+            /** @description Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description The time at which to read the phrase. Default: now.
+             */
+            from?: string | null;
+        };
+        ScheduleRun: {
+            /**
+             * Format: date-time
+             * @description When it was due; of a triggered one, when it was asked for.
+             */
+            slot: string;
+            /**
+             * Format: date-time
+             * @description When its subtask was made.
+             */
+            fired_at: string | null;
+            /**
+             * @description waiting: the queue of its agent is full; the slot fires as soon as there is room. All other outcomes are final.
+             * @enum {string}
+             */
+            outcome: "waiting" | "fired" | "skipped_overlap" | "skipped_missed" | "skipped_paused";
+            /** @description Whether the run was triggered by hand. */
+            manual: boolean;
+            /** Format: uuid */
+            subtask_id: string | null;
+        };
+        ScheduleRunList: {
+            items: components["schemas"]["ScheduleRun"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        ScheduleWarning: {
+            code: string;
+            message: string;
+        };
+        /**
+         * @description What a credential may do. `admin` may do everything in its project.
+         * @enum {string}
+         */
+        Scope: "subtasks:read" | "subtasks:write" | "subtasks:claim" | "tasks:read" | "tasks:write" | "sessions:write" | "schedules:read" | "schedules:write" | "evaluations:read" | "evaluations:write" | "subagents:read" | "subagents:write" | "subagents:spawn" | "tsgs:read" | "tsgs:write" | "memory:read" | "memory:write" | "events:read" | "webhooks:write" | "admin";
+        /** @description The owner of the credential that sent it. */
+        Sender: {
+            kind: string;
+            id: string;
+            /** @description The name of the API key at the time of sending, or the session that a caller without a key named; otherwise null. */
+            name: string | null;
+        };
+        ShortenedField: {
+            /** @description The field. It is null in this answer. */
+            field: string;
+            /** @description The first 2,000 characters of the value; of an object, as JSON. */
+            beginning: string;
+            /** @description Length of the whole value, in bytes of UTF-8. */
+            bytes: number;
+            /** @description The request or the tool call that returns the whole value. */
+            whole_at: string;
+        };
+        SpawnResult: {
+            /** @description Whether the subtask completed. True while it has not ended. */
+            success: boolean;
+            /** @description The name of the sub-agent. */
+            subagent_type: string;
+            /** @description The summary of the result, otherwise the result itself, cut to 4,000 characters. Null until the subtask has ended. The subtask has the complete result. */
+            summary: string | null;
+            /** @description From the start of the first attempt to the end, without the time during which no live worker held it; 0 until it has ended. */
+            duration_ms: number;
+            background: boolean;
+            /** @description Why the subtask did not complete. */
+            error: string | null;
+            /**
+             * Format: uuid
+             * @description The subtask of this run. Use it to follow, steer or cancel the run.
+             */
+            subtask_id: string;
+            /** @description The runner of the subtask. */
+            runner: string;
+            /** @description Why this runner, in one sentence. */
+            runner_reason?: string;
+            /** @description One sentence for each tool that the definition lists and this run does not have. */
+            warnings: string[];
+        };
+        Step: {
+            /** @description Position in the transcript of the subtask, over all attempts. */
+            seq: number;
+            attempt: number;
+            kind: components["schemas"]["StepKind"];
+            content: unknown;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            at: string;
+        };
+        /** @enum {string} */
+        StepKind: "message" | "tool_call" | "tool_result" | "update" | "error";
+        StepList: {
+            items: components["schemas"]["Step"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        Subagent: {
+            name: string;
+            /** @description The original name, if it was changed to a valid one. */
+            title: string | null;
+            /** @description What the sub-agent is for. Callers choose a sub-agent by this text. */
+            description: string;
+            /** @description haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model. */
+            model: string;
+            /** @description Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool. */
+            tools: string[];
+            /** @description Denied tools. They take precedence over `tools`. */
+            disallowed_tools: string[];
+            /** @description Uses of tools that are asked about before they are executed. */
+            ask: string[];
+            /** @description The file of the definition. */
+            definition_path: string | null;
+            /** @description The version that a run started now would use. It increases with every change that is put or run. */
+            version: number;
+            source: components["schemas"]["SubagentSource"];
+            /** @description The target duration. The last event of a slower run reports it; the run is not stopped. */
+            target_latency_ms: number | null;
+            /** @description The maximum number of model requests of one run. */
+            max_turns: number | null;
+            /** @description Whether it always runs in the background. */
+            background: boolean;
+            mcp_servers: string[];
+            skills: string[];
+            /** @description Front matter keys that Muster does not use. They are kept. */
+            unknown_keys: string[];
+            instructions: string;
+            /** @description The runner of a run that names none; null if no runner can run sub-agents. */
+            runner: string | null;
+            /** @description One sentence for each tool that the definition lists and a foreground run by that runner does not have. */
+            warnings: string[];
+        };
+        SubagentImport: {
+            /** @description A row for each Markdown file, in the order of the collection. */
+            items: components["schemas"]["SubagentImportRow"][];
+            /** @description The number of imported definitions, including renamed ones. */
+            imported: number;
+            renamed: number;
+            refused: number;
+            ignored: number;
+        };
+        /**
+         * @description imported: stored. renamed: stored under a valid form of its name; `title` keeps the original. refused: see `errors`. ignored: a Markdown file that defines no sub-agent.
+         * @enum {string}
+         */
+        SubagentImportOutcome: "imported" | "renamed" | "refused" | "ignored";
+        SubagentImportRow: {
+            /** @description The path of the file in the collection. */
+            path: string;
+            outcome: components["schemas"]["SubagentImportOutcome"];
+            /** @description The name of the sub-agent; null if the file has none. */
+            name: string | null;
+            /** @description The original name of a renamed definition. */
+            title: string | null;
+            /** @description The version that a run started now would use; null if the file was not imported. Unchanged definitions keep their version. */
+            version: number | null;
+            /** @description Why the file was refused. */
+            errors: components["schemas"]["SubagentProblem"][];
+            /** @description Possible mistakes in the definition. */
+            warnings: components["schemas"]["SubagentProblem"][];
+        };
+        SubagentList: {
+            items: components["schemas"]["SubagentSummary"][];
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            next_cursor: string | null;
+            /** @description All unusable files, on every page. */
+            broken: components["schemas"]["BrokenSubagent"][];
+        };
+        /** @description A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `ask`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`. */
+        SubagentMarkdown: string;
+        SubagentProblem: {
+            /** @description The line in the text, starting at 1. */
+            line: number;
+            field: string;
+            pointer: string;
+            reason: string;
+        };
+        SubagentRef: {
+            name: string;
+            version: number;
+        };
+        /**
+         * @description The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.
+         * @enum {string}
+         */
+        SubagentSource: "file" | "api" | "builtin";
+        SubagentSpawn: {
+            /** @description The instructions. They must be complete: the sub-agent has only its definition besides. */
+            prompt: string;
+            /** @description A short description for people, stored as `metadata.description` of the subtask. */
+            description: string;
+            /** @description Overrides the model of the definition. */
+            model?: string | null;
+            /** @description Return without waiting. In the background, only Muster’s own MCP tools for sub-agents are available. Default: false. */
+            run_in_background?: boolean;
+            /**
+             * Format: uuid
+             * @description An ended subtask of the same sub-agent that the new one continues.
+             */
+            resume?: string | null;
+            /** @description Seconds to wait for the end. Default: 60, in the background 0. */
+            wait_seconds?: number;
+            /**
+             * @description The agent on whose behalf it runs. Default: that of `resume`, else `default`.
+             * @example default
+             */
+            agent_id?: string;
+            /**
+             * @description The session that asks, and whose inbox gets the result.
+             * @example research-1
+             */
+            parent_session_id?: string | null;
+            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            timeout_seconds?: number;
+            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
+            runner?: string | null;
+        };
+        SubagentSummary: {
+            name: string;
+            /** @description The original name, if it was changed to a valid one. */
+            title: string | null;
+            /** @description What the sub-agent is for. Callers choose a sub-agent by this text. */
+            description: string;
+            /** @description haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model. */
+            model: string;
+            /** @description Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool. */
+            tools: string[];
+            /** @description Denied tools. They take precedence over `tools`. */
+            disallowed_tools: string[];
+            /** @description Uses of tools that are asked about before they are executed. */
+            ask: string[];
+            /** @description The file of the definition. */
+            definition_path: string | null;
+            /** @description The version that a run started now would use. It increases with every change that is put or run. */
+            version: number;
+            source: components["schemas"]["SubagentSource"];
+            /** @description The target duration. The last event of a slower run reports it; the run is not stopped. */
+            target_latency_ms: number | null;
+            /** @description The maximum number of model requests of one run. */
+            max_turns: number | null;
+            /** @description Whether it always runs in the background. */
+            background: boolean;
+            mcp_servers: string[];
+            skills: string[];
+            /** @description Front matter keys that Muster does not use. They are kept. */
+            unknown_keys: string[];
+        };
+        Subtask: {
+            /** Format: uuid */
+            id: string;
+            /** @description The agent whose limits apply. */
+            agent_id: string;
+            /** @description The session of the subtask itself: `subtask-<id>`. */
+            session_id: string;
+            /** @description The session whose inbox receives the result. */
+            parent_session_id: string | null;
+            task: string;
+            /** Format: uuid */
+            task_id: string | null;
+            task_revision: number | null;
+            /** Format: uuid */
+            schedule_id: string | null;
+            subagent: components["schemas"]["SubagentRef"] | null;
+            background: boolean;
+            priority: components["schemas"]["Priority"];
+            status: components["schemas"]["SubtaskStatus"];
+            /** @description Null until the subtask has ended. */
+            final_outcome: components["schemas"]["FinalOutcome"] | null;
+            /** @description Null before the end, if there is no result, and if it is named in `shortened`. */
+            result: string | null;
+            /** @description True if the result was longer than 1 MiB and was cut. */
+            result_truncated: boolean;
+            summary: string | null;
+            /** @description Why the subtask did not complete. */
+            error: string | null;
+            outputs: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Only in lists, and always there: `result` and `outputs` where they are longer than 2,000 characters. Whole values are not named. */
+            shortened?: components["schemas"]["ShortenedField"][];
+            required_outputs: components["schemas"]["RequiredOutput"][];
+            worker_id: string | null;
+            /** @description The number of claims so far. Every write of a worker carries this number. */
+            attempt: number;
+            /** @description The number of attempts that failed. */
+            failures: number;
+            max_attempts: number;
+            timeout_seconds: number;
+            budget: components["schemas"]["Budget"];
+            /** @description Whether the result goes into the inbox of the parent session. */
+            notify: boolean;
+            runner: string;
+            /** @description Why this runner was chosen, in one sentence. Only in the answer that accepts the subtask. */
+            runner_reason?: string;
+            /** @description One sentence for each tool that the definition lists and this run does not have. Only in the answer that accepts the subtask. */
+            warnings?: string[];
+            model: string | null;
+            usage: components["schemas"]["Usage"];
+            /**
+             * Format: uuid
+             * @description The ended subtask of the same sub-agent that this one continues.
+             */
+            resume_of: string | null;
+            /**
+             * Format: uuid
+             * @description The previous subtask of the chain, whose result has to be revised.
+             */
+            revision_of: string | null;
+            /** @description The revision round: 0 for the first subtask of a chain. */
+            revision_round: number;
+            /** @description How many revision rounds may follow the first subtask. */
+            max_revisions: number;
+            evaluation: components["schemas"]["EvaluationRef"] | null;
+            /** @description From the start of the first attempt to the end, without `lost_ms` and `waited_ms`. Null until the subtask has ended. */
+            duration_ms: number | null;
+            /** @description Milliseconds during which no live worker held the subtask while it ran, over all attempts: time lost to crashes and outages. */
+            lost_ms: number;
+            /**
+             * Format: uuid
+             * @description The question whose answer it waits for, in status `waiting`.
+             */
+            waiting_for: string | null;
+            /** @description Milliseconds that it waited for answers, without the present wait. */
+            waited_ms: number;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its first attempt began.
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When cancellation was requested while the subtask ran.
+             */
+            cancel_requested_at: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
+        SubtaskList: {
+            items: components["schemas"]["Subtask"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description completed, failed and cancelled are final.
+         * @enum {string}
+         */
+        SubtaskStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+        Task: {
+            /** Format: uuid */
+            id: string;
+            title: string;
+            instructions: string;
+            /** @description Set if the task was created with a description. */
+            description: string | null;
+            status: components["schemas"]["TaskStatus"];
+            /** @description Increases with every change of the brief. Also in `ETag`. */
+            revision: number;
+            priority: components["schemas"]["TaskPriority"];
+            /** @description Everything the result is evaluated by: acceptance criteria, success criteria and strict constraints. */
+            acceptance_criteria: components["schemas"]["Criterion"][];
+            required_outputs: components["schemas"]["RequiredOutput"][];
+            completion_outputs: {
+                [key: string]: unknown;
+            } | null;
+            summary: string | null;
+            tsgs: {
+                tsg_id: string;
+                title: string;
+            }[];
+            parent_session_id: string | null;
+            /** @description The session that holds the task. */
+            subagent_session_id: string | null;
+            depends_on: string[];
+            /** @description The tasks in depends_on that are not completed. */
+            blocked_by: string[];
+            task_context: components["schemas"]["TaskContext"] | null;
+            validation: {
+                performed: boolean;
+                warnings: components["schemas"]["BriefWarning"][];
+            };
+            review: components["schemas"]["ReviewMode"];
+            /** @description The folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`. */
+            client_cwd: string | null;
+            /** @description The task’s own folder on the server. */
+            workspace: string | null;
+            /** @description Null: any amount. */
+            budget: components["schemas"]["TaskBudget"] | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description The next steps that the assignee named in its latest check-in with next steps. */
+            next_steps: string[];
+            /** @description Why the task failed, was cancelled, or returned from the subtask that ran it. */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When anything about it changed last.
+             */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            completed_at: string | null;
+        };
+        /** @description What all subtasks and judgements of a task may use together; null for any amount. */
+        TaskBudget: {
+            max_tokens: number | null;
+            max_cost_usd: number | null;
+        };
+        TaskCompletion: {
+            /** @description By name; at least the required outputs, more are stored too. Null counts as missing, and so does an empty value of an output without a schema. */
+            outputs: {
+                [key: string]: unknown;
+            };
+            summary?: string | null;
+        };
+        /** @description The context of a task. Parts that were not sent are left out. */
+        TaskContext: {
+            background_context?: string;
+            expected_deliverables?: {
+                items: string[];
+                validation_added: string;
+            };
+            success_criteria?: {
+                criteria: string[];
+                all_required: boolean;
+            };
+            constraints?: {
+                rules: string[];
+                enforcement_level: components["schemas"]["EnforcementLevel"];
+            };
+            relevant_files?: string[];
+            related_documentation?: string[];
+            file_checks?: components["schemas"]["FileCheck"][];
+            validation_performed: boolean;
+            validation_timestamp: string;
+            validation_warnings: string[];
+        };
+        TaskDispatch: {
+            /**
+             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
+             * @example default
+             */
+            agent_id?: string;
+            /** @description Default: urgent for P0 and P1, normal for P2, low for P3. */
+            priority?: components["schemas"]["Priority"];
+            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            timeout_seconds?: number;
+            /** @description Whether to put the result into the inbox of the parent session. Default: true. */
+            notify?: boolean;
+            /**
+             * @description The session whose inbox receives the result. Default: the parent session of the task.
+             * @example research-1
+             */
+            parent_session_id?: string | null;
+            /**
+             * @description The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
+             * @example memory-specialist
+             */
+            subagent?: string | null;
+            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
+            runner?: string | null;
+            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
+            model?: string | null;
+            /** @description The number of failed attempts after which the subtask fails. Default: 2. */
+            max_attempts?: number;
+            budget?: components["schemas"]["NewBudget"];
+            /** @description How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it. Default: 0. */
+            max_revisions?: number;
+            /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        TaskList: {
+            items: components["schemas"]["TaskSummary"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default. */
+        TaskPatch: {
+            /** @description Send it together with `instructions`, or send `description` instead of both. */
+            title?: string | null;
+            instructions?: string | null;
+            acceptance_criteria?: (string | {
+                /**
+                 * Format: uuid
+                 * @description The id of an existing criterion of this task.
+                 */
+                id?: string;
+                text: string;
+                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                check?: string | null;
+            })[] | null;
+            /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
+            required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
+            /**
+             * @description P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
+             * @example P1
+             */
+            priority?: string | null;
+            /** @description Tasks that must be completed first. */
+            depends_on?: string[] | null;
+            /** @description The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`. */
+            client_cwd?: string | null;
+            /** @description Why the task exists and the current situation. */
+            background_context?: string | null;
+            expected_deliverables?: string[] | null;
+            /** @description How to recognise that the task is done. A list, or an object with `all_required` (default true). */
+            success_criteria?: ((string | {
+                /**
+                 * Format: uuid
+                 * @description The id of an existing criterion of this task.
+                 */
+                id?: string;
+                text: string;
+                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                check?: string | null;
+            })[] | {
+                criteria: (string | {
+                    /**
+                     * Format: uuid
+                     * @description The id of an existing criterion of this task.
+                     */
+                    id?: string;
+                    text: string;
+                    /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                    check?: string | null;
+                })[];
+                all_required?: boolean;
+            }) | null;
+            /** @description Rules that the work must follow. A list, or an object with `enforcement_level` (default strict). */
+            constraints?: ((string | {
+                /**
+                 * Format: uuid
+                 * @description The id of an existing criterion of this task.
+                 */
+                id?: string;
+                text: string;
+                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                check?: string | null;
+            })[] | {
+                rules: (string | {
+                    /**
+                     * Format: uuid
+                     * @description The id of an existing criterion of this task.
+                     */
+                    id?: string;
+                    text: string;
+                    /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+                    check?: string | null;
+                })[];
+                enforcement_level?: components["schemas"]["EnforcementLevel"];
+            }) | null;
+            /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
+            relevant_files?: string[] | null;
+            /** @description URLs (the server does not fetch them) or files. */
+            related_documentation?: string[] | null;
+            /** @description What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount. */
+            budget?: {
+                /** @description Read and written. */
+                max_tokens?: number | null;
+                max_cost_usd?: number | null;
+            } | null;
+            /** @description Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * @description P0 critical, P1 high, P2 medium, P3 low.
+         * @enum {string}
+         */
+        TaskPriority: "P0" | "P1" | "P2" | "P3";
+        TaskReview: {
+            /** @enum {string} */
+            decision: "approve" | "request_revision";
+            /** @description What to revise, or why the outputs are accepted. */
+            note?: string | null;
+            /** @description Your verdicts on single criteria. They override those of the agent, of checks and of judges, and are stored as an evaluation with the method `person`. The others keep what they have. A request for revision lists those that are not met. */
+            criteria?: {
+                /**
+                 * Format: uuid
+                 * @description A criterion of the current brief.
+                 */
+                criterion_id: string;
+                /** @enum {string} */
+                verdict: "met" | "unmet" | "unclear";
+                comment?: string | null;
+            }[];
+        };
+        TaskRevision: {
+            /** Format: uuid */
+            task_id: string;
+            revision: number;
+            /** @description The changed fields; for revision 1, the fields that were sent. */
+            fields: string[];
+            /** @description Null for revision 1. */
+            diff: components["schemas"]["BriefDiff"] | null;
+            /** @description The criteria as of this revision. */
+            acceptance_criteria: components["schemas"]["Criterion"][];
+            required_outputs: components["schemas"]["RequiredOutput"][];
+            author: components["schemas"]["Author"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+        };
+        TaskRevisionList: {
+            items: components["schemas"]["TaskRevision"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        TaskStats: {
+            total_tasks: number;
+            /** @description Tasks that have not ended. */
+            active_tasks: number;
+            tasks_by_status: {
+                blocked: number;
+                pending: number;
+                assigned: number;
+                in_progress: number;
+                in_review: number;
+                revision_requested: number;
+                completed: number;
+                failed: number;
+                cancelled: number;
+            };
+        };
+        /**
+         * @description completed, failed and cancelled are final.
+         * @enum {string}
+         */
+        TaskStatus: "blocked" | "pending" | "assigned" | "in_progress" | "in_review" | "revision_requested" | "completed" | "failed" | "cancelled";
+        TaskSummary: {
+            /** Format: uuid */
+            id: string;
+            title: string;
+            status: components["schemas"]["TaskStatus"];
+            priority: components["schemas"]["TaskPriority"];
+            parent_session_id: string | null;
+            subagent_session_id: string | null;
+            has_enhanced_context: boolean;
+            deliverables_count: number;
+            success_criteria_count: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When anything about it changed last.
+             */
+            updated_at: string;
+        };
+        ToolAnswer: {
+            allowed: boolean;
+            reason: string;
+            /** @description Tools that are always allowed in the background. */
+            always_allowed: string[];
+        };
+        ToolCheck: {
+            /** @description The name of a tool, or one use of it, as in `Bash(git status)`. */
+            tool_name: string;
+            /** @description Whether the run is in the background. Default: false. */
+            background?: boolean;
+        };
+        /**
+         * @description openai and anthropic: their fine-tuning formats. jsonl: with evaluation, quality and tags.
+         * @enum {string}
+         */
+        TrainingFormat: "openai" | "anthropic" | "jsonl";
+        TrainingRecord: {
+            messages: {
+                /** @enum {string} */
+                role: "user" | "assistant" | "system" | "tool";
+                content: string;
+            }[];
+            /** @description For anthropic: the system prompt. */
+            system?: string;
+            /** @description For jsonl: the latest evaluation. */
+            evaluation?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description For jsonl. */
+            quality?: string | null;
+            /** @description For jsonl. */
+            tags?: string[];
+        };
+        Tsg: {
+            tsg_id: string;
+            title: string;
+            patterns: string[];
+            match: components["schemas"]["TsgMatch"];
+            applicability: components["schemas"]["TsgApplicability"];
+            severity: components["schemas"]["TsgSeverity"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updated_at: string;
+            content: string;
+        };
+        TsgApplicability: {
+            technologies: string[];
+        };
+        TsgFeedback: {
+            /** @description Whether the guide helped. */
+            resolved: boolean;
+            /**
+             * @description The session that it is about. The credential of a sub-agent always means its own.
+             * @example research-1
+             */
+            session_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The task in question.
+             */
+            task_id?: string | null;
+        };
+        TsgList: {
+            items: components["schemas"]["TsgSummary"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description Front matter in YAML with the fields of NewTsg, between two lines of `---`, followed by the content. */
+        TsgMarkdown: string;
+        /**
+         * @description substring: ignores case. regex: RE2 syntax, case-sensitive; `(?i)` ignores case, `(?m)` makes ^ and $ match at lines.
+         * @enum {string}
+         */
+        TsgMatch: "substring" | "regex";
+        TsgPatch: {
+            title?: string;
+            /** @description What to do, in Markdown. */
+            content?: string;
+            /** @description Texts of the failure. One match is enough to announce the guide. */
+            patterns?: string[];
+            match?: components["schemas"]["TsgMatch"];
+            /** @description Where the guide applies. */
+            applicability?: {
+                technologies: string[];
+            };
+            severity?: components["schemas"]["TsgSeverity"];
+        };
+        TsgScan: {
+            error_message: string;
+            /** @description The surrounding output. It is scanned too. */
+            context?: string | null;
+            /**
+             * @description The session whose next injection announces the guides, each once.
+             * @example research-1
+             */
+            session_id?: string | null;
+        };
+        TsgScanResult: {
+            /** @description Best first, at most 20. */
+            items: components["schemas"]["ScannedTsg"][];
+        };
+        /**
+         * @description The severity of the failure. Guides are sorted by it, the most severe first.
+         * @enum {string}
+         */
+        TsgSeverity: "low" | "medium" | "high" | "critical";
+        TsgSummary: {
+            tsg_id: string;
+            title: string;
+            patterns: string[];
+            match: components["schemas"]["TsgMatch"];
+            applicability: components["schemas"]["TsgApplicability"];
+            severity: components["schemas"]["TsgSeverity"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updated_at: string;
+        };
+        TsgUsage: {
+            tsg_id: string;
+            /** @description How often the guide was announced, at most once per session. */
+            surfaced: number;
+            /** @description How often a session read the guide. */
+            read: number;
+            /** @description How often feedback said that it helped. */
+            resolved: number;
+            /** @description How often feedback said that it did not help. */
+            unresolved: number;
+            /** @description resolved / (resolved + unresolved); null if both are 0. */
+            rate: number | null;
+        };
+        Update: {
+            /** Format: uuid */
+            update_id: string;
+            /** Format: uuid */
+            subtask_id: string | null;
+            /** Format: uuid */
+            task_id: string | null;
+            update_type: components["schemas"]["UpdateType"];
+            fields: string[];
+            content: string;
+            /** @description The change of the brief; null for a note. */
+            diff: unknown;
+            revision: number | null;
+            sender: components["schemas"]["Sender"];
+            delivery: components["schemas"]["Delivery"];
+            status: components["schemas"]["UpdateStatus"];
+            /** @description The session that received it. */
+            delivered_to: string | null;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered.
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the agent took it in.
+             */
+            acknowledged_at: string | null;
+        };
+        UpdateList: {
+            items: components["schemas"]["Update"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description The receipt. delivered: the agent received it. acknowledged: the agent confirmed it. superseded: a newer delivery replaced it. expired: the work ended before delivery.
+         * @enum {string}
+         */
+        UpdateStatus: "queued" | "delivered" | "acknowledged" | "superseded" | "expired";
+        /** @enum {string} */
+        UpdateType: "instructions" | "acceptance_criteria" | "context" | "note" | "revision_request";
+        /** @description The usage of all attempts so far. */
+        Usage: {
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            /** @description Entries of the transcript: messages, tool calls, tool results, updates and errors. */
+            steps: number;
+            tool_calls: number;
+        };
+        /** @description Usage since the last report: amounts to add, not totals. */
+        UsageDelta: {
+            /** @description Default: 0. */
+            input_tokens?: number;
+            /** @description Of the input tokens, those that the provider read from its cache. Default: 0. */
+            cached_input_tokens?: number;
+            /** @description Default: 0. */
+            output_tokens?: number;
+            /** @description Default: 0. */
+            cost_usd?: number;
+            /** @description Default: 0. */
+            tool_calls?: number;
+            /** @description The model that was used. Without `cost_usd`, `GET /usage` prices the tokens by it. */
+            model?: string;
+        };
+        UsageGroup: {
+            /** @description The day (UTC), project, agent, task, model or runner; `(judge)` is the runner of judgements. Null: none. */
+            key: string | null;
+            /** @description The number of subtasks that ran and ended. Revision rounds are subtasks of their own. */
+            runs: number;
+            /** @description The number of their attempts. */
+            attempts: number;
+            /** @description The number of judgements that ended. */
+            judgements: number;
+            /** @description Tokens that models have read, with those from a cache. */
+            input_tokens: number;
+            /** @description Of the input tokens, those that providers read from their caches, as far as runners report them. */
+            cached_input_tokens: number;
+            output_tokens: number;
+            /** @description How long the attempts ran with a live worker, in milliseconds. Judgements add nothing. */
+            duration_ms: number;
+            /** @description The cost of everything whose cost is known. Null if the cost of nothing is known. */
+            cost_usd: number | null;
+            /**
+             * @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none.
+             * @enum {string|null}
+             */
+            cost_source: "reported" | "priced" | "mixed" | null;
+            /** @description Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them. */
+            unpriced_runs: number;
+            /** @description The names of those models. `MODEL_PRICES` can set their prices. */
+            unpriced_models: string[];
+            /** @description Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too. */
+            unreported_runs: number;
+        };
+        /**
+         * @description How usage is grouped.
+         * @enum {string}
+         */
+        UsageGrouping: "day" | "project" | "agent" | "task" | "model" | "runner";
+        UsageReport: {
+            /**
+             * Format: date-time
+             * @description Subtasks and judgements that ended from then on
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description and before then.
+             */
+            until: string;
+            by: components["schemas"]["UsageGrouping"];
+            /** @description The number of subtasks that ran and ended. Revision rounds are subtasks of their own. */
+            runs: number;
+            /** @description The number of their attempts. */
+            attempts: number;
+            /** @description The number of judgements that ended. */
+            judgements: number;
+            /** @description Tokens that models have read, with those from a cache. */
+            input_tokens: number;
+            /** @description Of the input tokens, those that providers read from their caches, as far as runners report them. */
+            cached_input_tokens: number;
+            output_tokens: number;
+            /** @description How long the attempts ran with a live worker, in milliseconds. Judgements add nothing. */
+            duration_ms: number;
+            /** @description The cost of everything whose cost is known. Null if the cost of nothing is known. */
+            cost_usd: number | null;
+            /**
+             * @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none.
+             * @enum {string|null}
+             */
+            cost_source: "reported" | "priced" | "mixed" | null;
+            /** @description Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them. */
+            unpriced_runs: number;
+            /** @description The names of those models. `MODEL_PRICES` can set their prices. */
+            unpriced_models: string[];
+            /** @description Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too. */
+            unreported_runs: number;
+            /** @description Days: newest first. Others: most tokens first. At most 400. */
+            groups: components["schemas"]["UsageGroup"][];
+            /** @description True if there are more than 400 groups. The totals count them all. */
+            is_cut: boolean;
+            /** @description The date of the list prices that count where `MODEL_PRICES` has none. */
+            prices_date: string;
+        };
+        ValidatedBrief: {
+            /** @description The brief as it would be stored. */
+            cleaned: {
+                title: string;
+                instructions: string;
+                description: string | null;
+                priority: components["schemas"]["TaskPriority"];
+                acceptance_criteria: components["schemas"]["CleanCriterion"][];
+                required_outputs: components["schemas"]["RequiredOutput"][];
+                tsgs: string[];
+                parent_session_id: string | null;
+                client_cwd: string | null;
+                depends_on: string[];
+                review: components["schemas"]["ReviewMode"];
+                task_context: components["schemas"]["TaskContext"] | null;
+                budget: components["schemas"]["TaskBudget"] | null;
+                metadata: {
+                    [key: string]: unknown;
+                };
+            };
+            warnings: components["schemas"]["BriefWarning"][];
+        };
+        /**
+         * @description not_addressed: there is no evidence for or against the criterion. It does not count as met. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.
+         * @enum {string}
+         */
+        Verdict: "met" | "unmet" | "unclear" | "not_addressed";
+        VerdictCounts: {
+            met: number;
+            unmet: number;
+            unclear: number;
+            not_addressed: number;
+        };
+        WaitRequest: {
+            /** @description `lease.token` of the claim. */
+            lease_token: string;
+            /**
+             * Format: uuid
+             * @description A question of this subtask.
+             */
+            question_id: string;
+            /** @description What the next attempt needs to go on from here. It is `brief.continuation.state` of its claim. At most 1 MiB of UTF-8. */
+            continuation?: string;
+            usage?: components["schemas"]["UsageDelta"];
+        };
+        WordedUpdate: {
+            /** Format: uuid */
+            update_id: string;
+            /** Format: uuid */
+            subtask_id: string | null;
+            /** Format: uuid */
+            task_id: string | null;
+            update_type: components["schemas"]["UpdateType"];
+            fields: string[];
+            content: string;
+            /** @description The change of the brief; null for a note. */
+            diff: unknown;
+            revision: number | null;
+            sender: components["schemas"]["Sender"];
+            delivery: components["schemas"]["Delivery"];
+            status: components["schemas"]["UpdateStatus"];
+            /** @description The session that received it. */
+            delivered_to: string | null;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered.
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the agent took it in.
+             */
+            acknowledged_at: string | null;
+            /** @description The update as text for the agent: a header, and the content in a block. */
+            text: string;
+        };
+    };
+    responses: {
+        /**
+         * @description `conflict`: The request conflicts with existing data.
+         *
+         *     `invalid_transition`: The current state does not allow this transition.
+         *
+         *     `request_in_progress`: A request with the same `Idempotency-Key` is still in progress.
+         */
+        ConflictOrInvalidTransitionOrRequestInProgress: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `conflict`: The request conflicts with existing data.
+         *
+         *     `request_in_progress`: A request with the same `Idempotency-Key` is still in progress.
+         */
+        ConflictOrRequestInProgress: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `cursor_pruned`: The events after this cursor have been deleted. */
+        CursorPruned: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `dependency_cycle`: The task would depend on itself; `path` is the cycle. */
+        DependencyCycle: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `forbidden`: The credential lacks the scope, or a web page called an open server. */
+        Forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `forbidden`: The credential lacks the scope, or a web page called an open server.
+         *
+         *     `spawn_blocked`: The caller is a subtask and may not start another one.
+         */
+        ForbiddenOrSpawnBlocked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request. */
+        IdempotencyMismatch: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
+         *
+         *     `outputs_missing`: Required outputs are missing or do not match their schema; `errors` lists each.
+         */
+        IdempotencyMismatchOrOutputsMissing: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
+         *
+         *     `runner_unavailable`: The runner is unknown or not set up on this server.
+         */
+        IdempotencyMismatchOrRunnerUnavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
+         *
+         *     `schedule_ambiguous`: The phrase is ambiguous; `candidates` are unambiguous phrases.
+         *
+         *     `schedule_unparseable`: The phrase was not understood completely.
+         *
+         *     `schedule_in_past`: The time is in the past.
+         *
+         *     `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line.
+         *
+         *     `background_mcp_blocked`: The definition requires MCP tools, which are not available in the background; `tools` lists them.
+         *
+         *     `runner_unavailable`: The runner is unknown or not set up on this server.
+         */
+        IdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
+         *
+         *     `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line.
+         */
+        IdempotencyMismatchOrSubagentInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
+         *
+         *     `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line.
+         *
+         *     `background_mcp_blocked`: The definition requires MCP tools, which are not available in the background; `tools` lists them.
+         *
+         *     `runner_unavailable`: The runner is unknown or not set up on this server.
+         */
+        IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `internal`: A defect in the server; the log has the cause under `request_id`. */
+        Internal: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid_transition`: The current state does not allow this transition. */
+        InvalidTransition: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `invalid_transition`: The current state does not allow this transition.
+         *
+         *     `not_steerable`: The subtask is running and its runner does not accept updates.
+         *
+         *     `request_in_progress`: A request with the same `Idempotency-Key` is still in progress.
+         */
+        InvalidTransitionOrNotSteerableOrRequestInProgress: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `invalid_transition`: The current state does not allow this transition.
+         *
+         *     `request_in_progress`: A request with the same `Idempotency-Key` is still in progress.
+         */
+        InvalidTransitionOrRequestInProgress: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `lease_lost`: The `lease_token` is not the current one. */
+        LeaseLost: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_cancellable`: The subtask has ended. */
+        NotCancellable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: Not found. Missing and foreign resources answer alike by design. */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `not_found`: Not found. Missing and foreign resources answer alike by design.
+         *
+         *     `subagent_not_found`: No sub-agent has this name.
+         */
+        NotFoundOrSubagentNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `payload_too_large`: The body is larger than the endpoint accepts. */
+        PayloadTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `rate_limited`: Too many requests in too short a time. */
+        RateLimited: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `rate_limited`: Too many requests in too short a time.
+         *
+         *     `pending_limit_reached`: The agent or the project has reached its limit of pending subtasks.
+         *
+         *     `budget_exhausted`: The budget of the project, the agent or the task has too little room.
+         */
+        RateLimitedOrPendingLimitReachedOrBudgetExhausted: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `request_in_progress`: A request with the same `Idempotency-Key` is still in progress. */
+        RequestInProgress: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `revision_required`: A change of a brief requires `If-Match` with the revision that it is based on. */
+        RevisionRequired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `revision_stale`: The brief has changed since the revision in `If-Match`; `revision` is the current one. */
+        RevisionStale: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `schedule_ambiguous`: The phrase is ambiguous; `candidates` are unambiguous phrases.
+         *
+         *     `schedule_unparseable`: The phrase was not understood completely.
+         *
+         *     `schedule_in_past`: The time is in the past.
+         *
+         *     `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line.
+         *
+         *     `background_mcp_blocked`: The definition requires MCP tools, which are not available in the background; `tools` lists them.
+         *
+         *     `runner_unavailable`: The runner is unknown or not set up on this server.
+         */
+        ScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line. */
+        SubagentInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `subagent_not_found`: No sub-agent has this name. */
+        SubagentNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `tsg_in_use`: The guide is linked to tasks; `task_ids` names some of them. */
+        TsgInUse: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unauthenticated`: The request has no key, or the key is unknown, expired or revoked. */
+        Unauthenticated: {
+            headers: {
+                /** @description Always `Bearer`. */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unavailable`: The database is not reachable, or the server is starting, stopping or too slow. */
+        Unavailable: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `unavailable`: The database is not reachable, or the server is starting, stopping or too slow.
+         *
+         *     `schedules_disabled`: The operator has switched schedules off.
+         */
+        UnavailableOrSchedulesDisabled: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `unavailable`: The database is not reachable, or the server is starting, stopping or too slow.
+         *
+         *     `subtasks_disabled`: The operator has switched subtasks off.
+         */
+        UnavailableOrSubtasksDisabled: {
+            headers: {
+                /** @description Seconds after which a retry makes sense. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unsupported_media_type`: The endpoint does not accept this `Content-Type`, or the body is compressed. */
+        UnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `validation_failed`: The request is invalid; `errors` lists every problem. */
+        ValidationFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `validation_failed`: The request is invalid; `errors` lists every problem.
+         *
+         *     `cursor_invalid`: The cursor does not belong to this list or log.
+         */
+        ValidationFailedOrCursorInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+         * @example spawn-2026-03-02-1
+         */
+        IdempotencyKey: string;
+        /**
+         * @description The `ETag` of what the change was made from. Without it 428; 412 with the current revision when there is a newer one.
+         * @example "3"
+         */
+        IfMatch: string;
+        /**
+         * @description The `ETag` of what the caller has, several of them, or `*`. 304 without a body while it is the same.
+         * @example "mB3wdLv6PfFVLNYMKc8rDg"
+         */
+        IfNoneMatch: string;
+        /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
+        LastEventId: number;
+    };
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type AgreementCase = components['schemas']['AgreementCase'];
+export type AgreementGroup = components['schemas']['AgreementGroup'];
+export type AgreementPairs = components['schemas']['AgreementPairs'];
+export type AgreementStats = components['schemas']['AgreementStats'];
+export type Answer = components['schemas']['Answer'];
+export type AnyEvaluationStats = components['schemas']['AnyEvaluationStats'];
+export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyList = components['schemas']['ApiKeyList'];
+export type AssignedTask = components['schemas']['AssignedTask'];
+export type AssignmentRequest = components['schemas']['AssignmentRequest'];
+export type Author = components['schemas']['Author'];
+export type Brief = components['schemas']['Brief'];
+export type BriefCriterion = components['schemas']['BriefCriterion'];
+export type BriefDiff = components['schemas']['BriefDiff'];
+export type BriefSubagent = components['schemas']['BriefSubagent'];
+export type BriefWarning = components['schemas']['BriefWarning'];
+export type BrokenSubagent = components['schemas']['BrokenSubagent'];
+export type Budget = components['schemas']['Budget'];
+export type CheckInText = components['schemas']['CheckInText'];
+export type CheckRun = components['schemas']['CheckRun'];
+export type CheckRunList = components['schemas']['CheckRunList'];
+export type CheckedIn = components['schemas']['CheckedIn'];
+export type ClaimRequest = components['schemas']['ClaimRequest'];
+export type ClaimedInbox = components['schemas']['ClaimedInbox'];
+export type ClaimedSubtask = components['schemas']['ClaimedSubtask'];
+export type ClaudeCodeHookAnswer = components['schemas']['ClaudeCodeHookAnswer'];
+export type ClaudeCodeHookInput = components['schemas']['ClaudeCodeHookInput'];
+export type CleanCriterion = components['schemas']['CleanCriterion'];
+export type CompleteRequest = components['schemas']['CompleteRequest'];
+export type ConfirmedUpdate = components['schemas']['ConfirmedUpdate'];
+export type CreatedApiKey = components['schemas']['CreatedApiKey'];
+export type CreatedEvaluation = components['schemas']['CreatedEvaluation'];
+export type Criterion = components['schemas']['Criterion'];
+export type CriterionState = components['schemas']['CriterionState'];
+export type CriterionVerdict = components['schemas']['CriterionVerdict'];
+export type Decision = components['schemas']['Decision'];
+export type Delivery = components['schemas']['Delivery'];
+export type DiffPart = components['schemas']['DiffPart'];
+export type EnforcementLevel = components['schemas']['EnforcementLevel'];
+export type Episode = components['schemas']['Episode'];
+export type ErrorCode = components['schemas']['ErrorCode'];
+export type EvaluatedPayload = components['schemas']['EvaluatedPayload'];
+export type Evaluation = components['schemas']['Evaluation'];
+export type EvaluationDimensions = components['schemas']['EvaluationDimensions'];
+export type EvaluationGroup = components['schemas']['EvaluationGroup'];
+export type EvaluationGrouping = components['schemas']['EvaluationGrouping'];
+export type EvaluationList = components['schemas']['EvaluationList'];
+export type EvaluationRef = components['schemas']['EvaluationRef'];
+export type EvaluationSettings = components['schemas']['EvaluationSettings'];
+export type EvaluationStats = components['schemas']['EvaluationStats'];
+export type EvaluationSummary = components['schemas']['EvaluationSummary'];
+export type EvaluationWarning = components['schemas']['EvaluationWarning'];
+export type Event = components['schemas']['Event'];
+export type EventActor = components['schemas']['EventActor'];
+export type EventSubject = components['schemas']['EventSubject'];
+export type EventType = components['schemas']['EventType'];
+export type Fact = components['schemas']['Fact'];
+export type FailRequest = components['schemas']['FailRequest'];
+export type FieldProblem = components['schemas']['FieldProblem'];
+export type FileCheck = components['schemas']['FileCheck'];
+export type FinalOutcome = components['schemas']['FinalOutcome'];
+export type Health = components['schemas']['Health'];
+export type HeartbeatAnswer = components['schemas']['HeartbeatAnswer'];
+export type HeartbeatRequest = components['schemas']['HeartbeatRequest'];
+export type InboxAck = components['schemas']['InboxAck'];
+export type InboxClaimRequest = components['schemas']['InboxClaimRequest'];
+export type InboxItem = components['schemas']['InboxItem'];
+export type InboxItemKind = components['schemas']['InboxItemKind'];
+export type Injection = components['schemas']['Injection'];
+export type InjectionItem = components['schemas']['InjectionItem'];
+export type InjectionItemKind = components['schemas']['InjectionItemKind'];
+export type InjectionRequest = components['schemas']['InjectionRequest'];
+export type JudgeRequest = components['schemas']['JudgeRequest'];
+export type Judgement = components['schemas']['Judgement'];
+export type Lease = components['schemas']['Lease'];
+export type Memory = components['schemas']['Memory'];
+export type MemoryKind = components['schemas']['MemoryKind'];
+export type MemorySearch = components['schemas']['MemorySearch'];
+export type Message = components['schemas']['Message'];
+export type MessageList = components['schemas']['MessageList'];
+export type MessageRole = components['schemas']['MessageRole'];
+export type NewAnswer = components['schemas']['NewAnswer'];
+export type NewApiKey = components['schemas']['NewApiKey'];
+export type NewBudget = components['schemas']['NewBudget'];
+export type NewCheckIn = components['schemas']['NewCheckIn'];
+export type NewEvaluation = components['schemas']['NewEvaluation'];
+export type NewFact = components['schemas']['NewFact'];
+export type NewMessage = components['schemas']['NewMessage'];
+export type NewNote = components['schemas']['NewNote'];
+export type NewQualityFlag = components['schemas']['NewQualityFlag'];
+export type NewQuestionOption = components['schemas']['NewQuestionOption'];
+export type NewRequiredOutput = components['schemas']['NewRequiredOutput'];
+export type NewSchedule = components['schemas']['NewSchedule'];
+export type NewSubtask = components['schemas']['NewSubtask'];
+export type NewSubtaskQuestion = components['schemas']['NewSubtaskQuestion'];
+export type NewTask = components['schemas']['NewTask'];
+export type NewTaskQuestion = components['schemas']['NewTaskQuestion'];
+export type NewTsg = components['schemas']['NewTsg'];
+export type NewUpdate = components['schemas']['NewUpdate'];
+export type OnExpiry = components['schemas']['OnExpiry'];
+export type PersonWord = components['schemas']['PersonWord'];
+export type Priority = components['schemas']['Priority'];
+export type Problem = components['schemas']['Problem'];
+export type Project = components['schemas']['Project'];
+export type ProjectPatch = components['schemas']['ProjectPatch'];
+export type ProjectSettings = components['schemas']['ProjectSettings'];
+export type PromptSection = components['schemas']['PromptSection'];
+export type PutSubagent = components['schemas']['PutSubagent'];
+export type Quality = components['schemas']['Quality'];
+export type QualityFlag = components['schemas']['QualityFlag'];
+export type Question = components['schemas']['Question'];
+export type QuestionKind = components['schemas']['QuestionKind'];
+export type QuestionList = components['schemas']['QuestionList'];
+export type QuestionOption = components['schemas']['QuestionOption'];
+export type QuestionStatus = components['schemas']['QuestionStatus'];
+export type Readiness = components['schemas']['Readiness'];
+export type ReadinessStatus = components['schemas']['ReadinessStatus'];
+export type Reason = components['schemas']['Reason'];
+export type Recommendation = components['schemas']['Recommendation'];
+export type RecommendationCounts = components['schemas']['RecommendationCounts'];
+export type Reflection = components['schemas']['Reflection'];
+export type ReflectionItem = components['schemas']['ReflectionItem'];
+export type ReleaseRequest = components['schemas']['ReleaseRequest'];
+export type ReportedStatus = components['schemas']['ReportedStatus'];
+export type RequiredOutput = components['schemas']['RequiredOutput'];
+export type ReviewMode = components['schemas']['ReviewMode'];
+export type RevisedTask = components['schemas']['RevisedTask'];
+export type Runner = components['schemas']['Runner'];
+export type RunnerList = components['schemas']['RunnerList'];
+export type ScannedTsg = components['schemas']['ScannedTsg'];
+export type Schedule = components['schemas']['Schedule'];
+export type ScheduleList = components['schemas']['ScheduleList'];
+export type SchedulePatch = components['schemas']['SchedulePatch'];
+export type SchedulePreview = components['schemas']['SchedulePreview'];
+export type SchedulePreviewRequest = components['schemas']['SchedulePreviewRequest'];
+export type ScheduleRun = components['schemas']['ScheduleRun'];
+export type ScheduleRunList = components['schemas']['ScheduleRunList'];
+export type ScheduleWarning = components['schemas']['ScheduleWarning'];
+export type Scope = components['schemas']['Scope'];
+export type Sender = components['schemas']['Sender'];
+export type ShortenedField = components['schemas']['ShortenedField'];
+export type SpawnResult = components['schemas']['SpawnResult'];
+export type Step = components['schemas']['Step'];
+export type StepKind = components['schemas']['StepKind'];
+export type StepList = components['schemas']['StepList'];
+export type Subagent = components['schemas']['Subagent'];
+export type SubagentImport = components['schemas']['SubagentImport'];
+export type SubagentImportOutcome = components['schemas']['SubagentImportOutcome'];
+export type SubagentImportRow = components['schemas']['SubagentImportRow'];
+export type SubagentList = components['schemas']['SubagentList'];
+export type SubagentMarkdown = components['schemas']['SubagentMarkdown'];
+export type SubagentProblem = components['schemas']['SubagentProblem'];
+export type SubagentRef = components['schemas']['SubagentRef'];
+export type SubagentSource = components['schemas']['SubagentSource'];
+export type SubagentSpawn = components['schemas']['SubagentSpawn'];
+export type SubagentSummary = components['schemas']['SubagentSummary'];
+export type Subtask = components['schemas']['Subtask'];
+export type SubtaskList = components['schemas']['SubtaskList'];
+export type SubtaskStatus = components['schemas']['SubtaskStatus'];
+export type Task = components['schemas']['Task'];
+export type TaskBudget = components['schemas']['TaskBudget'];
+export type TaskCompletion = components['schemas']['TaskCompletion'];
+export type TaskContext = components['schemas']['TaskContext'];
+export type TaskDispatch = components['schemas']['TaskDispatch'];
+export type TaskList = components['schemas']['TaskList'];
+export type TaskPatch = components['schemas']['TaskPatch'];
+export type TaskPriority = components['schemas']['TaskPriority'];
+export type TaskReview = components['schemas']['TaskReview'];
+export type TaskRevision = components['schemas']['TaskRevision'];
+export type TaskRevisionList = components['schemas']['TaskRevisionList'];
+export type TaskStats = components['schemas']['TaskStats'];
+export type TaskStatus = components['schemas']['TaskStatus'];
+export type TaskSummary = components['schemas']['TaskSummary'];
+export type ToolAnswer = components['schemas']['ToolAnswer'];
+export type ToolCheck = components['schemas']['ToolCheck'];
+export type TrainingFormat = components['schemas']['TrainingFormat'];
+export type TrainingRecord = components['schemas']['TrainingRecord'];
+export type Tsg = components['schemas']['Tsg'];
+export type TsgApplicability = components['schemas']['TsgApplicability'];
+export type TsgFeedback = components['schemas']['TsgFeedback'];
+export type TsgList = components['schemas']['TsgList'];
+export type TsgMarkdown = components['schemas']['TsgMarkdown'];
+export type TsgMatch = components['schemas']['TsgMatch'];
+export type TsgPatch = components['schemas']['TsgPatch'];
+export type TsgScan = components['schemas']['TsgScan'];
+export type TsgScanResult = components['schemas']['TsgScanResult'];
+export type TsgSeverity = components['schemas']['TsgSeverity'];
+export type TsgSummary = components['schemas']['TsgSummary'];
+export type TsgUsage = components['schemas']['TsgUsage'];
+export type Update = components['schemas']['Update'];
+export type UpdateList = components['schemas']['UpdateList'];
+export type UpdateStatus = components['schemas']['UpdateStatus'];
+export type UpdateType = components['schemas']['UpdateType'];
+export type Usage = components['schemas']['Usage'];
+export type UsageDelta = components['schemas']['UsageDelta'];
+export type UsageGroup = components['schemas']['UsageGroup'];
+export type UsageGrouping = components['schemas']['UsageGrouping'];
+export type UsageReport = components['schemas']['UsageReport'];
+export type ValidatedBrief = components['schemas']['ValidatedBrief'];
+export type Verdict = components['schemas']['Verdict'];
+export type VerdictCounts = components['schemas']['VerdictCounts'];
+export type WaitRequest = components['schemas']['WaitRequest'];
+export type WordedUpdate = components['schemas']['WordedUpdate'];
+export type ResponseConflictOrInvalidTransitionOrRequestInProgress = components['responses']['ConflictOrInvalidTransitionOrRequestInProgress'];
+export type ResponseConflictOrRequestInProgress = components['responses']['ConflictOrRequestInProgress'];
+export type ResponseCursorPruned = components['responses']['CursorPruned'];
+export type ResponseDependencyCycle = components['responses']['DependencyCycle'];
+export type ResponseForbidden = components['responses']['Forbidden'];
+export type ResponseForbiddenOrSpawnBlocked = components['responses']['ForbiddenOrSpawnBlocked'];
+export type ResponseIdempotencyMismatch = components['responses']['IdempotencyMismatch'];
+export type ResponseIdempotencyMismatchOrOutputsMissing = components['responses']['IdempotencyMismatchOrOutputsMissing'];
+export type ResponseIdempotencyMismatchOrRunnerUnavailable = components['responses']['IdempotencyMismatchOrRunnerUnavailable'];
+export type ResponseIdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable = components['responses']['IdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable'];
+export type ResponseIdempotencyMismatchOrSubagentInvalid = components['responses']['IdempotencyMismatchOrSubagentInvalid'];
+export type ResponseIdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable = components['responses']['IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable'];
+export type ResponseInternal = components['responses']['Internal'];
+export type ResponseInvalidTransition = components['responses']['InvalidTransition'];
+export type ResponseInvalidTransitionOrNotSteerableOrRequestInProgress = components['responses']['InvalidTransitionOrNotSteerableOrRequestInProgress'];
+export type ResponseInvalidTransitionOrRequestInProgress = components['responses']['InvalidTransitionOrRequestInProgress'];
+export type ResponseLeaseLost = components['responses']['LeaseLost'];
+export type ResponseNotCancellable = components['responses']['NotCancellable'];
+export type ResponseNotFound = components['responses']['NotFound'];
+export type ResponseNotFoundOrSubagentNotFound = components['responses']['NotFoundOrSubagentNotFound'];
+export type ResponsePayloadTooLarge = components['responses']['PayloadTooLarge'];
+export type ResponseRateLimited = components['responses']['RateLimited'];
+export type ResponseRateLimitedOrPendingLimitReachedOrBudgetExhausted = components['responses']['RateLimitedOrPendingLimitReachedOrBudgetExhausted'];
+export type ResponseRequestInProgress = components['responses']['RequestInProgress'];
+export type ResponseRevisionRequired = components['responses']['RevisionRequired'];
+export type ResponseRevisionStale = components['responses']['RevisionStale'];
+export type ResponseScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable = components['responses']['ScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable'];
+export type ResponseSubagentInvalid = components['responses']['SubagentInvalid'];
+export type ResponseSubagentNotFound = components['responses']['SubagentNotFound'];
+export type ResponseTsgInUse = components['responses']['TsgInUse'];
+export type ResponseUnauthenticated = components['responses']['Unauthenticated'];
+export type ResponseUnavailable = components['responses']['Unavailable'];
+export type ResponseUnavailableOrSchedulesDisabled = components['responses']['UnavailableOrSchedulesDisabled'];
+export type ResponseUnavailableOrSubtasksDisabled = components['responses']['UnavailableOrSubtasksDisabled'];
+export type ResponseUnsupportedMediaType = components['responses']['UnsupportedMediaType'];
+export type ResponseValidationFailed = components['responses']['ValidationFailed'];
+export type ResponseValidationFailedOrCursorInvalid = components['responses']['ValidationFailedOrCursorInvalid'];
+export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
+export type ParameterIfMatch = components['parameters']['IfMatch'];
+export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
+export type ParameterLastEventId = components['parameters']['LastEventId'];
+export type $defs = Record<string, never>;
+export interface operations {
+    listSubtasks: {
+        parameters: {
+            query?: {
+                /** @description Only subtasks in this state. */
+                status?: components["schemas"]["SubtaskStatus"];
+                /**
+                 * @description Only those that this session asked for.
+                 * @example research-1
+                 */
+                session?: string;
+                /**
+                 * @description Only those of this agent.
+                 * @example default
+                 */
+                agent_id?: string;
+                /** @description Only subtasks of this task. */
+                task_id?: string;
+                /** @description Only subtasks that this schedule started. */
+                schedule_id?: string;
+                /**
+                 * @description Only runs of this sub-agent.
+                 * @example memory-specialist
+                 */
+                subagent?: string;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of subtasks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubtaskList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSubtask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSubtask"];
+            };
+        };
+        responses: {
+            /** @description The subtask has ended within `wait_seconds`. */
+            200: {
+                headers: {
+                    /** @description Where the subtask can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            /** @description Accepted and stored; the subtask has not ended yet. */
+            202: {
+                headers: {
+                    /** @description Where the subtask can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            404: components["responses"]["SubagentNotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
+            429: components["responses"]["RateLimitedOrPendingLimitReachedOrBudgetExhausted"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["UnavailableOrSubtasksDisabled"];
+        };
+    };
+    getSubtask: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end. */
+                wait_seconds?: number;
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of what the caller has, several of them, or `*`. 304 without a body while it is the same.
+                 * @example "mB3wdLv6PfFVLNYMKc8rDg"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subtask. */
+            200: {
+                headers: {
+                    /** @description Changes whenever the subtask does. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            /** @description The subtask has not changed since the `ETag` in `If-None-Match`. */
+            304: {
+                headers: {
+                    /** @description Changes whenever the subtask does. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelSubtask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subtask was pending and is cancelled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            /** @description The subtask is running and was asked to stop. */
+            202: {
+                headers: {
+                    /** @description Where the subtask can be read. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["NotCancellable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamSubtaskEvents: {
+        parameters: {
+            query?: {
+                /** @description Continue after this event id; 0 starts with the oldest kept event. The header `Last-Event-ID` takes precedence. */
+                after?: number;
+            };
+            header?: {
+                /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A stream that ends with the subtask. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: 1042
+                     *     event: subtask.completed
+                     *     data: {"id":1042,"type":"subtask.completed","at":"2026-03-02T08:00:09.310Z", …}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The subtask has ended and there are no events after the cursor. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            410: components["responses"]["CursorPruned"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSubtaskSteps: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of steps. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSubtaskUpdates: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of updates. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    steerSubtask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUpdate"];
+            };
+        };
+        responses: {
+            /** @description Stored. `delivery` is how the note will be delivered: `next_step` if the runner cannot be interrupted. */
+            202: {
+                headers: {
+                    /** @description Where the receipts can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Update"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrNotSteerableOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSubtaskPayload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The output. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatedPayload"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    flagSubtaskQuality: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewQualityFlag"];
+            };
+        };
+        responses: {
+            /** @description The flag. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QualityFlag"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: {
+                /** @description Only tasks in this state. */
+                status?: components["schemas"]["TaskStatus"];
+                /**
+                 * @description Only those that this session wants done.
+                 * @example research-1
+                 */
+                parent_session?: string;
+                /**
+                 * @description Only those that this session holds.
+                 * @example writer-1
+                 */
+                subagent_session?: string;
+                /** @description Only tasks of this priority. Upper or lower case. */
+                priority?: string;
+                /** @description Only tasks that contain these words. */
+                q?: string;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tasks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTask"];
+            };
+        };
+        responses: {
+            /** @description Stored, as revision 1. */
+            201: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    /** @description Where the task can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    validateTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTask"];
+            };
+        };
+        responses: {
+            /** @description The brief as it would be stored, with warnings. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidatedBrief"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reviseTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of what the change was made from. Without it 428; 412 with the current revision when there is a newer one.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskPatch"];
+            };
+        };
+        responses: {
+            /** @description The next revision. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisedTask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransition"];
+            412: components["responses"]["RevisionStale"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["DependencyCycle"];
+            428: components["responses"]["RevisionRequired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTaskRevisions: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of revisions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskRevisionList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTaskUpdates: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of updates. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    noteTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewNote"];
+            };
+        };
+        responses: {
+            /** @description Stored, with its receipt. */
+            202: {
+                headers: {
+                    /** @description Where the receipts can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Update"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id that the update came with. */
+                update_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The update is genuine. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfirmedUpdate"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    assignTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssignmentRequest"];
+            };
+        };
+        responses: {
+            /** @description Assigned. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssignedTask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    dispatchTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TaskDispatch"];
+            };
+        };
+        responses: {
+            /** @description Accepted and stored. */
+            202: {
+                headers: {
+                    /** @description Where the subtask can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            404: components["responses"]["NotFoundOrSubagentNotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
+            429: components["responses"]["RateLimitedOrPendingLimitReachedOrBudgetExhausted"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["UnavailableOrSubtasksDisabled"];
+        };
+    };
+    checkIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCheckIn"];
+                "text/markdown": components["schemas"]["CheckInText"];
+            };
+        };
+        responses: {
+            /** @description The check-in as it was read. */
+            201: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedIn"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    completeTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskCompletion"];
+            };
+        };
+        responses: {
+            /** @description Submitted. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrOutputsMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTaskChecks: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of checks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckRunList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    requestTaskChecks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requested. */
+            202: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckRunList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrInvalidTransitionOrRequestInProgress"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reviewTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskReview"];
+            };
+        };
+        responses: {
+            /** @description Decided. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrOutputsMissing"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    failTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reason"];
+            };
+        };
+        responses: {
+            /** @description Failed. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reason"];
+            };
+        };
+        responses: {
+            /** @description Cancelled. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkTsg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: string;
+                /**
+                 * @description Id of the guide.
+                 * @example port-already-in-use
+                 */
+                tsg_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Linked. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransition"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unlinkTsg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: string;
+                /**
+                 * @description Id of the guide.
+                 * @example port-already-in-use
+                 */
+                tsg_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Not linked. */
+            200: {
+                headers: {
+                    /** @description The revision, to be sent as `If-Match` with a change. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransition"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTaskContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The section. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example 📋 BACKGROUND CONTEXT:
+                     *     The guide is out of date.
+                     */
+                    "text/plain": components["schemas"]["PromptSection"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTaskPayload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The output. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatedPayload"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    flagTaskQuality: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewQualityFlag"];
+            };
+        };
+        responses: {
+            /** @description The flag. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QualityFlag"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The current counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskStats"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    askAboutSubtask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSubtaskQuestion"];
+            };
+        };
+        responses: {
+            /** @description The question. */
+            201: {
+                headers: {
+                    /** @description Where the answer can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrInvalidTransitionOrRequestInProgress"];
+            412: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    askAboutTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the task. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTaskQuestion"];
+            };
+        };
+        responses: {
+            /** @description The question. */
+            201: {
+                headers: {
+                    /** @description Where the answer can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrInvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listQuestions: {
+        parameters: {
+            query?: {
+                /** @description Only questions in this state. */
+                status?: components["schemas"]["QuestionStatus"];
+                /**
+                 * @description Only questions to this parent session.
+                 * @example research-1
+                 */
+                session?: string;
+                /** @description Only questions about this task. */
+                task?: string;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of questions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuestionList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getQuestion: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the answer. */
+                wait_seconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the question. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The question. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    answerQuestion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the question. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAnswer"];
+            };
+        };
+        responses: {
+            /** @description The answered question. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrInvalidTransitionOrRequestInProgress"];
+            412: components["responses"]["RevisionStale"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawQuestion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the question. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The withdrawn question. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrRequestInProgress"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /** @description true: active only. false: paused and ended only. all: every schedule. */
+                active?: "true" | "false" | "all";
+                /**
+                 * @description Only those of this agent.
+                 * @example default
+                 */
+                agent_id?: string;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of schedules. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            201: {
+                headers: {
+                    /** @description Where the schedule can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            404: components["responses"]["SubagentNotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["UnavailableOrSchedulesDisabled"];
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchedulePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description How the phrase is read. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulePreview"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            404: components["responses"]["SubagentNotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deactivateSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deactivated, or already finished. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reviseSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchedulePatch"];
+            };
+        };
+        responses: {
+            /** @description The schedule as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            404: components["responses"]["NotFoundOrSubagentNotFound"];
+            409: components["responses"]["InvalidTransition"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the schedule. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Paused, or finished if no later slot remains. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the schedule. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Active. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["UnavailableOrSchedulesDisabled"];
+        };
+    };
+    triggerSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the schedule. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted and stored. */
+            202: {
+                headers: {
+                    /** @description Where the subtask can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            404: components["responses"]["NotFoundOrSubagentNotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            422: components["responses"]["IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
+            429: components["responses"]["RateLimitedOrPendingLimitReachedOrBudgetExhausted"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["UnavailableOrSchedulesDisabled"];
+        };
+    };
+    listScheduleRuns: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of runs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRunList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSubagents: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sub-agents. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubagentList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSubagent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
+                 * @example memory-specialist
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The definition. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subagent"];
+                    "text/markdown": components["schemas"]["SubagentMarkdown"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["SubagentNotFound"];
+            422: components["responses"]["SubagentInvalid"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putSubagent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
+                 * @example memory-specialist
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/markdown": components["schemas"]["SubagentMarkdown"];
+            };
+        };
+        responses: {
+            /** @description Replaced the definition that was put before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutSubagent"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    /** @description Where the definition can be read. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutSubagent"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["SubagentInvalid"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSubagent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
+                 * @example memory-specialist
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["SubagentNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importSubagents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/zip": string;
+                "application/x-tar": string;
+                "application/gzip": string;
+                "multipart/form-data": {
+                    file?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The outcome of each file. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubagentImport"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    spawnSubagent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
+                 * @example memory-specialist
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubagentSpawn"];
+            };
+        };
+        responses: {
+            /** @description The sub-agent has ended, with its result. */
+            200: {
+                headers: {
+                    /** @description Where its subtask can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpawnResult"];
+                };
+            };
+            /** @description Accepted and stored; the sub-agent has not ended yet. */
+            202: {
+                headers: {
+                    /** @description Where its subtask can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpawnResult"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForbiddenOrSpawnBlocked"];
+            404: components["responses"]["NotFoundOrSubagentNotFound"];
+            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
+            429: components["responses"]["RateLimitedOrPendingLimitReachedOrBudgetExhausted"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["UnavailableOrSubtasksDisabled"];
+        };
+    };
+    checkSubagentTool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
+                 * @example memory-specialist
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolCheck"];
+            };
+        };
+        responses: {
+            /** @description Whether the tool is allowed. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolAnswer"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["SubagentNotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrSubagentInvalid"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTsgs: {
+        parameters: {
+            query?: {
+                /** @description Words to find in id, title, patterns or content; `"…"`, `OR` and `-` as in a search engine. */
+                q?: string;
+                /** @description Only guides for this technology. Upper or lower case. */
+                technology?: string;
+                /** @description Only guides of this severity. */
+                severity?: components["schemas"]["TsgSeverity"];
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of guides. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TsgList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTsg: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTsg"];
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            201: {
+                headers: {
+                    /** @description Where the guide can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tsg"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["ConflictOrRequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    scanTsgs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TsgScan"];
+            };
+        };
+        responses: {
+            /** @description The matching guides; empty if there are none. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TsgScanResult"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTsg: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The session that reads the guide. If set, the guide counts as read.
+                 * @example research-1
+                 */
+                session_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the guide.
+                 * @example port-already-in-use
+                 */
+                tsg_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The guide. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tsg"];
+                    "text/markdown": components["schemas"]["TsgMarkdown"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putTsg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the guide.
+                 * @example port-already-in-use
+                 */
+                tsg_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/markdown": components["schemas"]["TsgMarkdown"];
+            };
+        };
+        responses: {
+            /** @description Replaced the existing guide. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tsg"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    /** @description Where the guide can be read. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tsg"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTsg: {
+        parameters: {
+            query?: {
+                /** @description Delete the guide even if tasks link it, and unlink it. The parameter without a value means true. */
+                force?: "true" | "false" | "";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the guide.
+                 * @example port-already-in-use
+                 */
+                tsg_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["TsgInUse"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTsg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the guide.
+                 * @example port-already-in-use
+                 */
+                tsg_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TsgPatch"];
+            };
+        };
+        responses: {
+            /** @description The guide as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tsg"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recordTsgFeedback: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the guide.
+                 * @example port-already-in-use
+                 */
+                tsg_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TsgFeedback"];
+            };
+        };
+        responses: {
+            /** @description Recorded. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TsgUsage"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTsgUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the guide.
+                 * @example port-already-in-use
+                 */
+                tsg_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage figures. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TsgUsage"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvaluations: {
+        parameters: {
+            query?: {
+                /** @description Only evaluations about this task. */
+                task_id?: string;
+                /** @description Only evaluations of the result of this subtask. */
+                subtask_id?: string;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of evaluations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createEvaluation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEvaluation"];
+            };
+        };
+        responses: {
+            /** @description Evaluated and stored. */
+            201: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedEvaluation"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrRunnerUnavailable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEvaluationStats: {
+        parameters: {
+            query?: {
+                /** @description Only outputs first evaluated at or after this time. Default: 30 days before `to`. */
+                from?: string;
+                /** @description Only outputs first evaluated before this time. Default: now. */
+                to?: string;
+                /** @description How scores are grouped; `agreement`: verdicts beside what people say. */
+                by?: "day" | "subagent" | "criterion" | "agreement";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The totals and the groups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnyEvaluationStats"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the evaluation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The evaluation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evaluation"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEvaluationPayload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the evaluation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The output. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatedPayload"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportTraining: {
+        parameters: {
+            query?: {
+                format?: components["schemas"]["TrainingFormat"];
+                /** @description Only items with this quality flag, whether or not they are training examples. */
+                quality?: components["schemas"]["Quality"];
+                /** @description Only items with all of these tags, separated by commas. */
+                tags?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The examples. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {"messages":[{"role":"user","content":"Count the files of src/."},{"role":"assistant","content":"There are 3 files."}]} */
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description Only what ended at or after this time. Default: 30 days before `until`. */
+                since?: string;
+                /** @description Only what ended before this time. Default: now. */
+                until?: string;
+                by?: components["schemas"]["UsageGrouping"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The totals and the groups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageReport"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchMemory: {
+        parameters: {
+            query: {
+                /** @description Words or a sentence; `"…"`, `OR` and `-` as in a search engine. */
+                q: string;
+                /** @description Only items of this kind. */
+                kind?: components["schemas"]["MemoryKind"];
+                /**
+                 * @description Only those of this agent.
+                 * @example default
+                 */
+                agent_id?: string;
+                /** @description The maximum number of items. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The found items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemorySearch"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    learnFact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFact"];
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            201: {
+                headers: {
+                    /** @description Where the fact can be read. */
+                    Location?: string;
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fact"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the fact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fact"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteFact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the fact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fact does not exist any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEpisode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The episode. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Episode"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    forgetEpisode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    claimSubtask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description A subtask, its prompt and its lease. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimedSubtask"];
+                };
+            };
+            /** @description No subtask is waiting. */
+            204: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatchOrRunnerUnavailable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    heartbeat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HeartbeatRequest"];
+            };
+        };
+        responses: {
+            /** @description The lease holds until `expires_at`. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeartbeatAnswer"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            412: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    completeSubtask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteRequest"];
+            };
+        };
+        responses: {
+            /** @description The subtask as it is now. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            412: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    failSubtask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FailRequest"];
+            };
+        };
+        responses: {
+            /** @description The subtask as it is now. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            412: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseSubtask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseRequest"];
+            };
+        };
+        responses: {
+            /** @description The subtask as it is now. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            412: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    waitForAnswer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subtask. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WaitRequest"];
+            };
+        };
+        responses: {
+            /** @description The subtask as it is now. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            412: components["responses"]["LeaseLost"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    injectSession: {
+        parameters: {
+            query?: {
+                ack?: components["schemas"]["InboxAck"];
+            };
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The session, as its harness names it.
+                 * @example research-1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["InjectionRequest"];
+            };
+        };
+        responses: {
+            /** @description The undelivered items of the session; empty if there are none. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Injection"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acknowledgeInjection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The session, as its harness names it.
+                 * @example research-1
+                 */
+                id: string;
+                /** @description `claim_id` of the injection. */
+                claim_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Acknowledged. */
+            204: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrRequestInProgress"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The session, as its harness names it.
+                 * @example writer-1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of messages. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    postMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The session, as its harness names it.
+                 * @example writer-1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMessage"];
+            };
+        };
+        responses: {
+            /** @description Stored. Content longer than 64 KiB is left out of the answer. */
+            201: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    claimInbox: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The session, as its harness names it.
+                 * @example research-1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["InboxClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description The waiting items, oldest first. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimedInbox"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acknowledgeInbox: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The session, as its harness names it.
+                 * @example research-1
+                 */
+                id: string;
+                /** @description `claim_id` of the claim. */
+                claim_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Acknowledged. */
+            204: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    claudeCodeHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaudeCodeHookInput"];
+            };
+        };
+        responses: {
+            /** @description Context for Claude Code, a denial, or one more turn; empty if there is none of these. */
+            200: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaudeCodeHookAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventType"];
+                /**
+                 * @description Only events about this subtask, task or guide.
+                 * @example port-already-in-use
+                 */
+                subject?: string;
+                /** @description Continue after this event id; 0 starts with the oldest kept event. The header `Last-Event-ID` takes precedence. */
+                after?: number;
+            };
+            header?: {
+                /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A stream without end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: 1042
+                     *     event: subtask.completed
+                     *     data: {"id":1042,"type":"subtask.completed","at":"2026-03-02T08:00:09.310Z", …}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            410: components["responses"]["CursorPruned"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRunners: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All runners. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunnerList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The project. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the project. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectPatch"];
+            };
+        };
+        responses: {
+            /** @description The project as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Alive. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ready. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            /** @description Not ready. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In the text format of Prometheus. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example # TYPE muster_event_subscriptions gauge
+                     *     muster_event_subscriptions 3
+                     */
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+}
+
+/** How each operation is called. */
+export const OPERATIONS = {
+  listSubtasks: 'GET /subtasks',
+  createSubtask: 'POST /subtasks',
+  getSubtask: 'GET /subtasks/{id}',
+  cancelSubtask: 'DELETE /subtasks/{id}',
+  streamSubtaskEvents: 'GET /subtasks/{id}/events',
+  listSubtaskSteps: 'GET /subtasks/{id}/steps',
+  listSubtaskUpdates: 'GET /subtasks/{id}/updates',
+  steerSubtask: 'POST /subtasks/{id}/updates',
+  getSubtaskPayload: 'GET /subtasks/{id}/payload',
+  flagSubtaskQuality: 'POST /subtasks/{id}/quality-flag',
+  listTasks: 'GET /tasks',
+  createTask: 'POST /tasks',
+  validateTask: 'POST /tasks/validate',
+  getTask: 'GET /tasks/{id}',
+  reviseTask: 'PATCH /tasks/{id}',
+  listTaskRevisions: 'GET /tasks/{id}/revisions',
+  listTaskUpdates: 'GET /tasks/{id}/updates',
+  noteTask: 'POST /tasks/{id}/updates',
+  confirmUpdate: 'GET /updates/{update_id}',
+  assignTask: 'POST /tasks/{id}/assign',
+  dispatchTask: 'POST /tasks/{id}/dispatch',
+  checkIn: 'POST /tasks/{id}/check-ins',
+  completeTask: 'POST /tasks/{id}/complete',
+  listTaskChecks: 'GET /tasks/{id}/checks',
+  requestTaskChecks: 'POST /tasks/{id}/checks',
+  reviewTask: 'POST /tasks/{id}/review',
+  failTask: 'POST /tasks/{id}/fail',
+  cancelTask: 'POST /tasks/{id}/cancel',
+  linkTsg: 'PUT /tasks/{id}/tsgs/{tsg_id}',
+  unlinkTsg: 'DELETE /tasks/{id}/tsgs/{tsg_id}',
+  getTaskContext: 'GET /tasks/{id}/context',
+  getTaskPayload: 'GET /tasks/{id}/payload',
+  flagTaskQuality: 'POST /tasks/{id}/quality-flag',
+  getStats: 'GET /stats',
+  askAboutSubtask: 'POST /subtasks/{id}/questions',
+  askAboutTask: 'POST /tasks/{id}/questions',
+  listQuestions: 'GET /questions',
+  getQuestion: 'GET /questions/{id}',
+  answerQuestion: 'POST /questions/{id}/answer',
+  withdrawQuestion: 'POST /questions/{id}/withdraw',
+  listSchedules: 'GET /schedules',
+  createSchedule: 'POST /schedules',
+  previewSchedule: 'POST /schedules/preview',
+  getSchedule: 'GET /schedules/{id}',
+  deactivateSchedule: 'DELETE /schedules/{id}',
+  reviseSchedule: 'PATCH /schedules/{id}',
+  pauseSchedule: 'POST /schedules/{id}/pause',
+  resumeSchedule: 'POST /schedules/{id}/resume',
+  triggerSchedule: 'POST /schedules/{id}/trigger',
+  listScheduleRuns: 'GET /schedules/{id}/runs',
+  listSubagents: 'GET /subagents',
+  getSubagent: 'GET /subagents/{name}',
+  putSubagent: 'PUT /subagents/{name} text/markdown',
+  deleteSubagent: 'DELETE /subagents/{name}',
+  importSubagents: 'POST /subagents/import application/zip',
+  spawnSubagent: 'POST /subagents/{name}/spawn',
+  checkSubagentTool: 'POST /subagents/{name}/tool-check',
+  listTsgs: 'GET /tsgs',
+  createTsg: 'POST /tsgs',
+  scanTsgs: 'POST /tsgs/scan',
+  getTsg: 'GET /tsgs/{tsg_id}',
+  putTsg: 'PUT /tsgs/{tsg_id} text/markdown',
+  deleteTsg: 'DELETE /tsgs/{tsg_id}',
+  updateTsg: 'PATCH /tsgs/{tsg_id}',
+  recordTsgFeedback: 'POST /tsgs/{tsg_id}/feedback',
+  getTsgUsage: 'GET /tsgs/{tsg_id}/usage',
+  listEvaluations: 'GET /evaluations',
+  createEvaluation: 'POST /evaluations',
+  getEvaluationStats: 'GET /evaluations/stats',
+  getEvaluation: 'GET /evaluations/{id}',
+  getEvaluationPayload: 'GET /evaluations/{id}/payload',
+  exportTraining: 'GET /training/export',
+  getUsage: 'GET /usage',
+  searchMemory: 'GET /memory/search',
+  learnFact: 'POST /memory/facts',
+  getFact: 'GET /memory/facts/{id}',
+  deleteFact: 'DELETE /memory/facts/{id}',
+  getEpisode: 'GET /memory/episodes/{id}',
+  forgetEpisode: 'DELETE /memory/episodes/{id}',
+  claimSubtask: 'POST /subtasks/claim',
+  heartbeat: 'POST /subtasks/{id}/heartbeat',
+  completeSubtask: 'POST /subtasks/{id}/complete',
+  failSubtask: 'POST /subtasks/{id}/fail',
+  releaseSubtask: 'POST /subtasks/{id}/release',
+  waitForAnswer: 'POST /subtasks/{id}/wait',
+  injectSession: 'POST /sessions/{id}/injections',
+  acknowledgeInjection: 'POST /sessions/{id}/injections/{claim_id}/ack',
+  listMessages: 'GET /sessions/{id}/messages',
+  postMessage: 'POST /sessions/{id}/messages',
+  claimInbox: 'POST /sessions/{id}/inbox/claim',
+  acknowledgeInbox: 'POST /sessions/{id}/inbox/claim/{claim_id}/ack',
+  claudeCodeHook: 'POST /hooks/claude-code',
+  streamEvents: 'GET /events',
+  listRunners: 'GET /runners',
+  getProject: 'GET /projects/{id}',
+  updateProject: 'PATCH /projects/{id}',
+  listApiKeys: 'GET /api-keys',
+  createApiKey: 'POST /api-keys',
+  revokeApiKey: 'DELETE /api-keys/{id}',
+  getHealth: 'GET /healthz',
+  getReadiness: 'GET /readyz',
+  getMetrics: 'GET /metrics',
+} as const satisfies Record<keyof operations, string>
