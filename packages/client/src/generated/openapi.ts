@@ -7204,7 +7204,7 @@ export interface operations {
                  * @example research-1
                  */
                 session?: string;
-                /** @description Only questions about this task. */
+                /** @description Only questions about this task, also those of the subtasks that run it. */
                 task?: string;
                 /** @description How many items at most. */
                 limit?: number;
