@@ -279,6 +279,16 @@ describe('a result with a check', () => {
     expect(await statusOf(id)).toBe('in_review')
   })
 
+  it('is not completed by its check without an output that the brief asks for since', async () => {
+    const { id, session, run } = await dispatched({ review: 'none' })
+    await answer(id)
+    await end(run)
+    await reviseTask(harness.ctx, id, { required_outputs: ['report'] }, 'any')
+    expect(await work()).toEqual(['met'])
+    expect(await statusOf(id)).toBe('in_review')
+    expect(await heardOf(session)).toMatchObject([{ subtaskId: run.id }])
+  })
+
   it('leaves a task alone that a person has decided about meanwhile', async () => {
     const { id, session, run } = await dispatched({ maxRevisions: 1 })
     await end(run)

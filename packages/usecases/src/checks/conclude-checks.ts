@@ -1,5 +1,5 @@
 import { type CheckRun, checkRuns, evaluationReads, evaluations, inbox, type LockedTask, outbox, type StoredEvaluation, settle, type Tx } from '@muster/db'
-import { type CheckEnd, type Evaluation, type NewEvent, summarize, withChecks } from '@muster/domain'
+import { type CheckEnd, type Evaluation, type NewEvent, outputProblems, summarize, withChecks } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { evaluationEvent, judgeFor, readProjectRules, requestJudgement } from '../evaluations/evaluate-output.ts'
 import { wakeAfterCommit } from '../events/wake.ts'
@@ -58,7 +58,8 @@ export async function concludeChecks(deps: Deps, tx: Tx, locked: LockedTask, run
 }
 
 async function decide(deps: Deps, tx: Tx, task: LockedTask, evaluationId: string, evaluation: Evaluation, waitsForJudge: boolean): Promise<void> {
-  if (task.review === 'none') {
+  // The brief may ask for other outputs since. Then a person or a controller decides.
+  if (task.review === 'none' && outputProblems(task.requiredOutputs, task.completionOutputs ?? {}).length === 0) {
     await finishTask(deps, tx, task, { status: 'completed' }, CHECKS)
     return
   }
