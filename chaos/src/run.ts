@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkAttempts } from './checks/attempts.ts'
 import { checkBriefs } from './checks/briefs.ts'
 import type { Evidence } from './checks/check.ts'
+import { checkCheckRuns } from './checks/check-runs.ts'
 import { checkCoverage } from './checks/coverage.ts'
 import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvaluations } from './checks/evaluations.ts'
@@ -43,6 +44,7 @@ const CHECKS = [
   checkSchedules,
   checkEvaluations,
   checkQuestions,
+  checkCheckRuns,
   checkRefusedWrites,
   checkLargeResults,
 ]
@@ -124,13 +126,14 @@ async function drain(system: System, findings: Findings, interrupted: AbortSigna
   const deadline = performance.now() + DRAIN_MAX_MS
   for (;;) {
     interrupted.throwIfAborted()
-    const [left] = await system.admin<{ unfinished: number; unannounced: number }[]>`
-      select (select count(*)::int from subtasks where final_outcome is null) as unfinished, (select count(*)::int from outbox) as unannounced`
-    if (left?.unfinished === 0 && left.unannounced === 0) return
+    const [left] = await system.admin<{ unfinished: number; unannounced: number; unchecked: number }[]>`
+      select (select count(*)::int from subtasks where final_outcome is null) as unfinished, (select count(*)::int from outbox) as unannounced,
+        (select count(*)::int from check_runs where ended_at is null) as unchecked`
+    if (left?.unfinished === 0 && left.unannounced === 0 && left.unchecked === 0) return
     if (performance.now() > deadline) {
       findings.broke(
         'the system comes to rest',
-        `after ${DRAIN_MAX_MS / 1000} s ${left?.unfinished} subtasks have not ended, ${left?.unannounced} events are not in the log`,
+        `after ${DRAIN_MAX_MS / 1000} s ${left?.unfinished} subtasks and ${left?.unchecked} checks have not ended, ${left?.unannounced} events are not in the log`,
       )
       return
     }

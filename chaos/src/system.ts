@@ -12,6 +12,7 @@ import postgres from 'postgres'
 import { prepareClock } from './clock.ts'
 import { startHop } from './database-hop.ts'
 import type { Findings } from './findings.ts'
+import { CHECK_NAMES } from './load/outputs.ts'
 import { Supervised } from './supervised.ts'
 import { createTenants, SERVER_LIMITS, type Tenant } from './tenants.ts'
 
@@ -54,6 +55,8 @@ export interface System {
   tenants: Tenant[]
   /** The project in which keys are revoked. */
   revoking: Tenant
+  /** In this file the programs of checks note their executions. */
+  checkLedger: string
   /** The value of CHAOS_RUN in the environment of every program that the workers of this run start. */
   programMark: string
   /** Ends everything at once and removes it; with `keep`, leaves the folder. */
@@ -114,6 +117,8 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
     const apiPorts: number[] = []
     for (let index = 0; index < apis; index += 1) apiPorts.push(await freePort())
     const programMark = `chaos-${process.pid}`
+    const checkLedger = join(folder, 'checks.jsonl')
+    const check = { argv: [process.execPath, join(PROGRAMS, 'proving.mjs')], env: { CHAOS_RUN: programMark, CHECK_LEDGER: checkLedger }, timeout_seconds: 30 }
     const shared = {
       ...Object.fromEntries(
         Object.entries(inherited).filter(
@@ -135,6 +140,7 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
           ]),
         ),
       ),
+      CHECKS: JSON.stringify(Object.fromEntries(CHECK_NAMES.map((name) => [name, check]))),
       DEFAULT_RUNNER: 'quick',
       SUBTASK_WORKERS: String(SLOTS),
       SUBTASK_LEASE_SECONDS: String(LEASE_SECONDS),
@@ -171,7 +177,7 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
     log(`starting ${apis} APIs and ${workers} workers`)
     for (const each of processes) each.start()
     await Promise.all(processes.map((each) => each.ready()))
-    return { folder, postgres: server, disk, admin, login, apis: apiProcesses, workers: workerProcesses, tenants, revoking, programMark, destroy }
+    return { folder, postgres: server, disk, admin, login, apis: apiProcesses, workers: workerProcesses, tenants, revoking, checkLedger, programMark, destroy }
   } catch (error) {
     await destroy(true)
     throw error

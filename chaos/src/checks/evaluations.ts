@@ -23,7 +23,7 @@ export async function checkEvaluations(evidence: Evidence): Promise<void> {
   )
   const judged = await admin<{ subtask_id: string; recommendation: string; has_criteria: boolean }[]>`
     select e.subtask_id, e.recommendation, exists (select from jsonb_array_elements(e.detail -> 'criteria') c where c ->> 'id' not like 'output:%') as has_criteria
-    from evaluations e join subtasks s on s.id = e.subtask_id where s.runner in ('steered', 'quick', 'external')`
+    from evaluations e join subtasks s on s.id = e.subtask_id where s.runner in ('steered', 'quick', 'external') and not e.is_judged`
   findings.none(
     'what its maker calls poor is to be revised, and without criteria nothing else is',
     judged.length,
@@ -47,7 +47,9 @@ export async function checkEvaluations(evidence: Evidence): Promise<void> {
     admin`select count(*) from subtasks where revision_of is not null`,
     admin`
       select s.id, s.revision_of, s.revision_round, s.max_revisions, before.status, before.revision_round as revision_round_before, e.recommendation
-      from subtasks s left join subtasks before on before.id = s.revision_of left join evaluations e on e.subtask_id = before.id and not e.is_judged
+      from subtasks s left join subtasks before on before.id = s.revision_of left join lateral (
+        select recommendation from evaluations where subtask_id = before.id and (not is_judged or detail -> 'scored' is not null) order by is_judged desc limit 1
+      ) as e on true
       where s.revision_of is not null and (
         before.id is null or before.status <> 'completed' or e.recommendation is distinct from 'request_revision' or s.revision_round <> before.revision_round + 1
         or s.revision_round > s.max_revisions or s.max_revisions <> before.max_revisions or s.task_id is distinct from before.task_id
@@ -56,12 +58,12 @@ export async function checkEvaluations(evidence: Evidence): Promise<void> {
   )
   await checkRows(
     evidence,
-    'the end of a result that was sent back says by which subtask it is revised, and no other end does',
+    'the end of a result that was sent back says by which subtask it is revised, or that its checks decide that, and no other end does',
     admin`select count(*) from subtasks`,
     admin`
       select s.id, s.status, l.data ->> 'revised_by' as announced, later.id as revised_by from subtasks s
       left join subtasks later on later.revision_of = s.id
       left join events l on l.subject_id = s.id and l.type in ('subtask.completed', 'subtask.failed', 'subtask.cancelled')
-      where l.data ->> 'revised_by' is distinct from later.id::text`,
+      where l.data ->> 'revised_by' is distinct from case when l.data ->> 'awaits_checks' = 'true' then null else later.id::text end`,
   )
 }

@@ -16,6 +16,7 @@ import { runHolder } from './holders.ts'
 import { runInboxReader } from './inbox-readers.ts'
 import { runMeddler } from './meddlers.ts'
 import { runOutsideWorker } from './outside-workers.ts'
+import { runProver } from './provers.ts'
 import { runRevoker } from './revokers.ts'
 import { runFrugal, runSpawner } from './spawners.ts'
 
@@ -61,6 +62,7 @@ export function startLoad(system: System, findings: Findings, { seed, rate, minu
     }
     if (tenant.name === FRUGAL.tenant) askers.push(runFrugal(scene, tenant))
     askers.push(runAuthor(scene, tenant, (rate / system.tenants.length) * BRIEFS_SHARE))
+    askers.push(runProver(scene, tenant))
     askers.push(runClockSetter(scene, tenant))
     for (let number = 1; number <= EDITORS; number += 1) askers.push(runEditor(scene, tenant, number))
     for (const name of HOLDERS) {

@@ -25,6 +25,14 @@ export function isPoor(subtaskId: string): boolean {
   return Number.parseInt(subtaskId.slice(-1), 16) < 8
 }
 
+/** Checks of this load. All execute the same program. */
+export const CHECK_NAMES = ['one', 'other'] as const
+
+/** What the program of a check decides: by the id of the check, so that what is stored can be compared with it. */
+export function doesPass(checkRunId: string): boolean {
+  return Number.parseInt(checkRunId.slice(-1), 16) < 10
+}
+
 /** The text of a result's author about the result. */
 export function reflectionOn(subtaskId: string): string {
   const lines = isPoor(subtaskId) ? ['🐛 half of it is missing', '🐛 the other half is wrong'] : ['✅ all of it is there', '✅ none of it is wrong']
