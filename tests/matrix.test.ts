@@ -86,6 +86,8 @@ async function fillOtherProject(): Promise<typeof theirs> {
     updates: { update_id: note.update_id },
     projects: { id: ctx.actor.projectId },
     'api-keys': { id: keyId },
+    // They belong to no project, and this one sees none.
+    workers: { id: UNKNOWN_ID.replace('0000-7000', '0001-7000') },
   }
 }
 

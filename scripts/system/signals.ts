@@ -27,5 +27,7 @@ export function endOnSignals({ stop, kill }: Pick<System, 'stop' | 'kill'>, say:
       void kill().finally(() => process.exit(1))
     }
   }
+  // The processes take it, and would be left behind if it ended this one.
+  process.on('SIGUSR2', () => say('SIGUSR2 changes the level of the log: send it to the API or the worker, whose pids are in their line "ready"'))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
 }

@@ -7,6 +7,7 @@ import type { EventFeed } from './events/feed.ts'
 import type { DocumentCache } from './http/document-cache.ts'
 import type { EndWaiters } from './http/end-waiters.ts'
 import type { Waiters } from './http/waiters.ts'
+import type { ReadinessReport } from './readiness.ts'
 
 /** What routes, tools and hooks need besides the dependencies of use-cases. Composed in `deps.ts`. */
 export interface ApiDeps extends Deps {
@@ -30,8 +31,8 @@ export interface ApiDeps extends Deps {
   isUnavailable(error: unknown): boolean
   /** The error for the caller; `isRead` where the request changes nothing. */
   unavailable(error: unknown, isRead?: boolean): DomainError
-  /** Why this process cannot serve yet, or null when it can. */
-  notReadyReason(): Promise<string | null>
+  /** Whether this process can serve, and which part it lacks if not. */
+  readiness(): Promise<ReadinessReport>
   /** Aborted when the process begins to stop: streams and long polls end then. */
   stopping: AbortSignal
 }

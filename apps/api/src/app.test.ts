@@ -5,6 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi, type TestApi } from './testing/api.ts'
 
 const LOCAL = { host: 'localhost:7300' }
+const OK = { status: 'ok', detail: null }
+const UNKNOWN = { status: 'unknown', detail: null }
+const READY = {
+  status: 'ready',
+  reason: null,
+  parts: { process: OK, database: OK, migrations: OK, writes: OK, queues: OK, relay: OK, partitions: OK },
+}
 
 describe('the app', () => {
   let api: TestApi
@@ -42,7 +49,7 @@ describe('the app', () => {
 
   it('shows health, readiness, metrics and its reference without a key', async () => {
     expect((await api.call('GET', '/healthz')).body).toEqual({ status: 'ok' })
-    expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'ready', reason: null })
+    expect((await api.call('GET', '/readyz')).body).toEqual(READY)
     const { text } = await api.call('GET', '/metrics')
     expect(text).toContain('muster_http_request_duration_seconds')
     expect(text).toContain('muster_api_process_cpu_seconds_total')
@@ -145,7 +152,19 @@ describe('a server whose database is away', () => {
       expect(answer.headers['retry-after']).toBe('1')
       expect(answer.body).toMatchObject({ code: 'unavailable', retryable: true })
     }
-    expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'not_ready', reason: 'The database is not reachable at the moment.' })
+    const reason = 'The database is not reachable at the moment.'
+    expect((await api.call('GET', '/readyz')).body).toMatchObject({
+      status: 'not_ready',
+      reason,
+      parts: {
+        process: { status: 'failed' },
+        database: { status: 'failed', detail: reason },
+        migrations: UNKNOWN,
+        writes: UNKNOWN,
+        queues: UNKNOWN,
+        relay: UNKNOWN,
+      },
+    })
     expect((await api.call('GET', '/healthz')).status).toBe(200)
     await api.close()
   })
@@ -155,7 +174,7 @@ describe('a server on another schema than its own', () => {
   const readinessAfter = async (change: string) => {
     const database = await testDatabase()
     const api = await startApi(database, { AUTH: 'open' })
-    expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'ready', reason: null })
+    expect((await api.call('GET', '/readyz')).body).toEqual(READY)
     const admin = postgres(database.adminUrl, { max: 1 })
     await admin.unsafe(change)
     await admin.end()
@@ -165,14 +184,45 @@ describe('a server on another schema than its own', () => {
   }
 
   it('503: is not ready on one of which a migration is missing', async () => {
-    const answer = await readinessAfter(`delete from muster_migrations.applied where name = '0001_security_and_functions'`)
-    expect(answer.status).toBe(503)
-    expect(answer.body).toEqual({ status: 'not_ready', reason: expect.stringContaining('npm run migrate') })
+    const { status, body } = await readinessAfter(`delete from muster_migrations.applied where name = '0001_security_and_functions'`)
+    expect(status).toBe(503)
+    expect(body).toMatchObject({
+      status: 'not_ready',
+      reason: expect.stringContaining('npm run migrate'),
+      parts: { process: OK, database: OK, migrations: { status: 'failed', detail: body.reason }, writes: UNKNOWN },
+    })
+  })
+
+  it('503: is not ready on one without the queue of a runner', async () => {
+    const { status, body } = await readinessAfter(`delete from pgboss.queue where name = 'judge'`)
+    expect(status).toBe(503)
+    expect(body).toMatchObject({ parts: { migrations: OK, writes: OK, queues: { status: 'failed', detail: body.reason } } })
+    expect(body.reason).toContain('lacks the queues judge')
   })
 
   it('200: stays ready when a newer version migrates it, as in a rolling update', async () => {
     const answer = await readinessAfter(`insert into muster_migrations.applied (name) values ('9999_from_the_future')`)
-    expect(answer.body).toEqual({ status: 'ready', reason: null })
+    expect(answer.body).toEqual(READY)
+  })
+
+  it('200: says that the relay lags, and goes on serving', async () => {
+    const lagging = `
+      revoke execute on function muster_relay(integer) from public;
+      alter table outbox disable row level security;
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
+      values ('00000000-0000-0000-0000-000000000001', 'subtask.progress', 'subtask', gen_random_uuid(), '{}', 'system', 's', now() - interval '90 seconds')`
+    const { status, body } = await readinessAfter(lagging)
+    expect([status, body.status, body.reason]).toEqual([200, 'ready', null])
+    expect(body.parts).toMatchObject({ relay: { status: 'degraded', detail: expect.stringMatching(/^The oldest event has waited for 9\d s/) }, partitions: OK })
+  })
+
+  it('200: says that no partition is made ahead', async () => {
+    const missing = `
+      delete from muster_system.partitions where parent = 'events' and from_key > 0;
+      select setval('muster_system.event_seq', (select max(to_key) from muster_system.partitions where parent = 'events') - 10)`
+    const { status, body } = await readinessAfter(missing)
+    expect([status, body.status]).toEqual([200, 'ready'])
+    expect(body.parts).toMatchObject({ relay: OK, partitions: { status: 'degraded', detail: expect.stringContaining('partitions of the event log end') } })
   })
 })
 

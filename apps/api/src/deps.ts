@@ -1,5 +1,6 @@
 import { connect, isDatabaseUnavailable, isMissingQueue, missingFromDatabase, unavailable, whenUsable } from '@muster/db'
-import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, findMissingQueues, type ProcessContext } from '@muster/jobs'
 import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
 import { type Deps, findEndedTokens, type Log, WriteWatch } from '@muster/usecases'
 import { v7 } from 'uuid'
@@ -29,7 +30,7 @@ export interface RunningDeps extends ApiDeps {
   waiters: Demand
   /** Runs `work` once the database is usable; see `whenUsable` of the database package. */
   whenUsable(work: () => Promise<void>): Promise<void>
-  /** The start is complete: `notReadyReason` no longer says that it is not. */
+  /** The start is complete: `readiness` no longer says that it is not. */
   markStarted(): void
   close(): Promise<void>
 }
@@ -58,7 +59,19 @@ export function createDeps({ settings, environment, log, stopping }: Omit<Proces
   const followers = createDemand(LINGER_MS)
   const claimers = createDemand(LINGER_MS)
   const waiters = createDemand(LINGER_MS)
-  const readiness = createReadiness(deps, () => missingFromDatabase(db))
+  const runners = remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS)
+  const readiness = createReadiness(
+    { ...deps, stopping },
+    {
+      findMissingMigrations: () => missingFromDatabase(db),
+      findMissingQueues: () =>
+        findMissingQueues(
+          boss,
+          DEFAULT_PROJECT_ID,
+          runners().map(({ name }) => name),
+        ),
+    },
+  )
   return {
     ...deps,
     boss,
@@ -70,12 +83,12 @@ export function createDeps({ settings, environment, log, stopping }: Omit<Proces
     subtaskDocuments: new DocumentCache(),
     runWaiters: createWaiters(claimers),
     credentialWatch: createCredentialWatch((tokens) => findEndedTokens(deps, tokens), log),
-    runners: remember(() => describeRunners(settings, { environment }).items, RUNNERS_REMEMBERED_MS),
+    runners,
     findLocalCaller,
     missingForJudge: (model) => missingForJudge(settings, model),
     isUnavailable: (error) => isDatabaseUnavailable(error) || isMissingQueue(error),
     unavailable,
-    notReadyReason: readiness.reason,
+    readiness: readiness.report,
     markStarted: readiness.markStarted,
     stopping,
     whenUsable: (work) => whenUsable(url, { signal: stopping, log }, work),

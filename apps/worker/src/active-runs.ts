@@ -51,6 +51,11 @@ export class ActiveRuns {
     await Promise.allSettled(this.#ending)
   }
 
+  /** Resolves when nothing runs any more and every end is stored. */
+  async allEnded(): Promise<void> {
+    while (this.#ending.size > 0) await Promise.allSettled(this.#ending)
+  }
+
   /** Releases what this worker has claimed without receiving the answer. It would wait for its lease to lapse. */
   async releaseUnknown(): Promise<void> {
     const held = await listHeldRuns(this.#deps, this.#deps.workerId)

@@ -1,7 +1,10 @@
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { VERSION } from '@muster/domain'
 import { type Loop, startLoop } from '@muster/jobs'
 import { beatWorker, holdWorkerLock, isDatabaseUnavailable, removeWorker } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
+import type { Draining } from './draining.ts'
 
 const BEAT_MS = 500
 /** A connection may be lost at the moment of signing off; a new one is available at once. */
@@ -11,16 +14,26 @@ export const COULD_NOT_SIGN_OFF = 'could not sign this worker off; its row is re
 
 /**
  * Shows that this worker is alive: a row with the time of its last heartbeat, and a session lock that the database drops when the connection
- * breaks, so that other processes notice within about a second that it is gone.
+ * breaks, so that other processes notice within about a second that it is gone. The answer to a heartbeat says whether the worker shall drain.
+ *
+ * @param draining once it exists: a worker registers before it can take work
  */
-export async function startPresence(deps: WorkerDeps): Promise<{ stop(): Promise<void> }> {
+export async function startPresence(
+  deps: WorkerDeps,
+  draining: () => Pick<Draining, 'isDone' | 'begin'> | undefined = () => undefined,
+): Promise<{ stop(): Promise<void> }> {
+  const self = {
+    id: deps.workerId,
+    runners: [...deps.runners.keys()],
+    capacity: deps.settings.SUBTASK_WORKERS,
+    version: VERSION,
+    host: hostname(),
+    pid: process.pid,
+  }
   let heldBy: number | null = null
   const beat = async () => {
-    const { lockKey, backendPid } = await beatWorker(deps.presence.sql, {
-      id: deps.workerId,
-      runners: [...deps.runners.keys()],
-      capacity: deps.settings.SUBTASK_WORKERS,
-    })
+    const { lockKey, backendPid, drain } = await beatWorker(deps.presence.sql, self, draining()?.isDone ?? false)
+    if (drain !== null) draining()?.begin(drain)
     // A new backend means a new connection, and the lock went with the old one.
     if (backendPid !== heldBy) heldBy = (await holdWorkerLock(deps.presence.sql, lockKey)) ? backendPid : null
     return undefined

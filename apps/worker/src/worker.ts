@@ -5,6 +5,7 @@ import { ActiveRuns } from './active-runs.ts'
 import { type Checking, startChecking } from './checking.ts'
 import { startClaiming } from './claiming.ts'
 import type { WorkerDeps } from './deps.ts'
+import { Draining } from './draining.ts'
 import { type Judging, startJudging } from './judging.ts'
 import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
@@ -51,12 +52,14 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     ...channels.map((channel) => notifier.listen(channel, (payloads) => loops?.[WOKEN_BY[channel]].wake(payloads))),
   ])
   started.defer(async () => void (await Promise.allSettled(listening.map((stopListening) => stopListening()))))
-  const presence = await startPresence(deps)
+  let draining: Draining | undefined
+  const presence = await startPresence(deps, () => draining)
   started.defer(() => presence.stop().catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF)))
 
   const giveUp = new AbortController()
   const runs = new ActiveRuns(deps, new Settler(deps, giveUp.signal))
   loops = startLoops(deps, runs, pace)
+  draining = new Draining(deps, runs, loops)
   started.defer(() => stopLoops(deps, runs, loops, giveUp))
   const running = started.move()
   return { stop: () => running.disposeAsync() }

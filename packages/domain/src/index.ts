@@ -44,6 +44,7 @@ export {
   unstorableJsonReason,
   unstorableReason,
 } from './core/text.ts'
+export { VERSION } from './core/version.ts'
 export { type Agreement, cohensKappa, KAPPA_CASES_MIN, NO_KAPPA_REASONS, type NoKappaReason } from './evaluations/agreement.ts'
 export {
   completionText,
@@ -339,3 +340,4 @@ export {
   type UsagePart,
   type UsageTotals,
 } from './usage/usage-report.ts'
+export { DRAIN_MODES, type DrainMode, isOperator, WORKER_STATES, type WorkerState, workerState } from './workers/worker.ts'

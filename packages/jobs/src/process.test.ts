@@ -47,6 +47,22 @@ describe('a process', () => {
     expect(exitCode).toBe(0)
   })
 
+  it('changes the level of its log on SIGUSR2: from info to warn, debug, and info again', async () => {
+    const start = `
+      for (const _ of [1, 2, 3]) {
+        const taken = new Promise((resolve) => process.once('SIGUSR2', resolve))
+        process.kill(process.pid, 'SIGUSR2')
+        await taken
+        log.debug('hidden by ' + log.level)
+      }
+      return {}`
+    const { lines, exitCode } = await run(start, { stops: true })
+    const changed = lines.filter(({ msg }) => msg === 'changed the level of the log')
+    expect(changed).toMatchObject([{ log_level: 'warn', configured: 'info' }, { log_level: 'debug' }, { log_level: 'info' }])
+    expect(lines.map(({ msg }) => msg).filter((msg) => msg.startsWith('hidden'))).toEqual(['hidden by debug'])
+    expect(exitCode).toBe(0)
+  })
+
   it('is not ready when it is stopped during its start', async () => {
     const { exitCode, messages } = await run(`process.kill(process.pid, 'SIGTERM'); await new Promise((resolve) => (stopping.onabort = resolve)); return {}`)
     expect(messages).toEqual(['stopping', 'stopped'])

@@ -23,6 +23,7 @@ export interface ProcessContext {
 /**
  * Runs the API or a worker, from its settings to its exit. When `start` resolves, its fields go into the log line `ready`. SIGTERM closes what was
  * started: exit code 0. So does an error that is handled nowhere, with exit code 1. After SHUTDOWN_GRACE_SECONDS the process exits with 1 in any case.
+ * SIGUSR2 changes the level of the log, until the process ends.
  */
 export async function runProcess(
   name: 'api' | 'worker',
@@ -46,6 +47,7 @@ export async function runProcess(
     }, settings.SHUTDOWN_GRACE_SECONDS * 1_000)
     stopping.abort()
   }
+  process.on('SIGUSR2', () => changeLevel(log, settings.LOG_LEVEL))
   for (const signal of SIGNALS) process.on(signal, () => stop(signal))
   process.on('uncaughtException', (error) => {
     exitCode = 1
@@ -56,7 +58,7 @@ export async function runProcess(
   try {
     const fields = await start({ settings, environment, log, stopping: stopping.signal, started })
     if (!stopping.signal.aborted) {
-      log.info(fields, 'ready')
+      log.info({ ...fields, pid: process.pid }, 'ready')
       await once(stopping.signal, 'abort')
     }
   } catch (error) {
@@ -77,6 +79,15 @@ export async function runProcess(
   await Promise.race([once(output, 'close').catch(() => undefined), sleep(LAST_LINES_MS)])
   // Everything is closed. A socket of the driver that still tries to reach a database must not hold the process.
   process.exit(exitCode)
+}
+
+/** Debug shows requests and claims, warn leaves out all that is usual. */
+const LEVELS = ['debug', 'info', 'warn']
+
+/** The next level, and after the last one the first. The line that says so is written whatever the level is, as one that a filter lets through. */
+function changeLevel(log: Logger, configured: string): void {
+  log.level = LEVELS[(LEVELS.indexOf(log.level) + 1) % LEVELS.length] as string
+  log.warn({ log_level: log.level, configured }, 'changed the level of the log')
 }
 
 function readSettings(environment: ProcessContext['environment']): ProcessSettings {

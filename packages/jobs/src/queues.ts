@@ -68,3 +68,10 @@ export async function installQueues(adminUrl: string): Promise<void> {
 export async function ensureRunQueues(boss: PgBoss, projectId: string, runners: readonly string[]): Promise<void> {
   for (const runner of runners) await boss.createQueue(runQueue(runner, projectId), RUN_QUEUE_OPTIONS)
 }
+
+/** The queues of these runners for a project, and that of judgements, as far as they do not exist. */
+export async function findMissingQueues(boss: PgBoss, projectId: string, runners: readonly string[]): Promise<string[]> {
+  const needed = [...runners.map((runner) => runQueue(runner, projectId)), JUDGE_QUEUE]
+  const found = new Set((await boss.getQueues(needed)).map(({ name }) => name))
+  return needed.filter((name) => !found.has(name))
+}

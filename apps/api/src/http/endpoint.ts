@@ -42,6 +42,7 @@ export const TAGS = [
   'Sessions',
   'Events',
   'Runners',
+  'Workers',
   'Projects',
   'API keys',
   'Operations',

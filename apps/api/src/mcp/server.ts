@@ -1,5 +1,5 @@
 import { type AuthInfo, createMcpHandler, type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import { SESSION_ARGUMENT } from '@muster/domain'
+import { SESSION_ARGUMENT, VERSION } from '@muster/domain'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
@@ -51,7 +51,7 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
   // Clients of the older era would wait on a GET stream of their session, and there are no sessions.
   const resources = era === 'modern' ? { subscribe: true, listChanged: true } : {}
   const server = new Server(
-    { name: 'muster', title: 'Muster', version: '0.1.0' },
+    { name: 'muster', title: 'Muster', version: VERSION },
     { capabilities: { tools: {}, resources, prompts: {}, completions: {} }, instructions: INSTRUCTIONS },
   )
   const answering = <T>(work: () => T | Promise<T>) =>

@@ -1,4 +1,4 @@
-import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
+import { DomainError, ERROR_CODES, type ErrorCode, VERSION } from '@muster/domain'
 import { type AnswerDescription, type Endpoint, TAGS } from '../http/endpoint.ts'
 import { HTTP_ERRORS, problemSchema, toProblem } from '../http/errors.ts'
 import { FILES_TYPES } from '../http/files-body.ts'
@@ -20,9 +20,10 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Sessions: 'Inbox, injections and messages of an agent session.',
   Events: 'The append-only log of what happened.',
   Runners: 'The programs and models that execute subtasks.',
+  Workers: 'The processes that run subtasks, and how to take one out of service.',
   Projects: 'The tenant and its limits.',
   'API keys': 'Credentials that open a project.',
-  Operations: 'Health and metrics.',
+  Operations: 'Health, readiness and metrics.',
 }
 
 const DESCRIPTION = [
@@ -44,7 +45,7 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
     openapi: '3.1.0',
     info: {
       title: 'Muster',
-      version: '0.1.0',
+      version: VERSION,
       summary: 'The control plane for sub-agents.',
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { testDatabase } from '@muster/testing'
+import { beatWorker } from '@muster/usecases'
 import { zipSync } from 'fflate'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -125,6 +126,11 @@ const arrange: Record<string, () => Promise<Ready>> = {
   importSubagents: async () => ({
     raw: { type: 'application/zip', bytes: Buffer.from(zipSync({ 'imported.md': Buffer.from('---\ndescription: Counts files.\n---\n\nCount them.') })) },
   }),
+  drainWorker: async () => {
+    const id = randomUUID()
+    await beatWorker(api.deps.dispatchDb.sql, { id, runners: ['own'], capacity: 1, version: '1', host: 'h', pid: 1 }, false)
+    return { path: { id } }
+  },
   recordTsgFeedback: guide,
   createEvaluation: async () => ({ body: { task_id: null, judge: false } }),
   learnFact: async () => ({ body: { source_subtask_id: null } }),

@@ -101,6 +101,8 @@ import { unlinkTsgEndpoint } from './tasks/unlink-tsg.ts'
 import { validateTaskEndpoint } from './tasks/validate.ts'
 import { exportTrainingEndpoint } from './training/export.ts'
 import { getUsageEndpoint } from './usage/get.ts'
+import { drainWorkerEndpoint } from './workers/drain.ts'
+import { listWorkersEndpoint } from './workers/list.ts'
 
 /** Every endpoint of the API, in the order in which one would explain them. The reference keeps this order. */
 export const endpoints = (metrics: Registry): Endpoint[] => [
@@ -211,6 +213,9 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   streamEventsEndpoint,
 
   listRunnersEndpoint,
+
+  listWorkersEndpoint,
+  drainWorkerEndpoint,
 
   getProjectEndpoint,
   updateProjectEndpoint,

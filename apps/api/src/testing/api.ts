@@ -78,7 +78,7 @@ export async function startApi(
   const background = createBackground(deps)
   const app = await buildApp(deps)
   const begun = background.start().catch((error: Error) => errors.push(`fatal: ${error.message}`))
-  while (awaitReady && (await deps.notReadyReason()) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (awaitReady && (await deps.readiness()).reason !== null) await new Promise((resolve) => setTimeout(resolve, 5))
   const ctx: Ctx = { ...deps, actor: openActor() }
   return {
     app,

@@ -1544,6 +1544,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workers
+         * @description The worker processes of this installation, the latest first. One that ended in order is no longer listed; one that died stays for a day as `lost`. Outside workers are not listed: they show themselves by the subtasks that they hold. Workers serve all projects, so the key has to be one of the default project. Needs the scope `admin`.
+         */
+        get: operations["listWorkers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workers/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain a worker
+         * @description Asks a worker to take no more work. It obeys with its next heartbeat, within half a second: it finishes or releases its runs, gives its judgements and checks back, and then shows `drained` in `GET /workers`. The process stays until it is stopped. It never takes work again; a process that is started in its place is another worker. Repeating the call changes nothing, but `release` after `finish` releases what still runs. The key has to be one of the default project. Needs the scope `admin`.
+         */
+        post: operations["drainWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{id}": {
         parameters: {
             query?: never;
@@ -1641,7 +1681,7 @@ export interface paths {
         };
         /**
          * Check that the process can serve requests
-         * @description Ready if the database is reachable, has exactly the migrations of this version, and accepts a write that needs disk space. Needs no key.
+         * @description Ready if the process has started, and the database is reachable, has the migrations of this version and the queues of its runners, and accepts a write that needs disk space. A relay that lags and missing partitions are reported as `degraded`: taking the process out of service would not help. Needs no key.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -2239,6 +2279,19 @@ export interface components {
             /** @enum {string} */
             op: "keep" | "add" | "remove";
             text: string;
+        };
+        Drain: {
+            worker_id: string;
+            /**
+             * @description `finish` lets its runs end, `release` gives them back, so that other workers run them again.
+             * @enum {string}
+             */
+            runs: "finish" | "release";
+            /**
+             * Format: date-time
+             * @description When the worker was asked first.
+             */
+            requested_at: string;
         };
         /**
          * @description strict: a constraint counts as a criterion. advisory: it only warns.
@@ -2849,6 +2902,13 @@ export interface components {
             session_id?: string | null;
             /** @description The revision that the assignee works from, if the block names none. */
             revision?: number | null;
+        };
+        NewDrain: {
+            /**
+             * @description `finish` lets its runs end, `release` gives them back, so that other workers run them again. Default: finish.
+             * @enum {string}
+             */
+            runs?: "finish" | "release";
         };
         NewEvaluation: {
             /** @description The text to evaluate. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
@@ -3521,6 +3581,25 @@ export interface components {
             status: components["schemas"]["ReadinessStatus"];
             /** @description What is missing; null if ready. */
             reason: string | null;
+            /** @description Each part that serving rests on. All of them are always there. */
+            parts: {
+                process: components["schemas"]["ReadinessPart"];
+                database: components["schemas"]["ReadinessPart"];
+                migrations: components["schemas"]["ReadinessPart"];
+                writes: components["schemas"]["ReadinessPart"];
+                queues: components["schemas"]["ReadinessPart"];
+                relay: components["schemas"]["ReadinessPart"];
+                partitions: components["schemas"]["ReadinessPart"];
+            };
+        };
+        ReadinessPart: {
+            /**
+             * @description `failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before this one was looked at.
+             * @enum {string}
+             */
+            status: "ok" | "degraded" | "failed" | "unknown";
+            /** @description What is wrong and what to do; null if nothing is known to be. */
+            detail: string | null;
         };
         /** @enum {string} */
         ReadinessStatus: "ready" | "not_ready";
@@ -4946,6 +5025,55 @@ export interface components {
             /** @description The update as text for the agent: a header, and the content in a block. */
             text: string;
         };
+        Worker: {
+            id: string;
+            /** @description `draining` takes no new work, `drained` holds none any more; `lost` has shown no sign of life for five seconds, and its work is taken by others. */
+            state: components["schemas"]["WorkerState"];
+            /** @description Version of Muster that it runs; null, as host and pid, where that does not say. */
+            version: string | null;
+            host: string | null;
+            pid: number | null;
+            runners: string[];
+            /** @description How many runs it takes at once. */
+            capacity: number;
+            /** @description How many subtasks it runs now, of all projects. */
+            running: number;
+            /**
+             * Format: date-time
+             * @description When it registered.
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description Its last sign of life. A live worker gives two a second.
+             */
+            heartbeat_at: string;
+            /** @description Null while it takes work. */
+            drain: {
+                /**
+                 * @description `finish` lets its runs end, `release` gives them back, so that other workers run them again.
+                 * @enum {string}
+                 */
+                runs: "finish" | "release";
+                /**
+                 * Format: date-time
+                 * @description When it was asked first.
+                 */
+                requested_at: string;
+                /**
+                 * Format: date-time
+                 * @description When it held no work any more.
+                 */
+                drained_at: string | null;
+            } | null;
+        };
+        WorkerList: {
+            items: components["schemas"]["Worker"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @enum {string} */
+        WorkerState: "active" | "draining" | "drained" | "lost";
     };
     responses: {
         /**
@@ -5457,6 +5585,7 @@ export type CriterionVerdict = components['schemas']['CriterionVerdict'];
 export type Decision = components['schemas']['Decision'];
 export type Delivery = components['schemas']['Delivery'];
 export type DiffPart = components['schemas']['DiffPart'];
+export type Drain = components['schemas']['Drain'];
 export type EnforcementLevel = components['schemas']['EnforcementLevel'];
 export type Episode = components['schemas']['Episode'];
 export type ErrorCode = components['schemas']['ErrorCode'];
@@ -5504,6 +5633,7 @@ export type NewAnswer = components['schemas']['NewAnswer'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewBudget = components['schemas']['NewBudget'];
 export type NewCheckIn = components['schemas']['NewCheckIn'];
+export type NewDrain = components['schemas']['NewDrain'];
 export type NewEvaluation = components['schemas']['NewEvaluation'];
 export type NewFact = components['schemas']['NewFact'];
 export type NewMessage = components['schemas']['NewMessage'];
@@ -5535,6 +5665,7 @@ export type QuestionList = components['schemas']['QuestionList'];
 export type QuestionOption = components['schemas']['QuestionOption'];
 export type QuestionStatus = components['schemas']['QuestionStatus'];
 export type Readiness = components['schemas']['Readiness'];
+export type ReadinessPart = components['schemas']['ReadinessPart'];
 export type ReadinessStatus = components['schemas']['ReadinessStatus'];
 export type Reason = components['schemas']['Reason'];
 export type Recommendation = components['schemas']['Recommendation'];
@@ -5622,6 +5753,9 @@ export type Verdict = components['schemas']['Verdict'];
 export type VerdictCounts = components['schemas']['VerdictCounts'];
 export type WaitRequest = components['schemas']['WaitRequest'];
 export type WordedUpdate = components['schemas']['WordedUpdate'];
+export type Worker = components['schemas']['Worker'];
+export type WorkerList = components['schemas']['WorkerList'];
+export type WorkerState = components['schemas']['WorkerState'];
 export type ResponseConflictOrInvalidTransitionOrRequestInProgress = components['responses']['ConflictOrInvalidTransitionOrRequestInProgress'];
 export type ResponseConflictOrRequestInProgress = components['responses']['ConflictOrRequestInProgress'];
 export type ResponseCursorPruned = components['responses']['CursorPruned'];
@@ -9502,6 +9636,83 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listWorkers: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of workers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerList"];
+                };
+            };
+            400: components["responses"]["ValidationFailedOrCursorInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    drainWorker: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the worker. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewDrain"];
+            };
+        };
+        responses: {
+            /** @description The worker will drain. */
+            202: {
+                headers: {
+                    /** @description true when this is the stored answer to an earlier request. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Drain"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RequestInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getProject: {
         parameters: {
             query?: never;
@@ -9853,6 +10064,8 @@ export const OPERATIONS = {
   claudeCodeHook: 'POST /hooks/claude-code',
   streamEvents: 'GET /events',
   listRunners: 'GET /runners',
+  listWorkers: 'GET /workers',
+  drainWorker: 'POST /workers/{id}/drain',
   getProject: 'GET /projects/{id}',
   updateProject: 'PATCH /projects/{id}',
   listApiKeys: 'GET /api-keys',

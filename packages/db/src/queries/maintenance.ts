@@ -32,3 +32,10 @@ export async function partitionState(tx: Pick<Tx, 'sql'>): Promise<PartitionStat
   if (row === undefined) throw new Error('muster_partition_state() returned no row')
   return row
 }
+
+/** How long the oldest event has waited for the relay, in milliseconds; 0 where none waits. */
+export async function relayLagMs({ sql }: Pick<Tx, 'sql'>): Promise<number> {
+  const [row] = await sql<{ lag_ms: number }[]>`
+    select round(extract(epoch from (select muster_now()) - at) * 1000)::bigint as lag_ms from outbox order by id limit 1`
+  return Math.max(0, row?.lag_ms ?? 0)
+}

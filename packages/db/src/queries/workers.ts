@@ -1,22 +1,111 @@
 // SQL: every worker shows its presence with these statements, and the reaper finds lost attempts of all projects with one.
+
+import type { DrainMode } from '@muster/domain'
 import type { Database, Tx } from '../client.ts'
 import type { AttemptRef } from './subtasks/settle.ts'
 
 /** Not the class of the singleton locks (7300): a worker's number must never be the relay's. */
 const LOCK_CLASS = 7301
 
+/** What a worker says of itself. */
+export interface WorkerSelf {
+  id: string
+  runners: readonly string[]
+  capacity: number
+  version: string
+  host: string
+  pid: number
+}
+
 /**
- * Registers a worker, or renews its presence. `lockKey` names the session lock that it holds while its connection, that of `backendPid`, lives.
+ * Registers a worker, or renews its presence, and reads whether it shall drain. `lockKey` names the session lock that it holds while its connection,
+ * that of `backendPid`, lives.
  */
 export async function beat(
   sql: Database['sql'],
-  worker: { id: string; runners: readonly string[]; capacity: number },
-): Promise<{ lockKey: number; backendPid: number }> {
-  const [row] = await sql<{ lock_key: number; backend_pid: number }[]>`
-    insert into muster_system.workers (id, runners, slots) values (${worker.id}, ${worker.runners as string[]}, ${worker.capacity})
-    on conflict (id) do update set seen_at = muster_now()
-    returning lock_key, pg_backend_pid() as backend_pid`
-  return { lockKey: row?.lock_key as number, backendPid: row?.backend_pid as number }
+  worker: WorkerSelf,
+  isDrained: boolean,
+): Promise<{ lockKey: number; backendPid: number; drain: DrainMode | null }> {
+  const [row] = await sql<{ lock_key: number; backend_pid: number; drain: DrainMode | null }[]>`
+    insert into muster_system.workers (id, runners, slots, version, host, pid)
+    values (${worker.id}, ${worker.runners as string[]}, ${worker.capacity}, ${worker.version}, ${worker.host}, ${worker.pid})
+    on conflict (id) do update set seen_at = muster_now(), drained_at = case when ${isDrained} then coalesce(workers.drained_at, muster_now()) end
+    returning lock_key, pg_backend_pid() as backend_pid, drain`
+  return { lockKey: row?.lock_key as number, backendPid: row?.backend_pid as number, drain: row?.drain ?? null }
+}
+
+/** A worker as others see it. Version, host and pid are null where it is of an earlier version. */
+export interface WorkerRow {
+  id: string
+  version: string | null
+  host: string | null
+  pid: number | null
+  runners: string[]
+  capacity: number
+  /** Subtasks that it runs, of all projects. */
+  running: number
+  startedAt: Date
+  seenAt: Date
+  /** Time since its last heartbeat, in milliseconds. */
+  silentMs: number
+  drain: DrainMode | null
+  drainRequestedAt: Date | null
+  drainedAt: Date | null
+}
+
+/** The latest first. */
+export async function listWorkers({ sql }: Pick<Tx, 'sql'>, beforeId: string | undefined, limit: number): Promise<WorkerRow[]> {
+  const rows = await sql<
+    {
+      id: string
+      version: string | null
+      host: string | null
+      pid: number | null
+      runners: string[]
+      capacity: number
+      running: number
+      started_at: string
+      seen_at: string
+      silent_ms: number
+      drain: DrainMode | null
+      drain_requested_at: string | null
+      drained_at: string | null
+    }[]
+  >`
+    with running as materialized (select worker_id, count(*)::int as count from subtasks where status = 'running' group by worker_id)
+    select w.id, w.version, w.host, w.pid, w.runners, w.slots as capacity, coalesce(running.count, 0) as running, w.started_at, w.seen_at,
+      round(extract(epoch from (select muster_now()) - w.seen_at) * 1000)::bigint as silent_ms, w.drain, w.drain_requested_at, w.drained_at
+    from muster_system.workers w left join running on running.worker_id = w.id
+    where ${beforeId ?? null}::text is null or w.id < ${beforeId ?? null}
+    order by w.id desc limit ${limit}`
+  return rows.map((row) => ({
+    id: row.id,
+    version: row.version,
+    host: row.host,
+    pid: row.pid,
+    runners: row.runners,
+    capacity: row.capacity,
+    running: row.running,
+    startedAt: new Date(row.started_at),
+    seenAt: new Date(row.seen_at),
+    silentMs: Math.max(0, row.silent_ms),
+    drain: row.drain,
+    drainRequestedAt: timeOrNull(row.drain_requested_at),
+    drainedAt: timeOrNull(row.drained_at),
+  }))
+}
+
+const timeOrNull = (at: string | null): Date | null => (at === null ? null : new Date(at))
+
+/**
+ * Asks a worker to drain. A worker that was asked to release its runs is not asked to finish them any more. Null where there is no such worker.
+ */
+export async function requestDrain({ sql }: Pick<Tx, 'sql'>, id: string, mode: DrainMode): Promise<{ drain: DrainMode; requestedAt: Date } | null> {
+  const [row] = await sql<{ drain: DrainMode; drain_requested_at: string }[]>`
+    update muster_system.workers
+    set drain = case when drain = 'release' then drain else ${mode} end, drain_requested_at = coalesce(drain_requested_at, muster_now())
+    where id = ${id} returning drain, drain_requested_at`
+  return row === undefined ? null : { drain: row.drain, requestedAt: new Date(row.drain_requested_at) }
 }
 
 /** Takes the session lock that proves a worker's connection alive. A reserved connection holds it as long as it lives. */

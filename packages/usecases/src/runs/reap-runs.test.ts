@@ -141,7 +141,7 @@ describe('a lost subtask that cannot be written', () => {
 async function registeredWorker() {
   const id = newName()
   const connection = await harness.deps.dispatchDb.sql.reserve()
-  const beat = () => beatWorker(connection, { id, runners: ['own'], capacity: 2 })
+  const beat = () => beatWorker(connection, { id, runners: ['own'], capacity: 2, version: '1', host: 'h', pid: 1 }, false)
   const { lockKey } = await beat()
   expect(await holdWorkerLock(connection, lockKey)).toBe(true)
   return {

@@ -1,4 +1,5 @@
-import { type AttemptRef, checkpoints, steps, transaction, workers } from '@muster/db'
+import { type AttemptRef, checkpoints, steps, transaction, type WorkerSelf, workers } from '@muster/db'
+import type { DrainMode } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 
@@ -14,14 +15,15 @@ export interface RunSignal {
 }
 
 /**
- * Reports that a worker is alive, and holds the session lock that proves its connection is. Call it every half second on the same
- * reserved connection; after a reconnect it takes the lock again.
+ * Reports that a worker is alive, holds the session lock that proves its connection is, and reads whether it shall drain. Call it every half second
+ * on the same reserved connection; after a reconnect it takes the lock again.
  */
 export async function beatWorker(
   connection: Deps['dispatchDb']['sql'],
-  worker: { id: string; runners: readonly string[]; capacity: number },
-): Promise<{ lockKey: number; backendPid: number }> {
-  return await workers.beat(connection, worker)
+  worker: WorkerSelf,
+  isDrained: boolean,
+): Promise<{ lockKey: number; backendPid: number; drain: DrainMode | null }> {
+  return await workers.beat(connection, worker, isDrained)
 }
 
 export async function holdWorkerLock(connection: Deps['dispatchDb']['sql'], lockKey: number): Promise<boolean> {
