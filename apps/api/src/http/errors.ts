@@ -1,8 +1,6 @@
-import { DomainError, ERROR_CODES, type ErrorCode, PROBLEMS_SHOWN } from '@muster/domain'
+import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
-import { component } from './schemas.ts'
 
 /** How HTTP answers each error, in addition to `ERROR_CODES`. A new code does not compile until it has an entry here. */
 interface HttpError {
@@ -150,37 +148,3 @@ function errorDocsUrl(deps: Pick<ApiDeps, 'settings'>, request: FastifyRequest):
 export function noSuchPath(method: string, path: string): DomainError {
   return new DomainError('not_found', `There is nothing at ${method} ${path}. /docs lists the methods of each path.`)
 }
-
-const errorCodeSchema = component(
-  'ErrorCode',
-  z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]).describe('What to decide by; each has its section in the error reference.'),
-)
-
-const fieldProblemSchema = component(
-  'FieldProblem',
-  z.object({
-    pointer: z.string().describe('JSON pointer into the body, `?name` for a query parameter, `{name}` for a path parameter, `name:` for a header.'),
-    field: z.string(),
-    reason: z.string(),
-    value: z.unknown().optional().describe('What was sent, cut to 100 characters.'),
-    line: z.int().optional().describe('Of a text of lines, from 1.'),
-  }),
-)
-
-export const problemSchema = component(
-  'Problem',
-  z
-    .looseObject({
-      type: z.string().describe('URL of the page about this code.'),
-      title: z.string(),
-      status: z.int(),
-      detail: z.string().describe('What went wrong and what to do, for people.'),
-      instance: z.string().describe('Path of the request.'),
-      code: errorCodeSchema,
-      request_id: z.string().describe('Quote it when you report a problem: it is in the log of the server.'),
-      retryable: z.boolean().describe('Whether the same request may succeed later without being changed.'),
-      errors: z.array(fieldProblemSchema).max(PROBLEMS_SHOWN).optional().describe('The problems of the input, the first 50 of them.'),
-      errors_omitted: z.int().optional().describe('How many more problems there are than `errors` has.'),
-    })
-    .describe('RFC 9457 problem details.'),
-)

@@ -105,6 +105,22 @@ export function requestComponent<Schema extends z.ZodType>(id: string, schema: S
   return add(schema, { id, io: 'input', ...(example === undefined ? {} : { example }) })
 }
 
+/** Who or what: an author, a sender, an actor, a subject. Describe which of them where it is used. */
+export const referenceSchema = component(
+  'Reference',
+  z
+    .object({
+      kind: z.string().describe('Such as `key`, `open`, `session`, `subtask`, `task`, `worker` or `muster`. There may be more kinds later.'),
+      id: z.string(),
+      name: z
+        .string()
+        .nullable()
+        .optional()
+        .describe('Of a sender: the name of the API key at the time of sending, or the session that a caller without a key named; otherwise null.'),
+    })
+    .describe('Who or what it is.'),
+)
+
 /** Names the page of a list. */
 export function listComponent<Item extends z.ZodType>(id: string, item: Item) {
   const example = components.get(item)?.example as z.output<Item> | undefined

@@ -1,9 +1,11 @@
-import { DomainError, ERROR_CODES, type ErrorCode, VERSION } from '@muster/domain'
+import { VERSION } from '@muster/domain'
 import { type AnswerDescription, type Endpoint, TAGS } from '../http/endpoint.ts'
-import { HTTP_ERRORS, problemSchema, toProblem } from '../http/errors.ts'
 import { FILES_TYPES } from '../http/files-body.ts'
 import { components, namedComponents } from '../http/schemas.ts'
-import { componentSchemas, convertFields, fieldsOf, type JsonSchema, nameOf, schemaInPlace } from './json-schemas.ts'
+import { errorCatalogue, errorsOf, problemResponse } from './errors.ts'
+import { ANSWER_HEADERS } from './headers.ts'
+import { componentSchemas, convertFields, nameOf, schemaInPlace } from './json-schemas.ts'
+import { Parameters } from './parameters.ts'
 
 const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Subtasks: 'Spawn background work, follow it, steer it, cancel it.',
@@ -34,11 +36,11 @@ const DESCRIPTION = [
 /** Which endpoints answer what, as OpenAPI 3.1. */
 export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
   convertFields(endpoints.flatMap(({ params, query }) => [params, query].filter((schema) => schema !== undefined)))
-  const errorResponses: Record<string, unknown> = {}
+  const parameters = new Parameters(endpoints)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const endpoint of endpoints) {
     const path = paths[endpoint.path] ?? {}
-    path[endpoint.method.toLowerCase()] = describeOperation(endpoint, errorResponses)
+    path[endpoint.method.toLowerCase()] = describeOperation(endpoint, parameters)
     paths[endpoint.path] = path
   }
   return {
@@ -53,6 +55,7 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
     servers: [{ url: '/', description: 'This server.' }],
     security: [{ bearer: [] }],
     tags: TAGS.map((name) => ({ name, description: TAG_DESCRIPTIONS[name] })),
+    'x-error-codes': errorCatalogue(),
     paths,
     components: {
       securitySchemes: {
@@ -62,59 +65,17 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
           description: 'An API key, `mst_…`. A server that was started open on loopback needs none.',
         },
       },
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, IfMatch: IF_MATCH, IfNoneMatch: IF_NONE_MATCH, LastEventId: LAST_EVENT_ID },
-      responses: sorted(errorResponses),
+      parameters: parameters.components(),
+      headers: ANSWER_HEADERS,
+      responses: { Problem: problemResponse() },
       examples: componentExamples(endpoints),
       schemas: componentSchemas(),
     },
   }
 }
 
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description: 'Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
-  example: 'spawn-2026-03-02-1',
-}
-
-const IF_MATCH = {
-  name: 'If-Match',
-  in: 'header',
-  // Its absence has an error code of its own, which a generated client would hide if the parameter were required.
-  required: false,
-  description: 'The `ETag` of what the change was made from. Without it 428; 412 with the current revision when there is a newer one.',
-  schema: { type: 'string' },
-  example: '"3"',
-}
-
-const IF_NONE_MATCH = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of what the caller has, several of them, or `*`. 304 without a body while it is the same.',
-  schema: { type: 'string' },
-  example: '"mB3wdLv6PfFVLNYMKc8rDg"',
-}
-
-const LAST_EVENT_ID = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  required: false,
-  description: 'Id of the last event that arrived, as browsers send it when they reconnect.',
-  schema: { type: 'integer', minimum: 0 },
-}
-
-function describeOperation(endpoint: Endpoint, errorResponses: Record<string, unknown>): Record<string, unknown> {
-  const parameters = [
-    ...parametersOf('path', endpoint),
-    ...parametersOf('query', endpoint),
-    ...(endpoint.method === 'POST' && endpoint.yieldsAfterMs === undefined ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-    ...(endpoint.takesIfMatch === true ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
-    ...(endpoint.takesIfNoneMatch === true ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
-    ...(endpoint.open === undefined ? [] : [{ $ref: '#/components/parameters/LastEventId' }]),
-  ]
+function describeOperation(endpoint: Endpoint, shared: Parameters): Record<string, unknown> {
+  const parameters = shared.of(endpoint)
   return {
     operationId: endpoint.operationId,
     tags: [endpoint.tag],
@@ -127,8 +88,9 @@ function describeOperation(endpoint: Endpoint, errorResponses: Record<string, un
     ...describeBody(endpoint),
     responses: {
       ...Object.fromEntries(Object.entries(endpoint.answers).map(([status, answer]) => [status, describeAnswer(endpoint, answer)])),
-      ...describeErrors(endpoint, errorResponses),
+      default: { $ref: '#/components/responses/Problem' },
     },
+    'x-errors': errorsOf(endpoint),
   }
 }
 
@@ -149,7 +111,7 @@ const FILES_CONTENT = {
   'application/x-tar': BINARY,
   'application/gzip': BINARY,
   'multipart/form-data': {
-    schema: { type: 'object', properties: { file: { type: 'array', items: { type: 'string', format: 'binary' } } } },
+    schema: { $ref: '#/components/schemas/SubagentFiles' },
     examples: { definitions: { value: { file: ['---\nname: reviewer\ndescription: Reviews a change.\ntools: Read, Grep\n---\n\nReview it.\n'] } } },
   },
 } satisfies Record<(typeof FILES_TYPES)[number], object>
@@ -159,42 +121,19 @@ function scopeSentence(access: Endpoint['access']): string {
   return access === 'key' ? '' : ` Needs the scope \`${access}\`.`
 }
 
-function parametersOf(place: 'path' | 'query', endpoint: Endpoint): unknown[] {
-  const schema = place === 'path' ? endpoint.params : endpoint.query
-  if (schema === undefined) return []
-  return fieldsOf(schema).map(({ name, isRequired, schema: field, description }) => {
-    const { examples, ...rest } = field
-    return {
-      name,
-      in: place,
-      required: place === 'path' || isRequired,
-      ...(description === undefined ? {} : { description }),
-      schema: rest,
-      ...(Array.isArray(examples) ? { example: examples[0] } : {}),
-    }
-  })
-}
-
 function describeAnswer(endpoint: Endpoint, answer: AnswerDescription): Record<string, unknown> {
-  const replayed = endpoint.method === 'POST' ? { 'Idempotent-Replayed': 'true when this is the stored answer to an earlier request.' } : {}
-  const headers = Object.entries({ ...answer.headers, ...replayed })
+  const headers = [...(answer.headers ?? []), ...(endpoint.method === 'POST' ? (['Idempotent-Replayed'] as const) : [])]
   const inMarkdown = answer.markdown === undefined ? {} : contentOf('text/markdown', answer.markdown, 'output')
   return {
     description: answer.description,
-    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers.map(([name, description]) => [name, { description, schema: { type: 'string' } }])) }),
+    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }),
     ...(answer.schema === undefined ? {} : { content: { ...contentOf(answer.contentType ?? 'application/json', answer.schema, 'output'), ...inMarkdown } }),
   }
 }
 
-/** A stream is text, and JSON in each `data` of it, or in each line. */
+/** The schema of a stream is that of each `data`: OpenAPI 3.1 has no other place for it, and clients that read streams look there. */
 function contentOf(type: string, schema: NonNullable<AnswerDescription['schema']>, io: 'input' | 'output'): Record<string, unknown> {
-  if (type === 'text/event-stream')
-    return {
-      [type]: {
-        schema: { type: 'string', description: 'Each `data` is an Event.', contentMediaType: 'application/json', contentSchema: schemaInPlace(schema, io) },
-        example: STREAM_EXAMPLE,
-      },
-    }
+  if (type === 'text/event-stream') return { [type]: { schema: schemaInPlace(schema, io), 'x-stream': 'server-sent-events' } }
   if (type === 'application/x-ndjson')
     return {
       [type]: {
@@ -221,65 +160,9 @@ function contentOf(type: string, schema: NonNullable<AnswerDescription['schema']
   }
 }
 
-const STREAM_EXAMPLE = `retry: 1000
-
-id: 1042
-event: subtask.completed
-data: {"id":1042,"type":"subtask.completed","at":"2026-03-02T08:00:09.310Z", …}
-
-`
-
 const METRICS_EXAMPLE = `# TYPE muster_event_subscriptions gauge
 muster_event_subscriptions 3
 `
-
-/** The errors that an endpoint can give, whether of its own or because of what it is. */
-function errorsOf(endpoint: Endpoint): ErrorCode[] {
-  if (endpoint.yieldsAfterMs !== undefined) return ['unauthenticated', 'forbidden']
-  const codes: ErrorCode[] = [...(endpoint.errors ?? []), 'validation_failed', 'rate_limited', 'internal', 'unavailable']
-  if (endpoint.access !== 'public') codes.push('unauthenticated', 'forbidden')
-  if (endpoint.body !== undefined || endpoint.markdown !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
-  if (endpoint.method === 'POST') codes.push('request_in_progress', 'idempotency_mismatch')
-  return codes.filter((code) => !(String(ERROR_CODES[code].status) in endpoint.answers))
-}
-
-/** One response a status. Statuses that stand for several codes name them all. */
-function describeErrors(endpoint: Endpoint, errorResponses: Record<string, unknown>): Record<string, { $ref: string }> {
-  const order = Object.keys(ERROR_CODES)
-  const codes = [...new Set(errorsOf(endpoint))].sort((left, right) => order.indexOf(left) - order.indexOf(right))
-  const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].status)
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => {
-      const name = group.map(pascalCase).join('Or')
-      errorResponses[name] ??= describeErrorResponse(group)
-      return [status, { $ref: `#/components/responses/${name}` }]
-    }),
-  )
-}
-
-function describeErrorResponse(codes: ErrorCode[]): Record<string, unknown> {
-  const headers: Record<string, unknown> = {}
-  if (codes.some((code) => HTTP_ERRORS[code].retryAfterSeconds !== undefined)) {
-    headers['Retry-After'] = { description: 'Seconds after which a retry makes sense.', schema: { type: 'integer' } }
-  }
-  if (codes.includes('unauthenticated')) headers['WWW-Authenticate'] = { description: 'Always `Bearer`.', schema: { type: 'string' } }
-  return {
-    description: codes.map((code) => `\`${code}\`: ${HTTP_ERRORS[code].summary}`).join('\n\n'),
-    ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    content: {
-      'application/problem+json': {
-        schema: schemaInPlace(problemSchema, 'output'),
-        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code) }])),
-      },
-    },
-  }
-}
-
-function exampleProblem(code: ErrorCode): JsonSchema {
-  const errors = code === 'validation_failed' ? [{ pointer: '/task', field: 'task', reason: 'must not be empty', value: '' }] : undefined
-  const error = new DomainError(code, HTTP_ERRORS[code].summary.replaceAll('`', ''), errors === undefined ? {} : { errors })
-  return toProblem(error, { path: '/subtasks', requestId: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47', docsUrl: 'http://127.0.0.1:7300/docs/errors' })
-}
 
 /** The examples of whole bodies; those of what is only a part of others are shown with them. */
 function componentExamples(endpoints: readonly Endpoint[]): Record<string, unknown> {
@@ -299,8 +182,3 @@ function componentExamples(endpoints: readonly Endpoint[]): Record<string, unkno
   }
   return examples
 }
-
-const pascalCase = (code: string): string => code.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
-
-const sorted = (record: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(record).sort(([left], [right]) => (left < right ? -1 : 1)))

@@ -94,8 +94,12 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
     else if (key === 'pattern' && typeof schema.format === 'string') continue
     else tidied[key] = value
   }
+  // Without it, generators take the 32 bits of an int, which ids of events and numbers of tokens exceed.
+  if (type === 'integer' && !(Number(tidied.maximum) <= INT32_MAX)) tidied.format = 'int64'
   return mergeNull(tidied)
 }
+
+const INT32_MAX = 2_147_483_647
 
 /**
  * Defaults are described in words: client generators treat a field with `default` as always present, and would ask the
@@ -114,5 +118,7 @@ function mergeNull(schema: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema
   const [first, second] = anyOf as [JsonSchema, JsonSchema]
   if (second.type !== 'null' || typeof first.type !== 'string') return schema
-  return { ...first, ...rest, type: [first.type, 'null'], ...(Array.isArray(first.enum) ? { enum: [...first.enum, null] } : {}) }
+  // A null within an enum is more than most generators take.
+  if (first.enum !== undefined) return schema
+  return { ...first, ...rest, type: [first.type, 'null'] }
 }

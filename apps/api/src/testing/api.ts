@@ -147,16 +147,19 @@ interface Operation {
   pattern: RegExp
   method: string
   responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>
+  errors: string[]
 }
 
 const document = describeApi(endpoints(new Registry()))
-const operations: Operation[] = Object.entries(document.paths as Record<string, Record<string, { responses: Operation['responses'] }>>).flatMap(
-  ([path, methods]) =>
-    Object.entries(methods).map(([method, { responses }]) => ({
-      pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-      method: method.toUpperCase(),
-      responses,
-    })),
+const operations: Operation[] = Object.entries(
+  document.paths as Record<string, Record<string, { responses: Operation['responses']; 'x-errors': string[] }>>,
+).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { responses, 'x-errors': errors }]) => ({
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    method: method.toUpperCase(),
+    responses,
+    errors,
+  })),
 )
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
@@ -182,10 +185,12 @@ function checkReply(method: string, path: string, type: string, reply: Reply): v
   // Of /subtasks/claim and /subtasks/{id}, the one without a parameter.
   const found = fitting.find((each) => !each.pattern.source.includes('[^')) ?? fitting[0]
   if (found === undefined) return
-  const declared = found.responses[reply.status]
+  const isError = found.responses[reply.status] === undefined && reply.status >= 400
+  const declared = found.responses[isError ? 'default' : reply.status]
   const response = declared?.$ref === undefined ? declared : resolveRef(declared.$ref)
   const where = `${method} ${pathname} → ${reply.status} ${type}`
-  if (response === undefined) throw new Error(`${where}: the reference has no such answer: ${reply.text.slice(0, 300)}`)
+  if (response === undefined || (isError && !found.errors.includes(reply.body?.code)))
+    throw new Error(`${where}: the reference has no such answer: ${reply.text.slice(0, 300)}`)
   if (reply.body === undefined) return
   const content = response.content?.[type.split(';', 1)[0] ?? '']?.schema
   if (content === undefined) throw new Error(`${where}: the reference has no such content`)

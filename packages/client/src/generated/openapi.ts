@@ -1716,6 +1716,17 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AgentBudget: {
+            /** @description For each day, in UTC */
+            day?: components["schemas"]["BudgetAmounts"];
+            /** @description For all time */
+            total?: components["schemas"]["BudgetAmounts"];
+        };
+        AgentLimits: {
+            pending?: number;
+            running?: number;
+            budget?: components["schemas"]["AgentBudget"];
+        };
         AgreementCase: {
             /**
              * Format: uuid
@@ -1728,56 +1739,68 @@ export interface components {
             subtask_id: string | null;
             subagent: string | null;
             /** @description Null: the whole output. */
-            criterion: {
-                id: string;
-                text: string;
-            } | null;
-            /**
-             * @description The verdict on the criterion; null for the whole output, where the recommendation counts.
-             * @enum {string|null}
-             */
-            verdict: "met" | "unmet" | "unclear" | "not_addressed" | null;
-            /** @enum {string|null} */
-            method: "check_in" | "schema" | "check" | "judge" | "person" | null;
+            criterion: components["schemas"]["AgreementCriterion"] | null;
+            /** @description The verdict on the criterion; null for the whole output, where the recommendation counts. */
+            verdict: components["schemas"]["Verdict"] | null;
+            method: components["schemas"]["VerdictMethod"] | null;
             score: number | null;
             recommendation: components["schemas"]["Recommendation"];
             said: components["schemas"]["PersonWord"];
             /** @description 1 for met against unmet. For outputs, the distance of the score from what was said. */
             difference: number;
-            links: {
-                evaluation: string;
-                output: string;
-                task: string | null;
-                subtask: string | null;
-            };
+            links: components["schemas"]["AgreementLinks"];
+        };
+        AgreementCriterion: {
+            id: string;
+            text: string;
         };
         AgreementGroup: {
             /** @description The name of the sub-agent (null: none), the text of the criterion, or the method. */
             key: string | null;
-            /** @description The number of outputs of which people have spoken. */
+            /**
+             * Format: int64
+             * @description The number of outputs of which people have spoken.
+             */
             outputs: number;
-            /** @description The number of pairs in which both verdict and person say met or not. */
+            /**
+             * Format: int64
+             * @description The number of pairs in which both verdict and person say met or not.
+             */
             n: number;
             /** @description The part of the pairs in which they say the same; null without pairs. */
             observed_agreement: number | null;
             /** @description Cohen's kappa of the pairs: 1 for full agreement, 0 for that of chance. Null where it says nothing. */
             kappa: number | null;
-            /**
-             * @description Why there is no kappa. too_few: n is below 10. one_category: the verdicts, or the people, say the same of all pairs.
-             * @enum {string|null}
-             */
-            reason: "too_few" | "one_category" | null;
+            /** @description Why there is no kappa. too_few: n is below 10. one_category: the verdicts, or the people, say the same of all pairs. */
+            reason: components["schemas"]["NoKappaReason"] | null;
             pairs: components["schemas"]["AgreementPairs"];
-            /** @description Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`. */
+            /**
+             * Format: int64
+             * @description Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`.
+             */
             undecided: number;
-            /** @description How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs. */
+            /**
+             * Format: int64
+             * @description How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs.
+             */
             named: number;
+        };
+        /** @description Paths to read more. */
+        AgreementLinks: {
+            evaluation: string;
+            output: string;
+            task: string | null;
+            subtask: string | null;
         };
         /** @description How often the verdict and the person say met. For outputs: approve, and accepted. */
         AgreementPairs: {
+            /** Format: int64 */
             both_met: number;
+            /** Format: int64 */
             only_verdict_met: number;
+            /** Format: int64 */
             only_person_met: number;
+            /** Format: int64 */
             both_unmet: number;
         };
         AgreementStats: {
@@ -1793,23 +1816,32 @@ export interface components {
             to: string;
             /** @constant */
             by: "agreement";
-            /** @description The number of outputs of which people have spoken. */
+            /**
+             * Format: int64
+             * @description The number of outputs of which people have spoken.
+             */
             outputs: number;
-            /** @description The number of pairs in which both verdict and person say met or not. */
+            /**
+             * Format: int64
+             * @description The number of pairs in which both verdict and person say met or not.
+             */
             n: number;
             /** @description The part of the pairs in which they say the same; null without pairs. */
             observed_agreement: number | null;
             /** @description Cohen's kappa of the pairs: 1 for full agreement, 0 for that of chance. Null where it says nothing. */
             kappa: number | null;
-            /**
-             * @description Why there is no kappa. too_few: n is below 10. one_category: the verdicts, or the people, say the same of all pairs.
-             * @enum {string|null}
-             */
-            reason: "too_few" | "one_category" | null;
+            /** @description Why there is no kappa. too_few: n is below 10. one_category: the verdicts, or the people, say the same of all pairs. */
+            reason: components["schemas"]["NoKappaReason"] | null;
             pairs: components["schemas"]["AgreementPairs"];
-            /** @description Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`. */
+            /**
+             * Format: int64
+             * @description Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`.
+             */
             undecided: number;
-            /** @description How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs. */
+            /**
+             * Format: int64
+             * @description How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs.
+             */
             named: number;
             /** @description Outputs by the sub-agent of the run, most first. At most 400. */
             by_subagent: components["schemas"]["AgreementGroup"][];
@@ -1879,28 +1911,30 @@ export interface components {
             /** @description Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session. Default: false. */
             resend?: boolean;
         };
-        /** @description The owner of the credential that made the request. */
-        Author: {
-            kind: string;
-            id: string;
-        };
+        /**
+         * @description Background sub-agents with MCP tools: reject refuses to start them, strip starts them without the tools. Default: BACKGROUND_MCP of the server
+         * @enum {string}
+         */
+        BackgroundMcpPolicy: "reject" | "strip";
         Brief: {
             /** @description The complete prompt as one text for the agent. */
             text: string;
             task: string;
             criteria: components["schemas"]["BriefCriterion"][];
             required_outputs: components["schemas"]["RequiredOutput"][];
+            /** Format: int64 */
             revision: number | null;
             /** @description Why the last result was rejected. */
             feedback: string | null;
             subagent: components["schemas"]["BriefSubagent"] | null;
             /** @description In an attempt that goes on after a wait. */
-            continuation: {
-                /** @description What the last attempt left with `POST /subtasks/{id}/wait`. */
-                state: string;
-                /** @description What has reached the subtask since: the answer, and other updates. Part of `text` as well. */
-                updates: string;
-            } | null;
+            continuation: components["schemas"]["BriefContinuation"] | null;
+        };
+        BriefContinuation: {
+            /** @description What the last attempt left with `POST /subtasks/{id}/wait`. */
+            state: string;
+            /** @description What has reached the subtask since: the answer, and other updates. Part of `text` as well. */
+            updates: string;
         };
         BriefCriterion: {
             id: string;
@@ -1913,13 +1947,17 @@ export interface components {
         /** @description The sub-agent of the run, without the MCP tools that are not available in the background. The worker must enforce its tools. */
         BriefSubagent: {
             name: string;
+            /** Format: int64 */
             version: number;
             /** @description Already part of `text`. */
             instructions: string;
             /** @description Allowed tools; `*` allows every tool. */
             tools: string[];
             disallowed_tools: string[];
-            /** @description The maximum number of model requests. */
+            /**
+             * Format: int64
+             * @description The maximum number of model requests.
+             */
             max_turns: number | null;
         };
         /** @description A suggestion that does not block the request. */
@@ -1935,10 +1973,22 @@ export interface components {
         };
         /** @description The limit for all attempts together. Null means no limit. */
         Budget: {
-            /** @description Model responses. One response with all its tool calls is one step. */
+            /**
+             * Format: int64
+             * @description Model responses. One response with all its tool calls is one step.
+             */
             max_steps: number;
+            /** Format: int64 */
             max_tokens: number | null;
             max_cost_usd: number | null;
+        };
+        BudgetAmounts: {
+            cost_usd?: number;
+            /**
+             * Format: int64
+             * @description Read and written
+             */
+            tokens?: number;
         };
         CheckInText: string;
         CheckRun: {
@@ -1964,18 +2014,20 @@ export interface components {
             criterion_id: string;
             /** @description Its name in `CHECKS`. */
             check: string;
-            /**
-             * @description met: exit code 0. could_not_run: nothing was proved, and the criterion is unclear.
-             * @enum {string}
-             */
-            status: "pending" | "running" | "met" | "unmet" | "could_not_run";
+            /** @description met: exit code 0. could_not_run: nothing was proved, and the criterion is unclear. */
+            status: components["schemas"]["CheckStatus"];
+            /** Format: int64 */
             exit_code: number | null;
             /** @description Why it is not met. */
             reason: string | null;
             /** @description The last 8 KiB of what it printed. */
             output: string | null;
+            /** Format: int64 */
             duration_ms: number | null;
-            /** @description How often it was started: a second time if its worker was lost. */
+            /**
+             * Format: int64
+             * @description How often it was started: a second time if its worker was lost.
+             */
             tries: number;
             /** Format: uuid */
             worker_id: string | null;
@@ -2000,23 +2052,29 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
+        /** @enum {string} */
+        CheckStatus: "pending" | "running" | "met" | "unmet" | "could_not_run";
         CheckedIn: {
             /** Format: uuid */
             check_in_id: string;
-            /** @description The revision that the check-in refers to. The current one where it names none or one that there is not. */
+            /**
+             * Format: int64
+             * @description The revision that the check-in refers to. The current one where it names none or one that there is not.
+             */
             revision: number;
-            criteria: {
-                /** Format: uuid */
-                id: string;
-                text: string;
-                state: components["schemas"]["CriterionState"];
-                note: string;
-            }[];
+            criteria: components["schemas"]["CheckedInCriterion"][];
             /** @description Lines that match no criterion, or more than one. */
             unmatched: string[];
             next_steps: string[];
             /** @description Updates that the check-in acknowledges, by the revision that it names. */
             acknowledged_update_ids: string[];
+        };
+        CheckedInCriterion: {
+            /** Format: uuid */
+            id: string;
+            text: string;
+            state: components["schemas"]["CriterionState"];
+            note: string;
         };
         ClaimRequest: {
             /** @description The runner whose queue to claim from. Default: external. */
@@ -2052,18 +2110,7 @@ export interface components {
         };
         /** @description `HookJSONOutput` of `@anthropic-ai/claude-agent-sdk`. */
         ClaudeCodeHookAnswer: {
-            hookSpecificOutput?: {
-                hookEventName: string;
-                /** @description What is new, for the model to read. */
-                additionalContext?: string;
-                /** @description The input of the Agent tool, with the brief at the end of its prompt. */
-                updatedInput?: {
-                    [key: string]: unknown;
-                };
-                /** @constant */
-                permissionDecision?: "deny";
-                permissionDecisionReason?: string;
-            };
+            hookSpecificOutput?: components["schemas"]["ClaudeCodeHookOutput"];
             /**
              * @description With Stop and SubagentStop: the agent goes on for one more turn.
              * @constant
@@ -2104,10 +2151,39 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        ClaudeCodeHookOutput: {
+            hookEventName: string;
+            /** @description What is new, for the model to read. */
+            additionalContext?: string;
+            /** @description The input of the Agent tool, with the brief at the end of its prompt. */
+            updatedInput?: {
+                [key: string]: unknown;
+            };
+            /** @constant */
+            permissionDecision?: "deny";
+            permissionDecisionReason?: string;
+        };
+        CleanBrief: {
+            title: string;
+            instructions: string;
+            description: string | null;
+            priority: components["schemas"]["TaskPriority"];
+            acceptance_criteria: components["schemas"]["CleanCriterion"][];
+            required_outputs: components["schemas"]["RequiredOutput"][];
+            tsgs: string[];
+            parent_session_id: string | null;
+            client_cwd: string | null;
+            depends_on: string[];
+            review: components["schemas"]["ReviewMode"];
+            task_context: components["schemas"]["TaskContext"] | null;
+            budget: components["schemas"]["TaskBudget"] | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
         CleanCriterion: {
             text: string;
-            /** @enum {string} */
-            source: "acceptance" | "success" | "constraint";
+            source: components["schemas"]["CriterionSource"];
             required: boolean;
             check?: string;
         };
@@ -2135,8 +2211,10 @@ export interface components {
             task_id: string | null;
             /** Format: uuid */
             subtask_id: string | null;
+            /** Format: int64 */
             revision: number | null;
-            sender: components["schemas"]["Sender"];
+            /** @description The owner of the credential that sent it. */
+            sender: components["schemas"]["Reference"];
             /**
              * Format: date-time
              * @description When it was sent.
@@ -2146,6 +2224,8 @@ export interface components {
             content_sha256: string;
             content: string;
         };
+        /** @enum {string} */
+        CostSource: "reported" | "priced" | "mixed";
         CreatedApiKey: {
             /** Format: uuid */
             id: string;
@@ -2176,11 +2256,7 @@ export interface components {
         CreatedEvaluation: {
             /** Format: uuid */
             evaluation_id: string;
-            /**
-             * @description The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
-             * @enum {string}
-             */
-            origin: "request" | "message" | "subtask" | "completion" | "review";
+            origin: components["schemas"]["EvaluationOrigin"];
             /** Format: uuid */
             task_id: string | null;
             /** Format: uuid */
@@ -2194,9 +2270,15 @@ export interface components {
             recommendation: components["schemas"]["Recommendation"];
             /** @description For an output that has to be revised: the problems, and the first and last part of the output. */
             summary?: string;
-            /** @description The task revision whose criteria were applied. */
+            /**
+             * Format: int64
+             * @description The task revision whose criteria were applied.
+             */
             criteria_revision: number | null;
-            /** @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met. */
+            /**
+             * Format: int64
+             * @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
+             */
             rule_version: number;
             /**
              * Format: uuid
@@ -2224,11 +2306,8 @@ export interface components {
             threshold: number;
             /** @description Outputs at or above this score are approved. */
             approve_at: number;
-            /**
-             * @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.
-             * @enum {string|null}
-             */
-            trust: "evidence" | "self_report" | null;
+            /** @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none. */
+            trust: components["schemas"]["Trust"] | null;
             /** @description The complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`. */
             full_payload?: string;
         };
@@ -2239,13 +2318,14 @@ export interface components {
              */
             id: string;
             text: string;
-            /** @enum {string} */
-            source: "acceptance" | "success" | "constraint";
+            source: components["schemas"]["CriterionSource"];
             required: boolean;
             /** @description The check that decides it. Absent if none does. */
             check?: string;
             state: components["schemas"]["CriterionState"];
         };
+        /** @enum {string} */
+        CriterionSource: "acceptance" | "success" | "constraint";
         /**
          * @description The state in the latest check-in, or by its latest check; `open` before the first.
          * @enum {string}
@@ -2254,19 +2334,14 @@ export interface components {
         CriterionVerdict: {
             id: string;
             text: string;
-            /** @enum {string} */
-            source: "acceptance" | "success" | "constraint";
+            source: components["schemas"]["CriterionSource"];
             required: boolean;
             /** @description The check that decides it. Absent if none does. */
             check?: string;
             verdict: components["schemas"]["Verdict"];
             /** @description The evidence: a quote of the agent, of the output, or of the schema validator. */
             evidence: string | null;
-            /**
-             * @description check_in: the agent’s own report. schema: an output was validated. check: a program was executed. judge: a model read the output; a met quotes it. person: a review says it.
-             * @enum {string}
-             */
-            method: "check_in" | "schema" | "check" | "judge" | "person";
+            method: components["schemas"]["VerdictMethod"];
         };
         /** @enum {string} */
         Decision: "approve" | "reject";
@@ -2275,24 +2350,26 @@ export interface components {
          * @enum {string}
          */
         Delivery: "next_step" | "interrupt";
+        /** @enum {string} */
+        DiffOp: "keep" | "add" | "remove";
         DiffPart: {
-            /** @enum {string} */
-            op: "keep" | "add" | "remove";
+            op: components["schemas"]["DiffOp"];
             text: string;
         };
         Drain: {
             worker_id: string;
-            /**
-             * @description `finish` lets its runs end, `release` gives them back, so that other workers run them again.
-             * @enum {string}
-             */
-            runs: "finish" | "release";
+            runs: components["schemas"]["DrainMode"];
             /**
              * Format: date-time
              * @description When the worker was asked first.
              */
             requested_at: string;
         };
+        /**
+         * @description `finish` lets its runs end, `release` gives them back, so that other workers run them again.
+         * @enum {string}
+         */
+        DrainMode: "finish" | "release";
         /**
          * @description strict: a constraint counts as a criterion. advisory: it only warns.
          * @enum {string}
@@ -2320,7 +2397,7 @@ export interface components {
             completed_at: string;
         };
         /**
-         * @description What to decide by; each has its section in the error reference.
+         * @description What to decide by. `x-error-codes` of this document has the status of each; the error reference has a section on each.
          * @enum {string}
          */
         ErrorCode: "validation_failed" | "cursor_invalid" | "unauthenticated" | "forbidden" | "spawn_blocked" | "not_found" | "subagent_not_found" | "method_not_allowed" | "conflict" | "invalid_transition" | "not_cancellable" | "not_steerable" | "tsg_in_use" | "request_in_progress" | "cursor_pruned" | "lease_lost" | "revision_stale" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_mismatch" | "outputs_missing" | "dependency_cycle" | "schedule_ambiguous" | "schedule_unparseable" | "schedule_in_past" | "subagent_invalid" | "background_mcp_blocked" | "runner_unavailable" | "revision_required" | "rate_limited" | "pending_limit_reached" | "budget_exhausted" | "headers_too_large" | "internal" | "method_not_implemented" | "unavailable" | "subtasks_disabled" | "schedules_disabled";
@@ -2340,11 +2417,7 @@ export interface components {
         Evaluation: {
             /** Format: uuid */
             evaluation_id: string;
-            /**
-             * @description The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
-             * @enum {string}
-             */
-            origin: "request" | "message" | "subtask" | "completion" | "review";
+            origin: components["schemas"]["EvaluationOrigin"];
             /** Format: uuid */
             task_id: string | null;
             /** Format: uuid */
@@ -2358,9 +2431,15 @@ export interface components {
             recommendation: components["schemas"]["Recommendation"];
             /** @description For an output that has to be revised: the problems, and the first and last part of the output. */
             summary?: string;
-            /** @description The task revision whose criteria were applied. */
+            /**
+             * Format: int64
+             * @description The task revision whose criteria were applied.
+             */
             criteria_revision: number | null;
-            /** @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met. */
+            /**
+             * Format: int64
+             * @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
+             */
             rule_version: number;
             /**
              * Format: uuid
@@ -2388,11 +2467,8 @@ export interface components {
             threshold: number;
             /** @description Outputs at or above this score are approved. */
             approve_at: number;
-            /**
-             * @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.
-             * @enum {string|null}
-             */
-            trust: "evidence" | "self_report" | null;
+            /** @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none. */
+            trust: components["schemas"]["Trust"] | null;
         };
         /** @description The score of some categories; null if no item of them counts. */
         EvaluationDimensions: {
@@ -2401,12 +2477,23 @@ export interface components {
             style: number | null;
             completeness: number | null;
         };
+        EvaluationGates: {
+            security?: boolean;
+            required_criteria?: boolean;
+            strict_constraints?: boolean;
+        };
         EvaluationGroup: {
             /** @description The day (UTC), the name of the sub-agent, or the text of the criterion. Null: no sub-agent. */
             key: string | null;
-            /** @description The number of outputs. Each counts once, however often it was evaluated. */
+            /**
+             * Format: int64
+             * @description The number of outputs. Each counts once, however often it was evaluated.
+             */
             outputs: number;
-            /** @description The number of outputs with a score. */
+            /**
+             * Format: int64
+             * @description The number of outputs with a score.
+             */
             scored: number;
             /** @description The average score; null if there are none. */
             average_score: number | null;
@@ -2424,6 +2511,11 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
+        /**
+         * @description The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
+         * @enum {string}
+         */
+        EvaluationOrigin: "request" | "message" | "subtask" | "completion" | "review";
         /** @description The latest evaluation of the result. Present once the subtask has completed. */
         EvaluationRef: {
             /** Format: uuid */
@@ -2442,20 +2534,11 @@ export interface components {
             /** @description Below this score a result has to be revised (0.6); at most approve_at. */
             threshold?: number;
             /** @description What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is violated or not shown to be kept. */
-            gates?: {
-                security?: boolean;
-                required_criteria?: boolean;
-                strict_constraints?: boolean;
-            };
-            /**
-             * @description What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough, except for strict constraints.
-             * @enum {string}
-             */
-            trust?: "evidence" | "self_report";
+            gates?: components["schemas"]["EvaluationGates"];
+            /** @description What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough, except for strict constraints. */
+            trust?: components["schemas"]["Trust"];
             /** @description Whether a model gives verdicts as well (false), and which. */
-            judge?: boolean | {
-                model?: string;
-            };
+            judge?: boolean | components["schemas"]["JudgeSettings"];
         };
         EvaluationStats: {
             /**
@@ -2469,9 +2552,15 @@ export interface components {
              */
             to: string;
             by: components["schemas"]["EvaluationGrouping"];
-            /** @description The number of outputs. Each counts once, however often it was evaluated. */
+            /**
+             * Format: int64
+             * @description The number of outputs. Each counts once, however often it was evaluated.
+             */
             outputs: number;
-            /** @description The number of outputs with a score. */
+            /**
+             * Format: int64
+             * @description The number of outputs with a score.
+             */
             scored: number;
             /** @description The average score; null if there are none. */
             average_score: number | null;
@@ -2484,11 +2573,7 @@ export interface components {
         EvaluationSummary: {
             /** Format: uuid */
             evaluation_id: string;
-            /**
-             * @description The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
-             * @enum {string}
-             */
-            origin: "request" | "message" | "subtask" | "completion" | "review";
+            origin: components["schemas"]["EvaluationOrigin"];
             /** Format: uuid */
             task_id: string | null;
             /** Format: uuid */
@@ -2502,9 +2587,15 @@ export interface components {
             recommendation: components["schemas"]["Recommendation"];
             /** @description For an output that has to be revised: the problems, and the first and last part of the output. */
             summary?: string;
-            /** @description The task revision whose criteria were applied. */
+            /**
+             * Format: int64
+             * @description The task revision whose criteria were applied.
+             */
             criteria_revision: number | null;
-            /** @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met. */
+            /**
+             * Format: int64
+             * @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
+             */
             rule_version: number;
             /**
              * Format: uuid
@@ -2525,14 +2616,18 @@ export interface components {
             created_at: string;
         };
         EvaluationWarning: {
-            /** @enum {string} */
-            code: "negative_item" | "unmet_criterion" | "gate" | "self_report_only" | "unmatched";
+            code: components["schemas"]["EvaluationWarningCode"];
             message: string;
             /** @description The criterion of the warning. */
             criterion_id?: string;
         };
+        /** @enum {string} */
+        EvaluationWarningCode: "negative_item" | "unmet_criterion" | "gate" | "self_report_only" | "unmatched";
         Event: {
-            /** @description Position in the log. A reader that pages by it misses no event. */
+            /**
+             * Format: int64
+             * @description Position in the log. A reader that pages by it misses no event.
+             */
             id: number;
             type: components["schemas"]["EventType"];
             /**
@@ -2542,24 +2637,26 @@ export interface components {
             at: string;
             /** Format: uuid */
             project_id: string;
-            subject: components["schemas"]["EventSubject"];
+            /** @description What the event is about. */
+            subject: components["schemas"]["Reference"];
             data: {
                 [key: string]: unknown;
             };
-            actor: components["schemas"]["EventActor"];
-        };
-        /** @description Who caused it. */
-        EventActor: {
-            kind: string;
-            id: string;
-        };
-        /** @description What the event is about. */
-        EventSubject: {
-            kind: string;
-            id: string;
+            /** @description Who caused it. */
+            actor: components["schemas"]["Reference"];
         };
         /** @enum {string} */
         EventType: "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved";
+        ExhaustedBudget: {
+            /** @description `project`, `agent` or `task`. */
+            scope: string;
+            /** @description `day` or `total`. */
+            window: string;
+            /** @description `tokens` or `cost_usd`. */
+            unit: string;
+            agent_id?: string | null;
+            task_id?: string | null;
+        };
         Fact: {
             /** Format: uuid */
             id: string;
@@ -2572,7 +2669,8 @@ export interface components {
              * @description The source subtask.
              */
             source_subtask_id: string | null;
-            author: components["schemas"]["Author"];
+            /** @description The owner of the credential that made the request. */
+            author: components["schemas"]["Reference"];
             /**
              * Format: date-time
              * @description When it was learnt.
@@ -2595,23 +2693,26 @@ export interface components {
             reason: string;
             /** @description What was sent, cut to 100 characters. */
             value?: unknown;
-            /** @description Of a text of lines, from 1. */
+            /**
+             * Format: int64
+             * @description Of a text of lines, from 1.
+             */
             line?: number;
         };
         /** @description What the server knew about a file when it validated the brief. */
         FileCheck: {
-            /** @enum {string} */
-            field: "relevant_files" | "related_documentation";
+            field: components["schemas"]["FileField"];
             /** @description As it was sent. */
             path: string;
-            /**
-             * @description `not_checked` wherever the server may not look: outside of `WORKSPACE_ROOTS`, also by way of links.
-             * @enum {string}
-             */
-            status: "found" | "not_found" | "not_checked";
+            /** @description `not_checked` wherever the server may not look: outside of `WORKSPACE_ROOTS`, also by way of links. */
+            status: components["schemas"]["FileStatus"];
             /** @description For `not_found`: the path in the same folder with the most similar name, if there is one. */
             nearest: string | null;
         };
+        /** @enum {string} */
+        FileField: "relevant_files" | "related_documentation";
+        /** @enum {string} */
+        FileStatus: "found" | "not_found" | "not_checked";
         /**
          * @description How a subtask ended.
          * @enum {string}
@@ -2638,10 +2739,7 @@ export interface components {
             /** @description Ids of updates that the agent acknowledges. Default: []. */
             ack_update_ids?: string[];
             /** @description Steps since the last heartbeat, for the transcript. */
-            steps?: {
-                kind: components["schemas"]["StepKind"];
-                content: unknown;
-            }[];
+            steps?: components["schemas"]["NewStep"][];
             usage?: components["schemas"]["UsageDelta"];
         };
         /**
@@ -2728,7 +2826,10 @@ export interface components {
             update_id: string | null;
             /** Format: uuid */
             task_id: string | null;
-            /** @description The revision of the brief after the update. */
+            /**
+             * Format: int64
+             * @description The revision of the brief after the update.
+             */
             revision: number | null;
             text: string;
         };
@@ -2741,15 +2842,18 @@ export interface components {
             /** @description The latest messages, at most 3. They are scanned for failures that troubleshooting guides cover. Default: []. */
             messages?: string[];
         };
-        /** @description Whether a model gives verdicts too, and which model. Default: the settings of the project. */
-        JudgeRequest: boolean | {
+        JudgeModel: {
             /** @description Default: the judge of the server. */
+            model?: string;
+        };
+        /** @description Whether a model gives verdicts too, and which model. Default: the settings of the project. */
+        JudgeRequest: boolean | components["schemas"]["JudgeModel"];
+        JudgeSettings: {
             model?: string;
         };
         /** @description The progress of the judge. Its verdicts are stored as a separate evaluation. */
         Judgement: {
-            /** @enum {string} */
-            status: "pending" | "done" | "failed";
+            status: components["schemas"]["JudgementStatus"];
             /** @description Null while the default judge of the server has not answered. */
             model: string | null;
             /**
@@ -2761,15 +2865,33 @@ export interface components {
             error: string | null;
             cost_usd: number;
         };
+        /** @enum {string} */
+        JudgementStatus: "pending" | "done" | "failed";
         Lease: {
             /** @description The proof of the lease. Every write needs it. */
             token: string;
+            /** Format: int64 */
             attempt: number;
             /**
              * Format: date-time
              * @description When the lease expires, unless a heartbeat renews it.
              */
             expires_at: string;
+        };
+        LinkedTsg: {
+            tsg_id: string;
+            title: string;
+        };
+        /** @enum {string} */
+        LoopAction: "block" | "notice" | "off";
+        /** @description When work counts as going in circles, and what happens then */
+        LoopSettings: {
+            /** @description After so many calls of one tool with the same arguments and the same failure a notice is sent (3); after twice as many the run is blocked. */
+            repeats?: number;
+            /** @description After so many seconds without a new step a notice is sent (600); after twice as many the run is blocked. 0: never. */
+            quiet_seconds?: number;
+            /** @description block (the default): a notice, then the end. notice: the notice alone. off: nothing. */
+            action?: components["schemas"]["LoopAction"];
         };
         Memory: {
             kind: components["schemas"]["MemoryKind"];
@@ -2822,7 +2944,10 @@ export interface components {
             role: components["schemas"]["MessageRole"];
             /** @description Null if it is longer than 64 KiB. */
             content: string | null;
-            /** @description Length of the whole content, in bytes of UTF-8. */
+            /**
+             * Format: int64
+             * @description Length of the whole content, in bytes of UTF-8.
+             */
             content_bytes: number;
             model: string | null;
             /** Format: uuid */
@@ -2853,6 +2978,11 @@ export interface components {
         };
         /** @enum {string} */
         MessageRole: "user" | "assistant" | "system" | "tool";
+        /**
+         * @description What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.
+         * @enum {string}
+         */
+        MissedPolicy: "skip" | "run_once";
         NewAnswer: {
             /** @description The chosen option. */
             option_id?: string;
@@ -2868,7 +2998,10 @@ export interface components {
             always?: boolean;
             /** @description The `arguments_digest` that you decide about. An approval of other arguments is refused. */
             arguments_digest?: string;
-            /** @description The current revision of the task. Confirms an answer to a question that was asked at an older revision. */
+            /**
+             * Format: int64
+             * @description The current revision of the task. Confirms an answer to a question that was asked at an older revision.
+             */
             revision?: number;
         };
         NewApiKey: {
@@ -2889,6 +3022,7 @@ export interface components {
         NewBudget: {
             /** @description Model responses. One response with all its tool calls is one step. For programs and external workers, the steps that they report. Default: 50. */
             max_steps?: number;
+            /** Format: int64 */
             max_tokens?: number | null;
             max_cost_usd?: number | null;
         };
@@ -2903,12 +3037,31 @@ export interface components {
             /** @description The revision that the assignee works from, if the block names none. */
             revision?: number | null;
         };
-        NewDrain: {
+        NewConstraints: {
+            rules: (string | components["schemas"]["NewCriterion"])[];
+            enforcement_level?: components["schemas"]["EnforcementLevel"];
+        };
+        NewCriterion: {
             /**
-             * @description `finish` lets its runs end, `release` gives them back, so that other workers run them again. Default: finish.
-             * @enum {string}
+             * Format: uuid
+             * @description The id of an existing criterion of this task.
              */
-            runs?: "finish" | "release";
+            id?: string;
+            text: string;
+            /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
+            check?: string | null;
+        };
+        NewDefaultAnswer: {
+            /** @description The chosen option. */
+            option_id?: string;
+            /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
+            answer?: unknown;
+            /** @description The answer to an approval. */
+            decision?: components["schemas"]["Decision"];
+        };
+        NewDrain: {
+            /** @description Default: finish. */
+            runs?: components["schemas"]["DrainMode"];
         };
         NewEvaluation: {
             /** @description The text to evaluate. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
@@ -3022,7 +3175,10 @@ export interface components {
             agent_id?: string;
             /** @description Whether to put the result into the inbox of the parent session. Default: true. */
             notify?: boolean;
-            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            /**
+             * Format: int64
+             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
+             */
             timeout_seconds?: number;
             /** @description Default: normal. */
             priority?: components["schemas"]["Priority"];
@@ -3039,16 +3195,10 @@ export interface components {
             budget?: components["schemas"]["NewBudget"];
             /** @description The schedule finishes after this number of firings. Default: no limit. */
             max_fires?: number | null;
-            /**
-             * @description What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too. Default: skip.
-             * @enum {string}
-             */
-            overlap?: "skip" | "allow";
-            /**
-             * @description What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all. Default: run_once.
-             * @enum {string}
-             */
-            missed?: "skip" | "run_once";
+            /** @description Default: skip. */
+            overlap?: components["schemas"]["OverlapPolicy"];
+            /** @description Default: run_once. */
+            missed?: components["schemas"]["MissedPolicy"];
             /** @description How many seconds late a slot may fire before it counts as missed. Default: 60. */
             grace_seconds?: number;
             /**
@@ -3061,6 +3211,10 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        NewStep: {
+            kind: components["schemas"]["StepKind"];
+            content: unknown;
+        };
         NewSubtask: {
             /** @description The instructions. They must be complete: the runner has no other information. */
             task: string;
@@ -3071,7 +3225,10 @@ export interface components {
             agent_id?: string;
             /** @description Default: normal. */
             priority?: components["schemas"]["Priority"];
-            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            /**
+             * Format: int64
+             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
+             */
             timeout_seconds?: number;
             /** @description Whether to put the result into the inbox of the parent session. Default: true. */
             notify?: boolean;
@@ -3122,14 +3279,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description The answer if none comes in time. Never an approval. Default: null. */
-            default?: {
-                /** @description The chosen option. */
-                option_id?: string;
-                /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
-                answer?: unknown;
-                /** @description The answer to an approval. */
-                decision?: components["schemas"]["Decision"];
-            } | null;
+            default?: components["schemas"]["NewDefaultAnswer"] | null;
             /** @description Default: 86400. */
             expires_in_seconds?: number;
             /** @description Default: continue. */
@@ -3137,20 +3287,15 @@ export interface components {
             /** @description `lease.token` of the claim, where an outside worker asks with its key. */
             lease_token?: string;
         };
+        NewSuccessCriteria: {
+            criteria: (string | components["schemas"]["NewCriterion"])[];
+            all_required?: boolean;
+        };
         NewTask: {
             /** @description Send it together with `instructions`, or send `description` instead of both. */
             title?: string | null;
             instructions?: string | null;
-            acceptance_criteria?: (string | {
-                /**
-                 * Format: uuid
-                 * @description The id of an existing criterion of this task.
-                 */
-                id?: string;
-                text: string;
-                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                check?: string | null;
-            })[] | null;
+            acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
             /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
             /**
@@ -3166,61 +3311,15 @@ export interface components {
             background_context?: string | null;
             expected_deliverables?: string[] | null;
             /** @description How to recognise that the task is done. A list, or an object with `all_required` (default true). */
-            success_criteria?: ((string | {
-                /**
-                 * Format: uuid
-                 * @description The id of an existing criterion of this task.
-                 */
-                id?: string;
-                text: string;
-                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                check?: string | null;
-            })[] | {
-                criteria: (string | {
-                    /**
-                     * Format: uuid
-                     * @description The id of an existing criterion of this task.
-                     */
-                    id?: string;
-                    text: string;
-                    /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                    check?: string | null;
-                })[];
-                all_required?: boolean;
-            }) | null;
+            success_criteria?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewSuccessCriteria"]) | null;
             /** @description Rules that the work must follow. A list, or an object with `enforcement_level` (default strict). */
-            constraints?: ((string | {
-                /**
-                 * Format: uuid
-                 * @description The id of an existing criterion of this task.
-                 */
-                id?: string;
-                text: string;
-                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                check?: string | null;
-            })[] | {
-                rules: (string | {
-                    /**
-                     * Format: uuid
-                     * @description The id of an existing criterion of this task.
-                     */
-                    id?: string;
-                    text: string;
-                    /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                    check?: string | null;
-                })[];
-                enforcement_level?: components["schemas"]["EnforcementLevel"];
-            }) | null;
+            constraints?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewConstraints"]) | null;
             /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
             relevant_files?: string[] | null;
             /** @description URLs (the server does not fetch them) or files. */
             related_documentation?: string[] | null;
             /** @description What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount. */
-            budget?: {
-                /** @description Read and written. */
-                max_tokens?: number | null;
-                max_cost_usd?: number | null;
-            } | null;
+            budget?: components["schemas"]["NewTaskBudget"] | null;
             /** @description Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it. */
             metadata?: {
                 [key: string]: unknown;
@@ -3234,11 +3333,16 @@ export interface components {
              * @example research-1
              */
             parent_session_id?: string | null;
+            /** @description Who reviews the submitted outputs. Default: none. */
+            review?: components["schemas"]["ReviewMode"] | null;
+        };
+        NewTaskBudget: {
             /**
-             * @description Who reviews the submitted outputs. Default: none.
-             * @enum {string|null}
+             * Format: int64
+             * @description Read and written.
              */
-            review?: "none" | "auto" | "manual" | null;
+            max_tokens?: number | null;
+            max_cost_usd?: number | null;
         };
         NewTaskQuestion: {
             /** @description Default: question. */
@@ -3256,14 +3360,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description The answer if none comes in time. Never an approval. Default: null. */
-            default?: {
-                /** @description The chosen option. */
-                option_id?: string;
-                /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
-                answer?: unknown;
-                /** @description The answer to an approval. */
-                decision?: components["schemas"]["Decision"];
-            } | null;
+            default?: components["schemas"]["NewDefaultAnswer"] | null;
             /** @description Default: 86400. */
             expires_in_seconds?: number;
             /** @description Default: continue. */
@@ -3283,11 +3380,12 @@ export interface components {
             /** @description Default: substring. */
             match?: components["schemas"]["TsgMatch"];
             /** @description Where the guide applies. */
-            applicability?: {
-                technologies: string[];
-            };
+            applicability?: components["schemas"]["NewTsgApplicability"];
             /** @description Default: medium. */
             severity?: components["schemas"]["TsgSeverity"];
+        };
+        NewTsgApplicability: {
+            technologies: string[];
         };
         NewUpdate: {
             /** @description What the agent should know or do from now on. */
@@ -3295,38 +3393,65 @@ export interface components {
             /** @description Default: next_step. */
             delivery?: components["schemas"]["Delivery"];
         };
+        NewVerdict: {
+            /**
+             * Format: uuid
+             * @description A criterion of the current brief.
+             */
+            criterion_id: string;
+            verdict: components["schemas"]["PersonVerdict"];
+            comment?: string | null;
+        };
+        /** @enum {string} */
+        NoKappaReason: "too_few" | "one_category";
         /**
          * @description default: the default becomes the answer. continue: the run or assignee receives a note that no answer came. fail: the task fails; a subtask is cancelled.
          * @enum {string}
          */
         OnExpiry: "default" | "continue" | "fail";
+        /**
+         * @description What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too.
+         * @enum {string}
+         */
+        OverlapPolicy: "skip" | "allow";
+        /** @enum {string} */
+        PartStatus: "ok" | "degraded" | "failed" | "unknown";
+        /** @enum {string} */
+        PersonVerdict: "met" | "unmet" | "unclear";
         /** @description What a person, or a controller with a key of the project, said. */
         PersonWord: {
-            /**
-             * @description A verdict on the criterion, the decision of a review, or a quality flag.
-             * @enum {string}
-             */
-            kind: "verdict" | "decision" | "flag";
-            value: ("met" | "unmet" | "unclear" | "not_addressed") | ("approve" | "request_revision") | components["schemas"]["Quality"];
+            /** @description A verdict on the criterion, the decision of a review, or a quality flag. */
+            kind: components["schemas"]["PersonWordKind"];
+            value: components["schemas"]["Verdict"] | components["schemas"]["ReviewDecision"] | components["schemas"]["Quality"];
             /** @description The comment on the verdict, or the note of the review. */
             comment: string | null;
-            author: components["schemas"]["Author"];
+            /** @description The owner of the credential that made the request. */
+            author: components["schemas"]["Reference"];
             /**
              * Format: date-time
              * @description When it was said.
              */
             at: string;
         };
+        /** @enum {string} */
+        PersonWordKind: "verdict" | "decision" | "flag";
+        /** @description An unambiguous phrase, and what it means. */
+        PhraseCandidate: {
+            phrase: string;
+            reading: string;
+            next_fire_at: string;
+        };
         /**
          * @description urgent runs before normal, normal before low. Waiting raises the rank: one minute equals one level.
          * @enum {string}
          */
         Priority: "urgent" | "normal" | "low";
-        /** @description RFC 9457 problem details. */
+        /** @description RFC 9457 problem details. Which extensions are there depends on `code`. */
         Problem: {
             /** @description URL of the page about this code. */
             type: string;
             title: string;
+            /** Format: int64 */
             status: number;
             /** @description What went wrong and what to do, for people. */
             detail: string;
@@ -3337,12 +3462,77 @@ export interface components {
             request_id: string;
             /** @description Whether the same request may succeed later without being changed. */
             retryable: boolean;
-            /** @description The problems of the input, the first 50 of them. */
+            /** @description `validation_failed` and others: the problems of the input, the first 50 of them. */
             errors?: components["schemas"]["FieldProblem"][];
-            /** @description How many more problems there are than `errors` has. */
+            /**
+             * Format: int64
+             * @description How many more problems there are than `errors` has.
+             */
             errors_omitted?: number;
-        } & {
-            [key: string]: unknown;
+            /** @description What else was noticed in an invalid brief. */
+            warnings?: components["schemas"]["ProblemWarning"][];
+            /** Format: int64 */
+            warnings_omitted?: number;
+            /**
+             * Format: int64
+             * @description `revision_required`, `revision_stale`: the current revision.
+             */
+            revision?: number;
+            /** @description `schedule_ambiguous`: what the phrase may mean. */
+            candidates?: components["schemas"]["PhraseCandidate"][];
+            /** @description `background_mcp_blocked`: the tools that are not available. */
+            tools?: string[];
+            /** @description The first of `tools`. */
+            tool?: string;
+            subagent_type?: string;
+            /** @description `runner_unavailable`: what the runner lacks. */
+            missing?: string[];
+            /** @description `runner_unavailable`: the runners that are available. */
+            available?: string[];
+            /** @description `dependency_cycle`: the ids of the cycle. */
+            path?: string[];
+            /** @description `tsg_in_use`: some of the tasks that link the guide. */
+            task_ids?: string[];
+            tsg_id?: string;
+            /** @description `spawn_blocked`: the session of the caller. */
+            id?: string;
+            /** @description The subtask that stands in the way. */
+            subtask_id?: string | null;
+            /** @description The status that does not allow the request. */
+            status_now?: string;
+            /** @description The tasks that this one waits for. */
+            blocked_by?: string[];
+            /** @description Who answered the question before. */
+            answered_by?: components["schemas"]["Reference"];
+            answered_at?: string;
+            /** @description The digest of the arguments that the approval is about. */
+            arguments_digest?: string | null;
+            /** @description `forbidden`: the scope that the credential lacks. */
+            required_scope?: string;
+            /**
+             * Format: int64
+             * @description `cursor_pruned`: the id of the oldest event that is kept.
+             */
+            oldest?: number;
+            /** @description `pending_limit_reached`, `budget_exhausted`: the limit. */
+            limit?: number;
+            /** @description `pending_limit_reached`: what sets the limit. */
+            limited_by?: string;
+            agent_id?: string;
+            /** @description `budget_exhausted`: which budget. */
+            budget?: components["schemas"]["ExhaustedBudget"];
+            used?: number;
+            /** @description What accepted work may still use. */
+            reserved?: number;
+            requested?: number;
+            /** @description When the budget of a day begins again. */
+            resets_at?: string | null;
+        };
+        /** @description What was changed or ignored in an input that has problems as well. */
+        ProblemWarning: {
+            field: string;
+            message: string;
+            timestamp: string;
         };
         Project: {
             /** Format: uuid */
@@ -3355,6 +3545,27 @@ export interface components {
              */
             created_at: string;
         };
+        /** @description What subtasks and judgements may use; without limits where it is absent */
+        ProjectBudget: {
+            /** @description For each day, in UTC */
+            day?: components["schemas"]["BudgetAmounts"];
+            /** @description For all time */
+            total?: components["schemas"]["BudgetAmounts"];
+            /** @description For each agent that has none of its own */
+            per_agent?: components["schemas"]["AgentBudget"];
+        };
+        ProjectLimits: {
+            pending_per_agent?: number;
+            running_per_agent?: number;
+            /** @description Of all agents together; SUBTASK_PROJECT_MAX_PENDING of the server where it is absent */
+            pending?: number;
+            /** @description Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent */
+            running?: number;
+            agents?: {
+                [key: string]: components["schemas"]["AgentLimits"];
+            };
+            budget?: components["schemas"]["ProjectBudget"];
+        };
         ProjectPatch: {
             name?: string;
             /** @description Replaces the settings as a whole. */
@@ -3362,86 +3573,14 @@ export interface components {
         };
         /** @description Limits, the default time zone of schedules, the policy for MCP tools in background sub-agents, and the evaluation rules. Missing settings use the defaults of the server; the time zone defaults to UTC. */
         ProjectSettings: {
-            limits?: {
-                pending_per_agent?: number;
-                running_per_agent?: number;
-                /** @description Of all agents together; SUBTASK_PROJECT_MAX_PENDING of the server where it is absent */
-                pending?: number;
-                /** @description Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent */
-                running?: number;
-                agents?: {
-                    [key: string]: {
-                        pending?: number;
-                        running?: number;
-                        budget?: {
-                            /** @description For each day, in UTC */
-                            day?: {
-                                cost_usd?: number;
-                                /** @description Read and written */
-                                tokens?: number;
-                            };
-                            /** @description For all time */
-                            total?: {
-                                cost_usd?: number;
-                                /** @description Read and written */
-                                tokens?: number;
-                            };
-                        };
-                    };
-                };
-                /** @description What subtasks and judgements may use; without limits where it is absent */
-                budget?: {
-                    /** @description For each day, in UTC */
-                    day?: {
-                        cost_usd?: number;
-                        /** @description Read and written */
-                        tokens?: number;
-                    };
-                    /** @description For all time */
-                    total?: {
-                        cost_usd?: number;
-                        /** @description Read and written */
-                        tokens?: number;
-                    };
-                    /** @description For each agent that has none of its own */
-                    per_agent?: {
-                        /** @description For each day, in UTC */
-                        day?: {
-                            cost_usd?: number;
-                            /** @description Read and written */
-                            tokens?: number;
-                        };
-                        /** @description For all time */
-                        total?: {
-                            cost_usd?: number;
-                            /** @description Read and written */
-                            tokens?: number;
-                        };
-                    };
-                };
-            };
+            limits?: components["schemas"]["ProjectLimits"];
             /** @description The IANA name of the time zone of schedules that name none; UTC where it is absent */
             timezone?: string;
-            /**
-             * @description Background sub-agents with MCP tools: reject refuses to start them, strip starts them without the tools. Default: BACKGROUND_MCP of the server
-             * @enum {string}
-             */
-            background_mcp?: "reject" | "strip";
+            background_mcp?: components["schemas"]["BackgroundMcpPolicy"];
             evaluation?: components["schemas"]["EvaluationSettings"];
             /** @description Uses of tools that the runners ai and claude-code ask the parent session about before they execute them, beside those of each definition */
             ask?: string[];
-            /** @description When work counts as going in circles, and what happens then */
-            loops?: {
-                /** @description After so many calls of one tool with the same arguments and the same failure a notice is sent (3); after twice as many the run is blocked. */
-                repeats?: number;
-                /** @description After so many seconds without a new step a notice is sent (600); after twice as many the run is blocked. 0: never. */
-                quiet_seconds?: 0 | number;
-                /**
-                 * @description block (the default): a notice, then the end. notice: the notice alone. off: nothing.
-                 * @enum {string}
-                 */
-                action?: "block" | "notice" | "off";
-            };
+            loops?: components["schemas"]["LoopSettings"];
         };
         PromptSection: string;
         PutSubagent: {
@@ -3460,12 +3599,21 @@ export interface components {
             ask: string[];
             /** @description The file of the definition. */
             definition_path: string | null;
-            /** @description The version that a run started now would use. It increases with every change that is put or run. */
+            /**
+             * Format: int64
+             * @description The version that a run started now would use. It increases with every change that is put or run.
+             */
             version: number;
             source: components["schemas"]["SubagentSource"];
-            /** @description The target duration. The last event of a slower run reports it; the run is not stopped. */
+            /**
+             * Format: int64
+             * @description The target duration. The last event of a slower run reports it; the run is not stopped.
+             */
             target_latency_ms: number | null;
-            /** @description The maximum number of model requests of one run. */
+            /**
+             * Format: int64
+             * @description The maximum number of model requests of one run.
+             */
             max_turns: number | null;
             /** @description Whether it always runs in the background. */
             background: boolean;
@@ -3496,7 +3644,8 @@ export interface components {
             tags: string[];
             /** @description Whether it is a training example: excellent and good make it one, needs_work and bad remove it. */
             training_candidate: boolean;
-            author: components["schemas"]["Author"];
+            /** @description The owner of the credential that made the request. */
+            author: components["schemas"]["Reference"];
             /**
              * Format: date-time
              * @description When it was flagged first.
@@ -3524,7 +3673,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             default: components["schemas"]["Answer"] | null;
-            /** @description The revision of the task when it was asked; null for a subtask without a task. */
+            /**
+             * Format: int64
+             * @description The revision of the task when it was asked; null for a subtask without a task.
+             */
             revision: number | null;
             arguments: {
                 [key: string]: unknown;
@@ -3540,10 +3692,7 @@ export interface components {
             on_expiry: components["schemas"]["OnExpiry"];
             answer: components["schemas"]["Answer"] | null;
             /** @description The owner of the credential that answered; null for an expiry. */
-            answered_by: {
-                kind: string;
-                id: string;
-            } | null;
+            answered_by: components["schemas"]["Reference"] | null;
             /**
              * Format: uuid
              * @description The update that delivers the answer to the run or assignee, with its receipt.
@@ -3582,24 +3731,22 @@ export interface components {
             /** @description What is missing; null if ready. */
             reason: string | null;
             /** @description Each part that serving rests on. All of them are always there. */
-            parts: {
-                process: components["schemas"]["ReadinessPart"];
-                database: components["schemas"]["ReadinessPart"];
-                migrations: components["schemas"]["ReadinessPart"];
-                writes: components["schemas"]["ReadinessPart"];
-                queues: components["schemas"]["ReadinessPart"];
-                relay: components["schemas"]["ReadinessPart"];
-                partitions: components["schemas"]["ReadinessPart"];
-            };
+            parts: components["schemas"]["ReadinessParts"];
         };
         ReadinessPart: {
-            /**
-             * @description `failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before this one was looked at.
-             * @enum {string}
-             */
-            status: "ok" | "degraded" | "failed" | "unknown";
+            /** @description `failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before this one was looked at. */
+            status: components["schemas"]["PartStatus"];
             /** @description What is wrong and what to do; null if nothing is known to be. */
             detail: string | null;
+        };
+        ReadinessParts: {
+            process: components["schemas"]["ReadinessPart"];
+            database: components["schemas"]["ReadinessPart"];
+            migrations: components["schemas"]["ReadinessPart"];
+            writes: components["schemas"]["ReadinessPart"];
+            queues: components["schemas"]["ReadinessPart"];
+            relay: components["schemas"]["ReadinessPart"];
+            partitions: components["schemas"]["ReadinessPart"];
         };
         /** @enum {string} */
         ReadinessStatus: "ready" | "not_ready";
@@ -3613,15 +3760,29 @@ export interface components {
          */
         Recommendation: "approve" | "review" | "request_revision";
         RecommendationCounts: {
+            /** Format: int64 */
             approve: number;
+            /** Format: int64 */
             review: number;
+            /** Format: int64 */
             request_revision: number;
+        };
+        /** @description Who or what it is. */
+        Reference: {
+            /** @description Such as `key`, `open`, `session`, `subtask`, `task`, `worker` or `muster`. There may be more kinds later. */
+            kind: string;
+            id: string;
+            /** @description Of a sender: the name of the API key at the time of sending, or the session that a caller without a key named; otherwise null. */
+            name?: string | null;
         };
         /** @description The agent’s reflection on its own work, from all reflection blocks. */
         Reflection: {
             /** @description In order. At most the first 200 negative and the first 200 other items. */
             items: components["schemas"]["ReflectionItem"][];
-            /** @description The total number of items. */
+            /**
+             * Format: int64
+             * @description The total number of items.
+             */
             item_count: number;
             /** @description The score of the reflections only. */
             score: number | null;
@@ -3655,6 +3816,8 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @enum {string} */
+        ReviewDecision: "approve" | "request_revision";
         /**
          * @description Who reviews the submitted outputs: none, auto (the evaluation), or manual (a person or controller).
          * @enum {string}
@@ -3667,6 +3830,7 @@ export interface components {
              * @description The update for the assignee. Null if no visible part of the brief changed: priority, budget, metadata and dependencies are not shown in it.
              */
             update_id: string | null;
+            /** Format: int64 */
             revision: number;
             diff: components["schemas"]["BriefDiff"];
         };
@@ -3704,8 +3868,7 @@ export interface components {
             /** @description The agent whose limits apply to the runs. */
             agent_id: string;
             task: string;
-            /** @enum {string} */
-            schedule_type: "once" | "recurring";
+            schedule_type: components["schemas"]["ScheduleType"];
             /** @description As it was sent. */
             phrase: string;
             /** @description A phrase for the same field that reads as the same rule. */
@@ -3719,7 +3882,10 @@ export interface components {
              * @description Of one that fires once: when.
              */
             fire_at: string | null;
-            /** @description For an interval: elapsed seconds between two firings. */
+            /**
+             * Format: int64
+             * @description For an interval: elapsed seconds between two firings.
+             */
             interval_seconds: number | null;
             /** @description The rule as a five-field cron expression; null if cron cannot express it. */
             cron_expr: string | null;
@@ -3739,27 +3905,28 @@ export interface components {
             upcoming: string[];
             /** @description How details were decided that the phrase left open. */
             warnings: components["schemas"]["ScheduleWarning"][];
-            /**
-             * @description Only an active schedule fires. finished and deactivated are final.
-             * @enum {string}
-             */
-            state: "active" | "paused" | "finished" | "deactivated";
+            /** @description Only an active schedule fires. finished and deactivated are final. */
+            state: components["schemas"]["ScheduleState"];
             /** @description Whether its state is active. */
             active: boolean;
-            /** @description The number of fired slots. Triggered runs do not count. */
+            /**
+             * Format: int64
+             * @description The number of fired slots. Triggered runs do not count.
+             */
             fire_count: number;
+            /** Format: int64 */
             max_fires: number | null;
             /**
              * Format: date-time
              * @description When a slot last fired.
              */
             last_fired_at: string | null;
-            /** @enum {string} */
-            overlap: "skip" | "allow";
-            /** @enum {string} */
-            missed: "skip" | "run_once";
+            overlap: components["schemas"]["OverlapPolicy"];
+            missed: components["schemas"]["MissedPolicy"];
+            /** Format: int64 */
             grace_seconds: number;
             notify: boolean;
+            /** Format: int64 */
             timeout_seconds: number;
             priority: components["schemas"]["Priority"];
             /** @description The sub-agent of each run, in the version that is current when it fires. */
@@ -3785,6 +3952,8 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @enum {string} */
+        ScheduleFilter: "true" | "false" | "all";
         ScheduleList: {
             items: components["schemas"]["Schedule"][];
             /** @description Pass as `cursor` to read on; null on the last page. */
@@ -3824,6 +3993,7 @@ export interface components {
              */
             agent_id?: string;
             notify?: boolean;
+            /** Format: int64 */
             timeout_seconds?: number | null;
             priority?: components["schemas"]["Priority"];
             /**
@@ -3839,16 +4009,8 @@ export interface components {
             budget?: components["schemas"]["NewBudget"] | null;
             /** @description A value that is not above `fire_count` finishes the schedule. */
             max_fires?: number | null;
-            /**
-             * @description What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too.
-             * @enum {string}
-             */
-            overlap?: "skip" | "allow";
-            /**
-             * @description What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.
-             * @enum {string}
-             */
-            missed?: "skip" | "run_once";
+            overlap?: components["schemas"]["OverlapPolicy"];
+            missed?: components["schemas"]["MissedPolicy"];
             /** @description How many seconds late a slot may fire before it counts as missed. */
             grace_seconds?: number;
             /**
@@ -3862,8 +4024,7 @@ export interface components {
             };
         };
         SchedulePreview: {
-            /** @enum {string} */
-            schedule_type: "once" | "recurring";
+            schedule_type: components["schemas"]["ScheduleType"];
             /** @description As it was sent. */
             phrase: string;
             /** @description A phrase for the same field that reads as the same rule. */
@@ -3877,7 +4038,10 @@ export interface components {
              * @description Of one that fires once: when.
              */
             fire_at: string | null;
-            /** @description For an interval: elapsed seconds between two firings. */
+            /**
+             * Format: int64
+             * @description For an interval: elapsed seconds between two firings.
+             */
             interval_seconds: number | null;
             /** @description The rule as a five-field cron expression; null if cron cannot express it. */
             cron_expr: string | null;
@@ -3933,7 +4097,10 @@ export interface components {
             agent_id?: string;
             /** @description Whether to put the result into the inbox of the parent session. Default: true. */
             notify?: boolean;
-            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            /**
+             * Format: int64
+             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
+             */
             timeout_seconds?: number;
             /** @description Default: normal. */
             priority?: components["schemas"]["Priority"];
@@ -3950,16 +4117,10 @@ export interface components {
             budget?: components["schemas"]["NewBudget"];
             /** @description The schedule finishes after this number of firings. Default: no limit. */
             max_fires?: number | null;
-            /**
-             * @description What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too. Default: skip.
-             * @enum {string}
-             */
-            overlap?: "skip" | "allow";
-            /**
-             * @description What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all. Default: run_once.
-             * @enum {string}
-             */
-            missed?: "skip" | "run_once";
+            /** @description Default: skip. */
+            overlap?: components["schemas"]["OverlapPolicy"];
+            /** @description Default: run_once. */
+            missed?: components["schemas"]["MissedPolicy"];
             /** @description How many seconds late a slot may fire before it counts as missed. Default: 60. */
             grace_seconds?: number;
             /**
@@ -3988,11 +4149,8 @@ export interface components {
              * @description When its subtask was made.
              */
             fired_at: string | null;
-            /**
-             * @description waiting: the queue of its agent is full; the slot fires as soon as there is room. All other outcomes are final.
-             * @enum {string}
-             */
-            outcome: "waiting" | "fired" | "skipped_overlap" | "skipped_missed" | "skipped_paused";
+            /** @description waiting: the queue of its agent is full; the slot fires as soon as there is room. All other outcomes are final. */
+            outcome: components["schemas"]["SlotOutcome"];
             /** @description Whether the run was triggered by hand. */
             manual: boolean;
             /** Format: uuid */
@@ -4003,6 +4161,10 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
+        /** @enum {string} */
+        ScheduleState: "active" | "paused" | "finished" | "deactivated";
+        /** @enum {string} */
+        ScheduleType: "once" | "recurring";
         ScheduleWarning: {
             code: string;
             message: string;
@@ -4012,23 +4174,21 @@ export interface components {
          * @enum {string}
          */
         Scope: "subtasks:read" | "subtasks:write" | "subtasks:claim" | "tasks:read" | "tasks:write" | "sessions:write" | "schedules:read" | "schedules:write" | "evaluations:read" | "evaluations:write" | "subagents:read" | "subagents:write" | "subagents:spawn" | "tsgs:read" | "tsgs:write" | "memory:read" | "memory:write" | "events:read" | "webhooks:write" | "admin";
-        /** @description The owner of the credential that sent it. */
-        Sender: {
-            kind: string;
-            id: string;
-            /** @description The name of the API key at the time of sending, or the session that a caller without a key named; otherwise null. */
-            name: string | null;
-        };
         ShortenedField: {
             /** @description The field. It is null in this answer. */
             field: string;
             /** @description The first 2,000 characters of the value; of an object, as JSON. */
             beginning: string;
-            /** @description Length of the whole value, in bytes of UTF-8. */
+            /**
+             * Format: int64
+             * @description Length of the whole value, in bytes of UTF-8.
+             */
             bytes: number;
             /** @description The request or the tool call that returns the whole value. */
             whole_at: string;
         };
+        /** @enum {string} */
+        SlotOutcome: "waiting" | "fired" | "skipped_overlap" | "skipped_missed" | "skipped_paused";
         SpawnResult: {
             /** @description Whether the subtask completed. True while it has not ended. */
             success: boolean;
@@ -4036,7 +4196,10 @@ export interface components {
             subagent_type: string;
             /** @description The summary of the result, otherwise the result itself, cut to 4,000 characters. Null until the subtask has ended. The subtask has the complete result. */
             summary: string | null;
-            /** @description From the start of the first attempt to the end, without the time during which no live worker held it; 0 until it has ended. */
+            /**
+             * Format: int64
+             * @description From the start of the first attempt to the end, without the time during which no live worker held it; 0 until it has ended.
+             */
             duration_ms: number;
             background: boolean;
             /** @description Why the subtask did not complete. */
@@ -4053,9 +4216,15 @@ export interface components {
             /** @description One sentence for each tool that the definition lists and this run does not have. */
             warnings: string[];
         };
+        /** @enum {string} */
+        StatsGrouping: "day" | "subagent" | "criterion" | "agreement";
         Step: {
-            /** @description Position in the transcript of the subtask, over all attempts. */
+            /**
+             * Format: int64
+             * @description Position in the transcript of the subtask, over all attempts.
+             */
             seq: number;
+            /** Format: int64 */
             attempt: number;
             kind: components["schemas"]["StepKind"];
             content: unknown;
@@ -4088,12 +4257,21 @@ export interface components {
             ask: string[];
             /** @description The file of the definition. */
             definition_path: string | null;
-            /** @description The version that a run started now would use. It increases with every change that is put or run. */
+            /**
+             * Format: int64
+             * @description The version that a run started now would use. It increases with every change that is put or run.
+             */
             version: number;
             source: components["schemas"]["SubagentSource"];
-            /** @description The target duration. The last event of a slower run reports it; the run is not stopped. */
+            /**
+             * Format: int64
+             * @description The target duration. The last event of a slower run reports it; the run is not stopped.
+             */
             target_latency_ms: number | null;
-            /** @description The maximum number of model requests of one run. */
+            /**
+             * Format: int64
+             * @description The maximum number of model requests of one run.
+             */
             max_turns: number | null;
             /** @description Whether it always runs in the background. */
             background: boolean;
@@ -4107,13 +4285,23 @@ export interface components {
             /** @description One sentence for each tool that the definition lists and a foreground run by that runner does not have. */
             warnings: string[];
         };
+        SubagentFiles: {
+            /** @description Markdown files, or archives of them. */
+            file: string[];
+        };
         SubagentImport: {
             /** @description A row for each Markdown file, in the order of the collection. */
             items: components["schemas"]["SubagentImportRow"][];
-            /** @description The number of imported definitions, including renamed ones. */
+            /**
+             * Format: int64
+             * @description The number of imported definitions, including renamed ones.
+             */
             imported: number;
+            /** Format: int64 */
             renamed: number;
+            /** Format: int64 */
             refused: number;
+            /** Format: int64 */
             ignored: number;
         };
         /**
@@ -4129,7 +4317,10 @@ export interface components {
             name: string | null;
             /** @description The original name of a renamed definition. */
             title: string | null;
-            /** @description The version that a run started now would use; null if the file was not imported. Unchanged definitions keep their version. */
+            /**
+             * Format: int64
+             * @description The version that a run started now would use; null if the file was not imported. Unchanged definitions keep their version.
+             */
             version: number | null;
             /** @description Why the file was refused. */
             errors: components["schemas"]["SubagentProblem"][];
@@ -4146,7 +4337,10 @@ export interface components {
         /** @description A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `ask`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`. */
         SubagentMarkdown: string;
         SubagentProblem: {
-            /** @description The line in the text, starting at 1. */
+            /**
+             * Format: int64
+             * @description The line in the text, starting at 1.
+             */
             line: number;
             field: string;
             pointer: string;
@@ -4154,6 +4348,7 @@ export interface components {
         };
         SubagentRef: {
             name: string;
+            /** Format: int64 */
             version: number;
         };
         /**
@@ -4187,7 +4382,10 @@ export interface components {
              * @example research-1
              */
             parent_session_id?: string | null;
-            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            /**
+             * Format: int64
+             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
+             */
             timeout_seconds?: number;
             /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
             runner?: string | null;
@@ -4208,12 +4406,21 @@ export interface components {
             ask: string[];
             /** @description The file of the definition. */
             definition_path: string | null;
-            /** @description The version that a run started now would use. It increases with every change that is put or run. */
+            /**
+             * Format: int64
+             * @description The version that a run started now would use. It increases with every change that is put or run.
+             */
             version: number;
             source: components["schemas"]["SubagentSource"];
-            /** @description The target duration. The last event of a slower run reports it; the run is not stopped. */
+            /**
+             * Format: int64
+             * @description The target duration. The last event of a slower run reports it; the run is not stopped.
+             */
             target_latency_ms: number | null;
-            /** @description The maximum number of model requests of one run. */
+            /**
+             * Format: int64
+             * @description The maximum number of model requests of one run.
+             */
             max_turns: number | null;
             /** @description Whether it always runs in the background. */
             background: boolean;
@@ -4234,6 +4441,7 @@ export interface components {
             task: string;
             /** Format: uuid */
             task_id: string | null;
+            /** Format: int64 */
             task_revision: number | null;
             /** Format: uuid */
             schedule_id: string | null;
@@ -4257,11 +4465,19 @@ export interface components {
             shortened?: components["schemas"]["ShortenedField"][];
             required_outputs: components["schemas"]["RequiredOutput"][];
             worker_id: string | null;
-            /** @description The number of claims so far. Every write of a worker carries this number. */
+            /**
+             * Format: int64
+             * @description The number of claims so far. Every write of a worker carries this number.
+             */
             attempt: number;
-            /** @description The number of attempts that failed. */
+            /**
+             * Format: int64
+             * @description The number of attempts that failed.
+             */
             failures: number;
+            /** Format: int64 */
             max_attempts: number;
+            /** Format: int64 */
             timeout_seconds: number;
             budget: components["schemas"]["Budget"];
             /** @description Whether the result goes into the inbox of the parent session. */
@@ -4283,21 +4499,36 @@ export interface components {
              * @description The previous subtask of the chain, whose result has to be revised.
              */
             revision_of: string | null;
-            /** @description The revision round: 0 for the first subtask of a chain. */
+            /**
+             * Format: int64
+             * @description The revision round: 0 for the first subtask of a chain.
+             */
             revision_round: number;
-            /** @description How many revision rounds may follow the first subtask. */
+            /**
+             * Format: int64
+             * @description How many revision rounds may follow the first subtask.
+             */
             max_revisions: number;
             evaluation: components["schemas"]["EvaluationRef"] | null;
-            /** @description From the start of the first attempt to the end, without `lost_ms` and `waited_ms`. Null until the subtask has ended. */
+            /**
+             * Format: int64
+             * @description From the start of the first attempt to the end, without `lost_ms` and `waited_ms`. Null until the subtask has ended.
+             */
             duration_ms: number | null;
-            /** @description Milliseconds during which no live worker held the subtask while it ran, over all attempts: time lost to crashes and outages. */
+            /**
+             * Format: int64
+             * @description Milliseconds during which no live worker held the subtask while it ran, over all attempts: time lost to crashes and outages.
+             */
             lost_ms: number;
             /**
              * Format: uuid
              * @description The question whose answer it waits for, in status `waiting`.
              */
             waiting_for: string | null;
-            /** @description Milliseconds that it waited for answers, without the present wait. */
+            /**
+             * Format: int64
+             * @description Milliseconds that it waited for answers, without the present wait.
+             */
             waited_ms: number;
             /**
              * Format: date-time
@@ -4341,7 +4572,10 @@ export interface components {
             /** @description Set if the task was created with a description. */
             description: string | null;
             status: components["schemas"]["TaskStatus"];
-            /** @description Increases with every change of the brief. Also in `ETag`. */
+            /**
+             * Format: int64
+             * @description Increases with every change of the brief. Also in `ETag`.
+             */
             revision: number;
             priority: components["schemas"]["TaskPriority"];
             /** @description Everything the result is evaluated by: acceptance criteria, success criteria and strict constraints. */
@@ -4351,10 +4585,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             summary: string | null;
-            tsgs: {
-                tsg_id: string;
-                title: string;
-            }[];
+            tsgs: components["schemas"]["LinkedTsg"][];
             parent_session_id: string | null;
             /** @description The session that holds the task. */
             subagent_session_id: string | null;
@@ -4362,10 +4593,7 @@ export interface components {
             /** @description The tasks in depends_on that are not completed. */
             blocked_by: string[];
             task_context: components["schemas"]["TaskContext"] | null;
-            validation: {
-                performed: boolean;
-                warnings: components["schemas"]["BriefWarning"][];
-            };
+            validation: components["schemas"]["TaskValidation"];
             review: components["schemas"]["ReviewMode"];
             /** @description The folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`. */
             client_cwd: string | null;
@@ -4398,6 +4626,7 @@ export interface components {
         };
         /** @description What all subtasks and judgements of a task may use together; null for any amount. */
         TaskBudget: {
+            /** Format: int64 */
             max_tokens: number | null;
             max_cost_usd: number | null;
         };
@@ -4408,27 +4637,26 @@ export interface components {
             };
             summary?: string | null;
         };
+        TaskConstraints: {
+            rules: string[];
+            enforcement_level: components["schemas"]["EnforcementLevel"];
+        };
         /** @description The context of a task. Parts that were not sent are left out. */
         TaskContext: {
             background_context?: string;
-            expected_deliverables?: {
-                items: string[];
-                validation_added: string;
-            };
-            success_criteria?: {
-                criteria: string[];
-                all_required: boolean;
-            };
-            constraints?: {
-                rules: string[];
-                enforcement_level: components["schemas"]["EnforcementLevel"];
-            };
+            expected_deliverables?: components["schemas"]["TaskDeliverables"];
+            success_criteria?: components["schemas"]["TaskSuccessCriteria"];
+            constraints?: components["schemas"]["TaskConstraints"];
             relevant_files?: string[];
             related_documentation?: string[];
             file_checks?: components["schemas"]["FileCheck"][];
             validation_performed: boolean;
             validation_timestamp: string;
             validation_warnings: string[];
+        };
+        TaskDeliverables: {
+            items: string[];
+            validation_added: string;
         };
         TaskDispatch: {
             /**
@@ -4438,7 +4666,10 @@ export interface components {
             agent_id?: string;
             /** @description Default: urgent for P0 and P1, normal for P2, low for P3. */
             priority?: components["schemas"]["Priority"];
-            /** @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120). */
+            /**
+             * Format: int64
+             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
+             */
             timeout_seconds?: number;
             /** @description Whether to put the result into the inbox of the parent session. Default: true. */
             notify?: boolean;
@@ -4476,16 +4707,7 @@ export interface components {
             /** @description Send it together with `instructions`, or send `description` instead of both. */
             title?: string | null;
             instructions?: string | null;
-            acceptance_criteria?: (string | {
-                /**
-                 * Format: uuid
-                 * @description The id of an existing criterion of this task.
-                 */
-                id?: string;
-                text: string;
-                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                check?: string | null;
-            })[] | null;
+            acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
             /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
             /**
@@ -4501,61 +4723,15 @@ export interface components {
             background_context?: string | null;
             expected_deliverables?: string[] | null;
             /** @description How to recognise that the task is done. A list, or an object with `all_required` (default true). */
-            success_criteria?: ((string | {
-                /**
-                 * Format: uuid
-                 * @description The id of an existing criterion of this task.
-                 */
-                id?: string;
-                text: string;
-                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                check?: string | null;
-            })[] | {
-                criteria: (string | {
-                    /**
-                     * Format: uuid
-                     * @description The id of an existing criterion of this task.
-                     */
-                    id?: string;
-                    text: string;
-                    /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                    check?: string | null;
-                })[];
-                all_required?: boolean;
-            }) | null;
+            success_criteria?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewSuccessCriteria"]) | null;
             /** @description Rules that the work must follow. A list, or an object with `enforcement_level` (default strict). */
-            constraints?: ((string | {
-                /**
-                 * Format: uuid
-                 * @description The id of an existing criterion of this task.
-                 */
-                id?: string;
-                text: string;
-                /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                check?: string | null;
-            })[] | {
-                rules: (string | {
-                    /**
-                     * Format: uuid
-                     * @description The id of an existing criterion of this task.
-                     */
-                    id?: string;
-                    text: string;
-                    /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
-                    check?: string | null;
-                })[];
-                enforcement_level?: components["schemas"]["EnforcementLevel"];
-            }) | null;
+            constraints?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewConstraints"]) | null;
             /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
             relevant_files?: string[] | null;
             /** @description URLs (the server does not fetch them) or files. */
             related_documentation?: string[] | null;
             /** @description What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount. */
-            budget?: {
-                /** @description Read and written. */
-                max_tokens?: number | null;
-                max_cost_usd?: number | null;
-            } | null;
+            budget?: components["schemas"]["NewTaskBudget"] | null;
             /** @description Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it. */
             metadata?: {
                 [key: string]: unknown;
@@ -4567,25 +4743,16 @@ export interface components {
          */
         TaskPriority: "P0" | "P1" | "P2" | "P3";
         TaskReview: {
-            /** @enum {string} */
-            decision: "approve" | "request_revision";
+            decision: components["schemas"]["ReviewDecision"];
             /** @description What to revise, or why the outputs are accepted. */
             note?: string | null;
             /** @description Your verdicts on single criteria. They override those of the agent, of checks and of judges, and are stored as an evaluation with the method `person`. The others keep what they have. A request for revision lists those that are not met. */
-            criteria?: {
-                /**
-                 * Format: uuid
-                 * @description A criterion of the current brief.
-                 */
-                criterion_id: string;
-                /** @enum {string} */
-                verdict: "met" | "unmet" | "unclear";
-                comment?: string | null;
-            }[];
+            criteria?: components["schemas"]["NewVerdict"][];
         };
         TaskRevision: {
             /** Format: uuid */
             task_id: string;
+            /** Format: int64 */
             revision: number;
             /** @description The changed fields; for revision 1, the fields that were sent. */
             fields: string[];
@@ -4594,7 +4761,8 @@ export interface components {
             /** @description The criteria as of this revision. */
             acceptance_criteria: components["schemas"]["Criterion"][];
             required_outputs: components["schemas"]["RequiredOutput"][];
-            author: components["schemas"]["Author"];
+            /** @description The owner of the credential that made the request. */
+            author: components["schemas"]["Reference"];
             /**
              * Format: date-time
              * @description When it was made.
@@ -4607,26 +4775,44 @@ export interface components {
             next_cursor: string | null;
         };
         TaskStats: {
+            /** Format: int64 */
             total_tasks: number;
-            /** @description Tasks that have not ended. */
+            /**
+             * Format: int64
+             * @description Tasks that have not ended.
+             */
             active_tasks: number;
-            tasks_by_status: {
-                blocked: number;
-                pending: number;
-                assigned: number;
-                in_progress: number;
-                in_review: number;
-                revision_requested: number;
-                completed: number;
-                failed: number;
-                cancelled: number;
-            };
+            tasks_by_status: components["schemas"]["TaskStatusCounts"];
         };
         /**
          * @description completed, failed and cancelled are final.
          * @enum {string}
          */
         TaskStatus: "blocked" | "pending" | "assigned" | "in_progress" | "in_review" | "revision_requested" | "completed" | "failed" | "cancelled";
+        TaskStatusCounts: {
+            /** Format: int64 */
+            blocked: number;
+            /** Format: int64 */
+            pending: number;
+            /** Format: int64 */
+            assigned: number;
+            /** Format: int64 */
+            in_progress: number;
+            /** Format: int64 */
+            in_review: number;
+            /** Format: int64 */
+            revision_requested: number;
+            /** Format: int64 */
+            completed: number;
+            /** Format: int64 */
+            failed: number;
+            /** Format: int64 */
+            cancelled: number;
+        };
+        TaskSuccessCriteria: {
+            criteria: string[];
+            all_required: boolean;
+        };
         TaskSummary: {
             /** Format: uuid */
             id: string;
@@ -4636,7 +4822,9 @@ export interface components {
             parent_session_id: string | null;
             subagent_session_id: string | null;
             has_enhanced_context: boolean;
+            /** Format: int64 */
             deliverables_count: number;
+            /** Format: int64 */
             success_criteria_count: number;
             /**
              * Format: date-time
@@ -4648,6 +4836,10 @@ export interface components {
              * @description When anything about it changed last.
              */
             updated_at: string;
+        };
+        TaskValidation: {
+            performed: boolean;
+            warnings: components["schemas"]["BriefWarning"][];
         };
         ToolAnswer: {
             allowed: boolean;
@@ -4666,12 +4858,12 @@ export interface components {
          * @enum {string}
          */
         TrainingFormat: "openai" | "anthropic" | "jsonl";
+        TrainingMessage: {
+            role: components["schemas"]["MessageRole"];
+            content: string;
+        };
         TrainingRecord: {
-            messages: {
-                /** @enum {string} */
-                role: "user" | "assistant" | "system" | "tool";
-                content: string;
-            }[];
+            messages: components["schemas"]["TrainingMessage"][];
             /** @description For anthropic: the system prompt. */
             system?: string;
             /** @description For jsonl: the latest evaluation. */
@@ -4683,6 +4875,8 @@ export interface components {
             /** @description For jsonl. */
             tags?: string[];
         };
+        /** @enum {string} */
+        Trust: "evidence" | "self_report";
         Tsg: {
             tsg_id: string;
             title: string;
@@ -4739,9 +4933,7 @@ export interface components {
             patterns?: string[];
             match?: components["schemas"]["TsgMatch"];
             /** @description Where the guide applies. */
-            applicability?: {
-                technologies: string[];
-            };
+            applicability?: components["schemas"]["NewTsgApplicability"];
             severity?: components["schemas"]["TsgSeverity"];
         };
         TsgScan: {
@@ -4783,13 +4975,25 @@ export interface components {
         };
         TsgUsage: {
             tsg_id: string;
-            /** @description How often the guide was announced, at most once per session. */
+            /**
+             * Format: int64
+             * @description How often the guide was announced, at most once per session.
+             */
             surfaced: number;
-            /** @description How often a session read the guide. */
+            /**
+             * Format: int64
+             * @description How often a session read the guide.
+             */
             read: number;
-            /** @description How often feedback said that it helped. */
+            /**
+             * Format: int64
+             * @description How often feedback said that it helped.
+             */
             resolved: number;
-            /** @description How often feedback said that it did not help. */
+            /**
+             * Format: int64
+             * @description How often feedback said that it did not help.
+             */
             unresolved: number;
             /** @description resolved / (resolved + unresolved); null if both are 0. */
             rate: number | null;
@@ -4806,8 +5010,10 @@ export interface components {
             content: string;
             /** @description The change of the brief; null for a note. */
             diff: unknown;
+            /** Format: int64 */
             revision: number | null;
-            sender: components["schemas"]["Sender"];
+            /** @description The owner of the credential that sent it. */
+            sender: components["schemas"]["Reference"];
             delivery: components["schemas"]["Delivery"];
             status: components["schemas"]["UpdateStatus"];
             /** @description The session that received it. */
@@ -4842,20 +5048,35 @@ export interface components {
         UpdateType: "instructions" | "acceptance_criteria" | "context" | "note" | "revision_request";
         /** @description The usage of all attempts so far. */
         Usage: {
+            /** Format: int64 */
             input_tokens: number;
+            /** Format: int64 */
             output_tokens: number;
             cost_usd: number;
-            /** @description Entries of the transcript: messages, tool calls, tool results, updates and errors. */
+            /**
+             * Format: int64
+             * @description Entries of the transcript: messages, tool calls, tool results, updates and errors.
+             */
             steps: number;
+            /** Format: int64 */
             tool_calls: number;
         };
         /** @description Usage since the last report: amounts to add, not totals. */
         UsageDelta: {
-            /** @description Default: 0. */
+            /**
+             * Format: int64
+             * @description Default: 0.
+             */
             input_tokens?: number;
-            /** @description Of the input tokens, those that the provider read from its cache. Default: 0. */
+            /**
+             * Format: int64
+             * @description Of the input tokens, those that the provider read from its cache. Default: 0.
+             */
             cached_input_tokens?: number;
-            /** @description Default: 0. */
+            /**
+             * Format: int64
+             * @description Default: 0.
+             */
             output_tokens?: number;
             /** @description Default: 0. */
             cost_usd?: number;
@@ -4867,31 +5088,53 @@ export interface components {
         UsageGroup: {
             /** @description The day (UTC), project, agent, task, model or runner; `(judge)` is the runner of judgements. Null: none. */
             key: string | null;
-            /** @description The number of subtasks that ran and ended. Revision rounds are subtasks of their own. */
+            /**
+             * Format: int64
+             * @description The number of subtasks that ran and ended. Revision rounds are subtasks of their own.
+             */
             runs: number;
-            /** @description The number of their attempts. */
+            /**
+             * Format: int64
+             * @description The number of their attempts.
+             */
             attempts: number;
-            /** @description The number of judgements that ended. */
+            /**
+             * Format: int64
+             * @description The number of judgements that ended.
+             */
             judgements: number;
-            /** @description Tokens that models have read, with those from a cache. */
+            /**
+             * Format: int64
+             * @description Tokens that models have read, with those from a cache.
+             */
             input_tokens: number;
-            /** @description Of the input tokens, those that providers read from their caches, as far as runners report them. */
+            /**
+             * Format: int64
+             * @description Of the input tokens, those that providers read from their caches, as far as runners report them.
+             */
             cached_input_tokens: number;
+            /** Format: int64 */
             output_tokens: number;
-            /** @description How long the attempts ran with a live worker, in milliseconds. Judgements add nothing. */
+            /**
+             * Format: int64
+             * @description How long the attempts ran with a live worker, in milliseconds. Judgements add nothing.
+             */
             duration_ms: number;
             /** @description The cost of everything whose cost is known. Null if the cost of nothing is known. */
             cost_usd: number | null;
+            /** @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none. */
+            cost_source: components["schemas"]["CostSource"] | null;
             /**
-             * @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none.
-             * @enum {string|null}
+             * Format: int64
+             * @description Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them.
              */
-            cost_source: "reported" | "priced" | "mixed" | null;
-            /** @description Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them. */
             unpriced_runs: number;
             /** @description The names of those models. `MODEL_PRICES` can set their prices. */
             unpriced_models: string[];
-            /** @description Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too. */
+            /**
+             * Format: int64
+             * @description Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too.
+             */
             unreported_runs: number;
         };
         /**
@@ -4911,31 +5154,53 @@ export interface components {
              */
             until: string;
             by: components["schemas"]["UsageGrouping"];
-            /** @description The number of subtasks that ran and ended. Revision rounds are subtasks of their own. */
+            /**
+             * Format: int64
+             * @description The number of subtasks that ran and ended. Revision rounds are subtasks of their own.
+             */
             runs: number;
-            /** @description The number of their attempts. */
+            /**
+             * Format: int64
+             * @description The number of their attempts.
+             */
             attempts: number;
-            /** @description The number of judgements that ended. */
+            /**
+             * Format: int64
+             * @description The number of judgements that ended.
+             */
             judgements: number;
-            /** @description Tokens that models have read, with those from a cache. */
+            /**
+             * Format: int64
+             * @description Tokens that models have read, with those from a cache.
+             */
             input_tokens: number;
-            /** @description Of the input tokens, those that providers read from their caches, as far as runners report them. */
+            /**
+             * Format: int64
+             * @description Of the input tokens, those that providers read from their caches, as far as runners report them.
+             */
             cached_input_tokens: number;
+            /** Format: int64 */
             output_tokens: number;
-            /** @description How long the attempts ran with a live worker, in milliseconds. Judgements add nothing. */
+            /**
+             * Format: int64
+             * @description How long the attempts ran with a live worker, in milliseconds. Judgements add nothing.
+             */
             duration_ms: number;
             /** @description The cost of everything whose cost is known. Null if the cost of nothing is known. */
             cost_usd: number | null;
+            /** @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none. */
+            cost_source: components["schemas"]["CostSource"] | null;
             /**
-             * @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none.
-             * @enum {string|null}
+             * Format: int64
+             * @description Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them.
              */
-            cost_source: "reported" | "priced" | "mixed" | null;
-            /** @description Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them. */
             unpriced_runs: number;
             /** @description The names of those models. `MODEL_PRICES` can set their prices. */
             unpriced_models: string[];
-            /** @description Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too. */
+            /**
+             * Format: int64
+             * @description Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too.
+             */
             unreported_runs: number;
             /** @description Days: newest first. Others: most tokens first. At most 400. */
             groups: components["schemas"]["UsageGroup"][];
@@ -4946,24 +5211,7 @@ export interface components {
         };
         ValidatedBrief: {
             /** @description The brief as it would be stored. */
-            cleaned: {
-                title: string;
-                instructions: string;
-                description: string | null;
-                priority: components["schemas"]["TaskPriority"];
-                acceptance_criteria: components["schemas"]["CleanCriterion"][];
-                required_outputs: components["schemas"]["RequiredOutput"][];
-                tsgs: string[];
-                parent_session_id: string | null;
-                client_cwd: string | null;
-                depends_on: string[];
-                review: components["schemas"]["ReviewMode"];
-                task_context: components["schemas"]["TaskContext"] | null;
-                budget: components["schemas"]["TaskBudget"] | null;
-                metadata: {
-                    [key: string]: unknown;
-                };
-            };
+            cleaned: components["schemas"]["CleanBrief"];
             warnings: components["schemas"]["BriefWarning"][];
         };
         /**
@@ -4972,11 +5220,20 @@ export interface components {
          */
         Verdict: "met" | "unmet" | "unclear" | "not_addressed";
         VerdictCounts: {
+            /** Format: int64 */
             met: number;
+            /** Format: int64 */
             unmet: number;
+            /** Format: int64 */
             unclear: number;
+            /** Format: int64 */
             not_addressed: number;
         };
+        /**
+         * @description check_in: the agent’s own report. schema: an output was validated. check: a program was executed. judge: a model read the output; a met quotes it. person: a review says it.
+         * @enum {string}
+         */
+        VerdictMethod: "check_in" | "schema" | "check" | "judge" | "person";
         WaitRequest: {
             /** @description `lease.token` of the claim. */
             lease_token: string;
@@ -5001,8 +5258,10 @@ export interface components {
             content: string;
             /** @description The change of the brief; null for a note. */
             diff: unknown;
+            /** Format: int64 */
             revision: number | null;
-            sender: components["schemas"]["Sender"];
+            /** @description The owner of the credential that sent it. */
+            sender: components["schemas"]["Reference"];
             delivery: components["schemas"]["Delivery"];
             status: components["schemas"]["UpdateStatus"];
             /** @description The session that received it. */
@@ -5032,11 +5291,18 @@ export interface components {
             /** @description Version of Muster that it runs; null, as host and pid, where that does not say. */
             version: string | null;
             host: string | null;
+            /** Format: int64 */
             pid: number | null;
             runners: string[];
-            /** @description How many runs it takes at once. */
+            /**
+             * Format: int64
+             * @description How many runs it takes at once.
+             */
             capacity: number;
-            /** @description How many subtasks it runs now, of all projects. */
+            /**
+             * Format: int64
+             * @description How many subtasks it runs now, of all projects.
+             */
             running: number;
             /**
              * Format: date-time
@@ -5049,23 +5315,20 @@ export interface components {
              */
             heartbeat_at: string;
             /** @description Null while it takes work. */
-            drain: {
-                /**
-                 * @description `finish` lets its runs end, `release` gives them back, so that other workers run them again.
-                 * @enum {string}
-                 */
-                runs: "finish" | "release";
-                /**
-                 * Format: date-time
-                 * @description When it was asked first.
-                 */
-                requested_at: string;
-                /**
-                 * Format: date-time
-                 * @description When it held no work any more.
-                 */
-                drained_at: string | null;
-            } | null;
+            drain: components["schemas"]["WorkerDrain"] | null;
+        };
+        WorkerDrain: {
+            runs: components["schemas"]["DrainMode"];
+            /**
+             * Format: date-time
+             * @description When it was asked first.
+             */
+            requested_at: string;
+            /**
+             * Format: date-time
+             * @description When it held no work any more.
+             */
+            drained_at: string | null;
         };
         WorkerList: {
             items: components["schemas"]["Worker"][];
@@ -5076,447 +5339,14 @@ export interface components {
         WorkerState: "active" | "draining" | "drained" | "lost";
     };
     responses: {
-        /**
-         * @description `conflict`: The request conflicts with existing data.
-         *
-         *     `invalid_transition`: The current state does not allow this transition.
-         *
-         *     `request_in_progress`: A request with the same `Idempotency-Key` is still in progress.
-         */
-        ConflictOrInvalidTransitionOrRequestInProgress: {
+        /** @description An error. `code` says which; `x-errors` of the operation lists the codes that it can answer. */
+        Problem: {
             headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `conflict`: The request conflicts with existing data.
-         *
-         *     `request_in_progress`: A request with the same `Idempotency-Key` is still in progress.
-         */
-        ConflictOrRequestInProgress: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `cursor_pruned`: The events after this cursor have been deleted. */
-        CursorPruned: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `dependency_cycle`: The task would depend on itself; `path` is the cycle. */
-        DependencyCycle: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `forbidden`: The credential lacks the scope, or a web page called an open server. */
-        Forbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `forbidden`: The credential lacks the scope, or a web page called an open server.
-         *
-         *     `spawn_blocked`: The caller is a subtask and may not start another one.
-         */
-        ForbiddenOrSpawnBlocked: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request. */
-        IdempotencyMismatch: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
-         *
-         *     `outputs_missing`: Required outputs are missing or do not match their schema; `errors` lists each.
-         */
-        IdempotencyMismatchOrOutputsMissing: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
-         *
-         *     `runner_unavailable`: The runner is unknown or not set up on this server.
-         */
-        IdempotencyMismatchOrRunnerUnavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
-         *
-         *     `schedule_ambiguous`: The phrase is ambiguous; `candidates` are unambiguous phrases.
-         *
-         *     `schedule_unparseable`: The phrase was not understood completely.
-         *
-         *     `schedule_in_past`: The time is in the past.
-         *
-         *     `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line.
-         *
-         *     `background_mcp_blocked`: The definition requires MCP tools, which are not available in the background; `tools` lists them.
-         *
-         *     `runner_unavailable`: The runner is unknown or not set up on this server.
-         */
-        IdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
-         *
-         *     `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line.
-         */
-        IdempotencyMismatchOrSubagentInvalid: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `idempotency_mismatch`: The `Idempotency-Key` was used before with another request.
-         *
-         *     `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line.
-         *
-         *     `background_mcp_blocked`: The definition requires MCP tools, which are not available in the background; `tools` lists them.
-         *
-         *     `runner_unavailable`: The runner is unknown or not set up on this server.
-         */
-        IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `internal`: A defect in the server; the log has the cause under `request_id`. */
-        Internal: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `invalid_transition`: The current state does not allow this transition. */
-        InvalidTransition: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `invalid_transition`: The current state does not allow this transition.
-         *
-         *     `not_steerable`: The subtask is running and its runner does not accept updates.
-         *
-         *     `request_in_progress`: A request with the same `Idempotency-Key` is still in progress.
-         */
-        InvalidTransitionOrNotSteerableOrRequestInProgress: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `invalid_transition`: The current state does not allow this transition.
-         *
-         *     `request_in_progress`: A request with the same `Idempotency-Key` is still in progress.
-         */
-        InvalidTransitionOrRequestInProgress: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `lease_lost`: The `lease_token` is not the current one. */
-        LeaseLost: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `not_cancellable`: The subtask has ended. */
-        NotCancellable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `not_found`: Not found. Missing and foreign resources answer alike by design. */
-        NotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `not_found`: Not found. Missing and foreign resources answer alike by design.
-         *
-         *     `subagent_not_found`: No sub-agent has this name.
-         */
-        NotFoundOrSubagentNotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `payload_too_large`: The body is larger than the endpoint accepts. */
-        PayloadTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `rate_limited`: Too many requests in too short a time. */
-        RateLimited: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `rate_limited`: Too many requests in too short a time.
-         *
-         *     `pending_limit_reached`: The agent or the project has reached its limit of pending subtasks.
-         *
-         *     `budget_exhausted`: The budget of the project, the agent or the task has too little room.
-         */
-        RateLimitedOrPendingLimitReachedOrBudgetExhausted: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `request_in_progress`: A request with the same `Idempotency-Key` is still in progress. */
-        RequestInProgress: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `revision_required`: A change of a brief requires `If-Match` with the revision that it is based on. */
-        RevisionRequired: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `revision_stale`: The brief has changed since the revision in `If-Match`; `revision` is the current one. */
-        RevisionStale: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `schedule_ambiguous`: The phrase is ambiguous; `candidates` are unambiguous phrases.
-         *
-         *     `schedule_unparseable`: The phrase was not understood completely.
-         *
-         *     `schedule_in_past`: The time is in the past.
-         *
-         *     `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line.
-         *
-         *     `background_mcp_blocked`: The definition requires MCP tools, which are not available in the background; `tools` lists them.
-         *
-         *     `runner_unavailable`: The runner is unknown or not set up on this server.
-         */
-        ScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `subagent_invalid`: The definition is invalid; `errors` lists every problem with its line. */
-        SubagentInvalid: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `subagent_not_found`: No sub-agent has this name. */
-        SubagentNotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `tsg_in_use`: The guide is linked to tasks; `task_ids` names some of them. */
-        TsgInUse: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unauthenticated`: The request has no key, or the key is unknown, expired or revoked. */
-        Unauthenticated: {
-            headers: {
-                /** @description Always `Bearer`. */
-                "WWW-Authenticate"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unavailable`: The database is not reachable, or the server is starting, stopping or too slow. */
-        Unavailable: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `unavailable`: The database is not reachable, or the server is starting, stopping or too slow.
-         *
-         *     `schedules_disabled`: The operator has switched schedules off.
-         */
-        UnavailableOrSchedulesDisabled: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `unavailable`: The database is not reachable, or the server is starting, stopping or too slow.
-         *
-         *     `subtasks_disabled`: The operator has switched subtasks off.
-         */
-        UnavailableOrSubtasksDisabled: {
-            headers: {
-                /** @description Seconds after which a retry makes sense. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unsupported_media_type`: The endpoint does not accept this `Content-Type`, or the body is compressed. */
-        UnsupportedMediaType: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `validation_failed`: The request is invalid; `errors` lists every problem. */
-        ValidationFailed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `validation_failed`: The request is invalid; `errors` lists every problem.
-         *
-         *     `cursor_invalid`: The cursor does not belong to this list or log.
-         */
-        ValidationFailedOrCursorInvalid: {
-            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -5525,13 +5355,26 @@ export interface components {
         };
     };
     parameters: {
+        /** @description Continue after this event id; 0 starts with the oldest kept event. The header `Last-Event-ID` takes precedence. */
+        After: number;
+        /**
+         * @description Only those of this agent.
+         * @example default
+         */
+        AgentId: string;
+        /** @description `next_cursor` of the page before, from the same path with the same filters. */
+        Cursor: string;
+        /** @description Id of the evaluation. */
+        EvaluationId: string;
+        /** @description Id of the fact. */
+        FactId: string;
         /**
          * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
          * @example spawn-2026-03-02-1
          */
         IdempotencyKey: string;
         /**
-         * @description The `ETag` of what the change was made from. Without it 428; 412 with the current revision when there is a newer one.
+         * @description The `ETag` of what the change was made from, several of them, or `*` for any. Without it 428; 412 with the current revision when there is a newer one.
          * @example "3"
          */
         IfMatch: string;
@@ -5542,13 +5385,66 @@ export interface components {
         IfNoneMatch: string;
         /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
         LastEventId: number;
+        /** @description How many items at most. */
+        Limit: number;
+        /**
+         * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
+         * @example memory-specialist
+         */
+        Name: string;
+        /** @description Id of the project. */
+        ProjectId: string;
+        /** @description Id of the question. */
+        QuestionId: string;
+        /** @description Id of the schedule. */
+        ScheduleId: string;
+        /**
+         * @description The session, as its harness names it.
+         * @example research-1
+         */
+        SessionId: string;
+        /**
+         * @description The session, as its harness names it.
+         * @example writer-1
+         */
+        SessionSessionId: string;
+        /** @description Id of the subtask. */
+        SubtaskId: string;
+        /** @description Id of the task. */
+        TaskId: string;
+        /**
+         * @description Id of the guide.
+         * @example port-already-in-use
+         */
+        TsgId: string;
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Path at which what was created can be read. */
+        Location: string;
+        /** @description Version of what is answered: send it as `If-Match` with a change, or as `If-None-Match` where an operation takes that. */
+        ETag: string;
+        /** @description `true` when this is the stored answer to an earlier request. */
+        "Idempotent-Replayed": string;
+        /** @description Seconds after which a retry makes sense. */
+        "Retry-After": number;
+        /** @description With 401: how to authenticate. */
+        "WWW-Authenticate": string;
+        /** @description The id of the request: the one that the caller sent, or a new one. The log of the server has it. */
+        "X-Request-Id": string;
+        /** @description What is left of the rate limit, as `"default";r=49999;t=10`. Every answer has it. */
+        RateLimit: string;
+        /** @description The rate limit, as `"default";q=50000;w=10`. Every answer has it. */
+        "RateLimit-Policy": string;
+    };
     pathItems: never;
 }
+export type AgentBudget = components['schemas']['AgentBudget'];
+export type AgentLimits = components['schemas']['AgentLimits'];
 export type AgreementCase = components['schemas']['AgreementCase'];
+export type AgreementCriterion = components['schemas']['AgreementCriterion'];
 export type AgreementGroup = components['schemas']['AgreementGroup'];
+export type AgreementLinks = components['schemas']['AgreementLinks'];
 export type AgreementPairs = components['schemas']['AgreementPairs'];
 export type AgreementStats = components['schemas']['AgreementStats'];
 export type Answer = components['schemas']['Answer'];
@@ -5557,57 +5453,71 @@ export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type AssignedTask = components['schemas']['AssignedTask'];
 export type AssignmentRequest = components['schemas']['AssignmentRequest'];
-export type Author = components['schemas']['Author'];
+export type BackgroundMcpPolicy = components['schemas']['BackgroundMcpPolicy'];
 export type Brief = components['schemas']['Brief'];
+export type BriefContinuation = components['schemas']['BriefContinuation'];
 export type BriefCriterion = components['schemas']['BriefCriterion'];
 export type BriefDiff = components['schemas']['BriefDiff'];
 export type BriefSubagent = components['schemas']['BriefSubagent'];
 export type BriefWarning = components['schemas']['BriefWarning'];
 export type BrokenSubagent = components['schemas']['BrokenSubagent'];
 export type Budget = components['schemas']['Budget'];
+export type BudgetAmounts = components['schemas']['BudgetAmounts'];
 export type CheckInText = components['schemas']['CheckInText'];
 export type CheckRun = components['schemas']['CheckRun'];
 export type CheckRunList = components['schemas']['CheckRunList'];
+export type CheckStatus = components['schemas']['CheckStatus'];
 export type CheckedIn = components['schemas']['CheckedIn'];
+export type CheckedInCriterion = components['schemas']['CheckedInCriterion'];
 export type ClaimRequest = components['schemas']['ClaimRequest'];
 export type ClaimedInbox = components['schemas']['ClaimedInbox'];
 export type ClaimedSubtask = components['schemas']['ClaimedSubtask'];
 export type ClaudeCodeHookAnswer = components['schemas']['ClaudeCodeHookAnswer'];
 export type ClaudeCodeHookInput = components['schemas']['ClaudeCodeHookInput'];
+export type ClaudeCodeHookOutput = components['schemas']['ClaudeCodeHookOutput'];
+export type CleanBrief = components['schemas']['CleanBrief'];
 export type CleanCriterion = components['schemas']['CleanCriterion'];
 export type CompleteRequest = components['schemas']['CompleteRequest'];
 export type ConfirmedUpdate = components['schemas']['ConfirmedUpdate'];
+export type CostSource = components['schemas']['CostSource'];
 export type CreatedApiKey = components['schemas']['CreatedApiKey'];
 export type CreatedEvaluation = components['schemas']['CreatedEvaluation'];
 export type Criterion = components['schemas']['Criterion'];
+export type CriterionSource = components['schemas']['CriterionSource'];
 export type CriterionState = components['schemas']['CriterionState'];
 export type CriterionVerdict = components['schemas']['CriterionVerdict'];
 export type Decision = components['schemas']['Decision'];
 export type Delivery = components['schemas']['Delivery'];
+export type DiffOp = components['schemas']['DiffOp'];
 export type DiffPart = components['schemas']['DiffPart'];
 export type Drain = components['schemas']['Drain'];
+export type DrainMode = components['schemas']['DrainMode'];
 export type EnforcementLevel = components['schemas']['EnforcementLevel'];
 export type Episode = components['schemas']['Episode'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type EvaluatedPayload = components['schemas']['EvaluatedPayload'];
 export type Evaluation = components['schemas']['Evaluation'];
 export type EvaluationDimensions = components['schemas']['EvaluationDimensions'];
+export type EvaluationGates = components['schemas']['EvaluationGates'];
 export type EvaluationGroup = components['schemas']['EvaluationGroup'];
 export type EvaluationGrouping = components['schemas']['EvaluationGrouping'];
 export type EvaluationList = components['schemas']['EvaluationList'];
+export type EvaluationOrigin = components['schemas']['EvaluationOrigin'];
 export type EvaluationRef = components['schemas']['EvaluationRef'];
 export type EvaluationSettings = components['schemas']['EvaluationSettings'];
 export type EvaluationStats = components['schemas']['EvaluationStats'];
 export type EvaluationSummary = components['schemas']['EvaluationSummary'];
 export type EvaluationWarning = components['schemas']['EvaluationWarning'];
+export type EvaluationWarningCode = components['schemas']['EvaluationWarningCode'];
 export type Event = components['schemas']['Event'];
-export type EventActor = components['schemas']['EventActor'];
-export type EventSubject = components['schemas']['EventSubject'];
 export type EventType = components['schemas']['EventType'];
+export type ExhaustedBudget = components['schemas']['ExhaustedBudget'];
 export type Fact = components['schemas']['Fact'];
 export type FailRequest = components['schemas']['FailRequest'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FileCheck = components['schemas']['FileCheck'];
+export type FileField = components['schemas']['FileField'];
+export type FileStatus = components['schemas']['FileStatus'];
 export type FinalOutcome = components['schemas']['FinalOutcome'];
 export type Health = components['schemas']['Health'];
 export type HeartbeatAnswer = components['schemas']['HeartbeatAnswer'];
@@ -5620,19 +5530,29 @@ export type Injection = components['schemas']['Injection'];
 export type InjectionItem = components['schemas']['InjectionItem'];
 export type InjectionItemKind = components['schemas']['InjectionItemKind'];
 export type InjectionRequest = components['schemas']['InjectionRequest'];
+export type JudgeModel = components['schemas']['JudgeModel'];
 export type JudgeRequest = components['schemas']['JudgeRequest'];
+export type JudgeSettings = components['schemas']['JudgeSettings'];
 export type Judgement = components['schemas']['Judgement'];
+export type JudgementStatus = components['schemas']['JudgementStatus'];
 export type Lease = components['schemas']['Lease'];
+export type LinkedTsg = components['schemas']['LinkedTsg'];
+export type LoopAction = components['schemas']['LoopAction'];
+export type LoopSettings = components['schemas']['LoopSettings'];
 export type Memory = components['schemas']['Memory'];
 export type MemoryKind = components['schemas']['MemoryKind'];
 export type MemorySearch = components['schemas']['MemorySearch'];
 export type Message = components['schemas']['Message'];
 export type MessageList = components['schemas']['MessageList'];
 export type MessageRole = components['schemas']['MessageRole'];
+export type MissedPolicy = components['schemas']['MissedPolicy'];
 export type NewAnswer = components['schemas']['NewAnswer'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewBudget = components['schemas']['NewBudget'];
 export type NewCheckIn = components['schemas']['NewCheckIn'];
+export type NewConstraints = components['schemas']['NewConstraints'];
+export type NewCriterion = components['schemas']['NewCriterion'];
+export type NewDefaultAnswer = components['schemas']['NewDefaultAnswer'];
 export type NewDrain = components['schemas']['NewDrain'];
 export type NewEvaluation = components['schemas']['NewEvaluation'];
 export type NewFact = components['schemas']['NewFact'];
@@ -5642,17 +5562,31 @@ export type NewQualityFlag = components['schemas']['NewQualityFlag'];
 export type NewQuestionOption = components['schemas']['NewQuestionOption'];
 export type NewRequiredOutput = components['schemas']['NewRequiredOutput'];
 export type NewSchedule = components['schemas']['NewSchedule'];
+export type NewStep = components['schemas']['NewStep'];
 export type NewSubtask = components['schemas']['NewSubtask'];
 export type NewSubtaskQuestion = components['schemas']['NewSubtaskQuestion'];
+export type NewSuccessCriteria = components['schemas']['NewSuccessCriteria'];
 export type NewTask = components['schemas']['NewTask'];
+export type NewTaskBudget = components['schemas']['NewTaskBudget'];
 export type NewTaskQuestion = components['schemas']['NewTaskQuestion'];
 export type NewTsg = components['schemas']['NewTsg'];
+export type NewTsgApplicability = components['schemas']['NewTsgApplicability'];
 export type NewUpdate = components['schemas']['NewUpdate'];
+export type NewVerdict = components['schemas']['NewVerdict'];
+export type NoKappaReason = components['schemas']['NoKappaReason'];
 export type OnExpiry = components['schemas']['OnExpiry'];
+export type OverlapPolicy = components['schemas']['OverlapPolicy'];
+export type PartStatus = components['schemas']['PartStatus'];
+export type PersonVerdict = components['schemas']['PersonVerdict'];
 export type PersonWord = components['schemas']['PersonWord'];
+export type PersonWordKind = components['schemas']['PersonWordKind'];
+export type PhraseCandidate = components['schemas']['PhraseCandidate'];
 export type Priority = components['schemas']['Priority'];
 export type Problem = components['schemas']['Problem'];
+export type ProblemWarning = components['schemas']['ProblemWarning'];
 export type Project = components['schemas']['Project'];
+export type ProjectBudget = components['schemas']['ProjectBudget'];
+export type ProjectLimits = components['schemas']['ProjectLimits'];
 export type ProjectPatch = components['schemas']['ProjectPatch'];
 export type ProjectSettings = components['schemas']['ProjectSettings'];
 export type PromptSection = components['schemas']['PromptSection'];
@@ -5666,36 +5600,44 @@ export type QuestionOption = components['schemas']['QuestionOption'];
 export type QuestionStatus = components['schemas']['QuestionStatus'];
 export type Readiness = components['schemas']['Readiness'];
 export type ReadinessPart = components['schemas']['ReadinessPart'];
+export type ReadinessParts = components['schemas']['ReadinessParts'];
 export type ReadinessStatus = components['schemas']['ReadinessStatus'];
 export type Reason = components['schemas']['Reason'];
 export type Recommendation = components['schemas']['Recommendation'];
 export type RecommendationCounts = components['schemas']['RecommendationCounts'];
+export type Reference = components['schemas']['Reference'];
 export type Reflection = components['schemas']['Reflection'];
 export type ReflectionItem = components['schemas']['ReflectionItem'];
 export type ReleaseRequest = components['schemas']['ReleaseRequest'];
 export type ReportedStatus = components['schemas']['ReportedStatus'];
 export type RequiredOutput = components['schemas']['RequiredOutput'];
+export type ReviewDecision = components['schemas']['ReviewDecision'];
 export type ReviewMode = components['schemas']['ReviewMode'];
 export type RevisedTask = components['schemas']['RevisedTask'];
 export type Runner = components['schemas']['Runner'];
 export type RunnerList = components['schemas']['RunnerList'];
 export type ScannedTsg = components['schemas']['ScannedTsg'];
 export type Schedule = components['schemas']['Schedule'];
+export type ScheduleFilter = components['schemas']['ScheduleFilter'];
 export type ScheduleList = components['schemas']['ScheduleList'];
 export type SchedulePatch = components['schemas']['SchedulePatch'];
 export type SchedulePreview = components['schemas']['SchedulePreview'];
 export type SchedulePreviewRequest = components['schemas']['SchedulePreviewRequest'];
 export type ScheduleRun = components['schemas']['ScheduleRun'];
 export type ScheduleRunList = components['schemas']['ScheduleRunList'];
+export type ScheduleState = components['schemas']['ScheduleState'];
+export type ScheduleType = components['schemas']['ScheduleType'];
 export type ScheduleWarning = components['schemas']['ScheduleWarning'];
 export type Scope = components['schemas']['Scope'];
-export type Sender = components['schemas']['Sender'];
 export type ShortenedField = components['schemas']['ShortenedField'];
+export type SlotOutcome = components['schemas']['SlotOutcome'];
 export type SpawnResult = components['schemas']['SpawnResult'];
+export type StatsGrouping = components['schemas']['StatsGrouping'];
 export type Step = components['schemas']['Step'];
 export type StepKind = components['schemas']['StepKind'];
 export type StepList = components['schemas']['StepList'];
 export type Subagent = components['schemas']['Subagent'];
+export type SubagentFiles = components['schemas']['SubagentFiles'];
 export type SubagentImport = components['schemas']['SubagentImport'];
 export type SubagentImportOutcome = components['schemas']['SubagentImportOutcome'];
 export type SubagentImportRow = components['schemas']['SubagentImportRow'];
@@ -5712,7 +5654,9 @@ export type SubtaskStatus = components['schemas']['SubtaskStatus'];
 export type Task = components['schemas']['Task'];
 export type TaskBudget = components['schemas']['TaskBudget'];
 export type TaskCompletion = components['schemas']['TaskCompletion'];
+export type TaskConstraints = components['schemas']['TaskConstraints'];
 export type TaskContext = components['schemas']['TaskContext'];
+export type TaskDeliverables = components['schemas']['TaskDeliverables'];
 export type TaskDispatch = components['schemas']['TaskDispatch'];
 export type TaskList = components['schemas']['TaskList'];
 export type TaskPatch = components['schemas']['TaskPatch'];
@@ -5722,11 +5666,16 @@ export type TaskRevision = components['schemas']['TaskRevision'];
 export type TaskRevisionList = components['schemas']['TaskRevisionList'];
 export type TaskStats = components['schemas']['TaskStats'];
 export type TaskStatus = components['schemas']['TaskStatus'];
+export type TaskStatusCounts = components['schemas']['TaskStatusCounts'];
+export type TaskSuccessCriteria = components['schemas']['TaskSuccessCriteria'];
 export type TaskSummary = components['schemas']['TaskSummary'];
+export type TaskValidation = components['schemas']['TaskValidation'];
 export type ToolAnswer = components['schemas']['ToolAnswer'];
 export type ToolCheck = components['schemas']['ToolCheck'];
 export type TrainingFormat = components['schemas']['TrainingFormat'];
+export type TrainingMessage = components['schemas']['TrainingMessage'];
 export type TrainingRecord = components['schemas']['TrainingRecord'];
+export type Trust = components['schemas']['Trust'];
 export type Tsg = components['schemas']['Tsg'];
 export type TsgApplicability = components['schemas']['TsgApplicability'];
 export type TsgFeedback = components['schemas']['TsgFeedback'];
@@ -5751,52 +5700,41 @@ export type UsageReport = components['schemas']['UsageReport'];
 export type ValidatedBrief = components['schemas']['ValidatedBrief'];
 export type Verdict = components['schemas']['Verdict'];
 export type VerdictCounts = components['schemas']['VerdictCounts'];
+export type VerdictMethod = components['schemas']['VerdictMethod'];
 export type WaitRequest = components['schemas']['WaitRequest'];
 export type WordedUpdate = components['schemas']['WordedUpdate'];
 export type Worker = components['schemas']['Worker'];
+export type WorkerDrain = components['schemas']['WorkerDrain'];
 export type WorkerList = components['schemas']['WorkerList'];
 export type WorkerState = components['schemas']['WorkerState'];
-export type ResponseConflictOrInvalidTransitionOrRequestInProgress = components['responses']['ConflictOrInvalidTransitionOrRequestInProgress'];
-export type ResponseConflictOrRequestInProgress = components['responses']['ConflictOrRequestInProgress'];
-export type ResponseCursorPruned = components['responses']['CursorPruned'];
-export type ResponseDependencyCycle = components['responses']['DependencyCycle'];
-export type ResponseForbidden = components['responses']['Forbidden'];
-export type ResponseForbiddenOrSpawnBlocked = components['responses']['ForbiddenOrSpawnBlocked'];
-export type ResponseIdempotencyMismatch = components['responses']['IdempotencyMismatch'];
-export type ResponseIdempotencyMismatchOrOutputsMissing = components['responses']['IdempotencyMismatchOrOutputsMissing'];
-export type ResponseIdempotencyMismatchOrRunnerUnavailable = components['responses']['IdempotencyMismatchOrRunnerUnavailable'];
-export type ResponseIdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable = components['responses']['IdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable'];
-export type ResponseIdempotencyMismatchOrSubagentInvalid = components['responses']['IdempotencyMismatchOrSubagentInvalid'];
-export type ResponseIdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable = components['responses']['IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable'];
-export type ResponseInternal = components['responses']['Internal'];
-export type ResponseInvalidTransition = components['responses']['InvalidTransition'];
-export type ResponseInvalidTransitionOrNotSteerableOrRequestInProgress = components['responses']['InvalidTransitionOrNotSteerableOrRequestInProgress'];
-export type ResponseInvalidTransitionOrRequestInProgress = components['responses']['InvalidTransitionOrRequestInProgress'];
-export type ResponseLeaseLost = components['responses']['LeaseLost'];
-export type ResponseNotCancellable = components['responses']['NotCancellable'];
-export type ResponseNotFound = components['responses']['NotFound'];
-export type ResponseNotFoundOrSubagentNotFound = components['responses']['NotFoundOrSubagentNotFound'];
-export type ResponsePayloadTooLarge = components['responses']['PayloadTooLarge'];
-export type ResponseRateLimited = components['responses']['RateLimited'];
-export type ResponseRateLimitedOrPendingLimitReachedOrBudgetExhausted = components['responses']['RateLimitedOrPendingLimitReachedOrBudgetExhausted'];
-export type ResponseRequestInProgress = components['responses']['RequestInProgress'];
-export type ResponseRevisionRequired = components['responses']['RevisionRequired'];
-export type ResponseRevisionStale = components['responses']['RevisionStale'];
-export type ResponseScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable = components['responses']['ScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable'];
-export type ResponseSubagentInvalid = components['responses']['SubagentInvalid'];
-export type ResponseSubagentNotFound = components['responses']['SubagentNotFound'];
-export type ResponseTsgInUse = components['responses']['TsgInUse'];
-export type ResponseUnauthenticated = components['responses']['Unauthenticated'];
-export type ResponseUnavailable = components['responses']['Unavailable'];
-export type ResponseUnavailableOrSchedulesDisabled = components['responses']['UnavailableOrSchedulesDisabled'];
-export type ResponseUnavailableOrSubtasksDisabled = components['responses']['UnavailableOrSubtasksDisabled'];
-export type ResponseUnsupportedMediaType = components['responses']['UnsupportedMediaType'];
-export type ResponseValidationFailed = components['responses']['ValidationFailed'];
-export type ResponseValidationFailedOrCursorInvalid = components['responses']['ValidationFailedOrCursorInvalid'];
+export type ResponseProblem = components['responses']['Problem'];
+export type ParameterAfter = components['parameters']['After'];
+export type ParameterAgentId = components['parameters']['AgentId'];
+export type ParameterCursor = components['parameters']['Cursor'];
+export type ParameterEvaluationId = components['parameters']['EvaluationId'];
+export type ParameterFactId = components['parameters']['FactId'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
 export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
 export type ParameterLastEventId = components['parameters']['LastEventId'];
+export type ParameterLimit = components['parameters']['Limit'];
+export type ParameterName = components['parameters']['Name'];
+export type ParameterProjectId = components['parameters']['ProjectId'];
+export type ParameterQuestionId = components['parameters']['QuestionId'];
+export type ParameterScheduleId = components['parameters']['ScheduleId'];
+export type ParameterSessionId = components['parameters']['SessionId'];
+export type ParameterSessionSessionId = components['parameters']['SessionSessionId'];
+export type ParameterSubtaskId = components['parameters']['SubtaskId'];
+export type ParameterTaskId = components['parameters']['TaskId'];
+export type ParameterTsgId = components['parameters']['TsgId'];
+export type HeaderLocation = components['headers']['Location'];
+export type HeaderETag = components['headers']['ETag'];
+export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
+export type HeaderRetryAfter = components['headers']['Retry-After'];
+export type HeaderWwwAuthenticate = components['headers']['WWW-Authenticate'];
+export type HeaderXRequestId = components['headers']['X-Request-Id'];
+export type HeaderRateLimit = components['headers']['RateLimit'];
+export type HeaderRateLimitPolicy = components['headers']['RateLimit-Policy'];
 export type $defs = Record<string, never>;
 export interface operations {
     listSubtasks: {
@@ -5813,7 +5751,7 @@ export interface operations {
                  * @description Only those of this agent.
                  * @example default
                  */
-                agent_id?: string;
+                agent_id?: components["parameters"]["AgentId"];
                 /** @description Only subtasks of this task. */
                 task_id?: string;
                 /** @description Only subtasks that this schedule started. */
@@ -5824,9 +5762,9 @@ export interface operations {
                  */
                 subagent?: string;
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -5843,12 +5781,7 @@ export interface operations {
                     "application/json": components["schemas"]["SubtaskList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     createSubtask: {
@@ -5873,10 +5806,8 @@ export interface operations {
             /** @description The subtask has ended within `wait_seconds`. */
             200: {
                 headers: {
-                    /** @description Where the subtask can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5886,27 +5817,15 @@ export interface operations {
             /** @description Accepted and stored; the subtask has not ended yet. */
             202: {
                 headers: {
-                    /** @description Where the subtask can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            404: components["responses"]["SubagentNotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
-            429: components["responses"]["RateLimitedOrPendingLimitReachedOrBudgetExhausted"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["UnavailableOrSubtasksDisabled"];
+            default: components["responses"]["Problem"];
         };
     };
     getSubtask: {
@@ -5924,7 +5843,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -5933,8 +5852,7 @@ export interface operations {
             /** @description The subtask. */
             200: {
                 headers: {
-                    /** @description Changes whenever the subtask does. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5944,19 +5862,12 @@ export interface operations {
             /** @description The subtask has not changed since the `ETag` in `If-None-Match`. */
             304: {
                 headers: {
-                    /** @description Changes whenever the subtask does. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     cancelSubtask: {
@@ -5965,7 +5876,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -5983,29 +5894,21 @@ export interface operations {
             /** @description The subtask is running and was asked to stop. */
             202: {
                 headers: {
-                    /** @description Where the subtask can be read. */
-                    Location?: string;
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["NotCancellable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     streamSubtaskEvents: {
         parameters: {
             query?: {
                 /** @description Continue after this event id; 0 starts with the oldest kept event. The header `Last-Event-ID` takes precedence. */
-                after?: number;
+                after?: components["parameters"]["After"];
             };
             header?: {
                 /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
@@ -6013,7 +5916,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -6025,14 +5928,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example retry: 1000
-                     *
-                     *     id: 1042
-                     *     event: subtask.completed
-                     *     data: {"id":1042,"type":"subtask.completed","at":"2026-03-02T08:00:09.310Z", …}
-                     */
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["Event"];
                 };
             };
             /** @description The subtask has ended and there are no events after the cursor. */
@@ -6042,28 +5938,21 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["CursorPruned"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listSubtaskSteps: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -6078,27 +5967,21 @@ export interface operations {
                     "application/json": components["schemas"]["StepList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listSubtaskUpdates: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -6113,13 +5996,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     steerSubtask: {
@@ -6134,7 +6011,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -6147,27 +6024,15 @@ export interface operations {
             /** @description Stored. `delivery` is how the note will be delivered: `next_step` if the runner cannot be interrupted. */
             202: {
                 headers: {
-                    /** @description Where the receipts can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Update"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrNotSteerableOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getSubtaskPayload: {
@@ -6176,7 +6041,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -6191,13 +6056,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluatedPayload"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     flagSubtaskQuality: {
@@ -6212,7 +6071,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -6225,25 +6084,14 @@ export interface operations {
             /** @description The flag. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["QualityFlag"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listTasks: {
@@ -6266,9 +6114,9 @@ export interface operations {
                 /** @description Only tasks that contain these words. */
                 q?: string;
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -6285,12 +6133,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     createTask: {
@@ -6315,28 +6158,16 @@ export interface operations {
             /** @description Stored, as revision 1. */
             201: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
-                    /** @description Where the task can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     validateTask: {
@@ -6361,24 +6192,14 @@ export interface operations {
             /** @description The brief as it would be stored, with warnings. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ValidatedBrief"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getTask: {
@@ -6387,7 +6208,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6396,36 +6217,29 @@ export interface operations {
             /** @description The task. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     reviseTask: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
                 /**
-                 * @description The `ETag` of what the change was made from. Without it 428; 412 with the current revision when there is a newer one.
+                 * @description The `ETag` of what the change was made from, several of them, or `*` for any. Without it 428; 412 with the current revision when there is a newer one.
                  * @example "3"
                  */
-                "If-Match"?: components["parameters"]["IfMatch"];
+                "If-Match": components["parameters"]["IfMatch"];
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6438,41 +6252,28 @@ export interface operations {
             /** @description The next revision. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RevisedTask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransition"];
-            412: components["responses"]["RevisionStale"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["DependencyCycle"];
-            428: components["responses"]["RevisionRequired"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listTaskRevisions: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6487,27 +6288,21 @@ export interface operations {
                     "application/json": components["schemas"]["TaskRevisionList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listTaskUpdates: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6522,13 +6317,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     noteTask: {
@@ -6543,7 +6332,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6556,27 +6345,15 @@ export interface operations {
             /** @description Stored, with its receipt. */
             202: {
                 headers: {
-                    /** @description Where the receipts can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Update"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     confirmUpdate: {
@@ -6600,13 +6377,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConfirmedUpdate"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     assignTask: {
@@ -6621,7 +6392,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6634,27 +6405,15 @@ export interface operations {
             /** @description Assigned. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AssignedTask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     dispatchTask: {
@@ -6669,7 +6428,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6682,27 +6441,15 @@ export interface operations {
             /** @description Accepted and stored. */
             202: {
                 headers: {
-                    /** @description Where the subtask can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            404: components["responses"]["NotFoundOrSubagentNotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
-            429: components["responses"]["RateLimitedOrPendingLimitReachedOrBudgetExhausted"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["UnavailableOrSubtasksDisabled"];
+            default: components["responses"]["Problem"];
         };
     };
     checkIn: {
@@ -6717,7 +6464,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6731,25 +6478,14 @@ export interface operations {
             /** @description The check-in as it was read. */
             201: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CheckedIn"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     completeTask: {
@@ -6764,7 +6500,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6777,41 +6513,29 @@ export interface operations {
             /** @description Submitted. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrOutputsMissing"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listTaskChecks: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6826,13 +6550,7 @@ export interface operations {
                     "application/json": components["schemas"]["CheckRunList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     requestTaskChecks: {
@@ -6847,7 +6565,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6856,23 +6574,14 @@ export interface operations {
             /** @description Requested. */
             202: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CheckRunList"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["ConflictOrInvalidTransitionOrRequestInProgress"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     reviewTask: {
@@ -6887,7 +6596,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6900,27 +6609,15 @@ export interface operations {
             /** @description Decided. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrOutputsMissing"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     failTask: {
@@ -6935,7 +6632,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6948,27 +6645,15 @@ export interface operations {
             /** @description Failed. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     cancelTask: {
@@ -6983,7 +6668,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -6996,27 +6681,15 @@ export interface operations {
             /** @description Cancelled. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     linkTsg: {
@@ -7025,12 +6698,12 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
                 /**
                  * @description Id of the guide.
                  * @example port-already-in-use
                  */
-                tsg_id: string;
+                tsg_id: components["parameters"]["TsgId"];
             };
             cookie?: never;
         };
@@ -7039,22 +6712,14 @@ export interface operations {
             /** @description Linked. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransition"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     unlinkTsg: {
@@ -7063,12 +6728,12 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
                 /**
                  * @description Id of the guide.
                  * @example port-already-in-use
                  */
-                tsg_id: string;
+                tsg_id: components["parameters"]["TsgId"];
             };
             cookie?: never;
         };
@@ -7077,22 +6742,14 @@ export interface operations {
             /** @description Not linked. */
             200: {
                 headers: {
-                    /** @description The revision, to be sent as `If-Match` with a change. */
-                    ETag?: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransition"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getTaskContext: {
@@ -7101,7 +6758,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -7120,13 +6777,7 @@ export interface operations {
                     "text/plain": components["schemas"]["PromptSection"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getTaskPayload: {
@@ -7135,7 +6786,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -7150,13 +6801,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluatedPayload"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     flagTaskQuality: {
@@ -7171,7 +6816,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -7184,25 +6829,14 @@ export interface operations {
             /** @description The flag. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["QualityFlag"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getStats: {
@@ -7223,12 +6857,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskStats"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     askAboutSubtask: {
@@ -7243,7 +6872,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -7256,28 +6885,15 @@ export interface operations {
             /** @description The question. */
             201: {
                 headers: {
-                    /** @description Where the answer can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Question"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["ConflictOrInvalidTransitionOrRequestInProgress"];
-            412: components["responses"]["LeaseLost"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     askAboutTask: {
@@ -7292,7 +6908,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the task. */
-                id: string;
+                id: components["parameters"]["TaskId"];
             };
             cookie?: never;
         };
@@ -7305,27 +6921,15 @@ export interface operations {
             /** @description The question. */
             201: {
                 headers: {
-                    /** @description Where the answer can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Question"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["ConflictOrInvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listQuestions: {
@@ -7341,9 +6945,9 @@ export interface operations {
                 /** @description Only questions about this task, also those of the subtasks that run it. */
                 task?: string;
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -7360,12 +6964,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuestionList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getQuestion: {
@@ -7377,7 +6976,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the question. */
-                id: string;
+                id: components["parameters"]["QuestionId"];
             };
             cookie?: never;
         };
@@ -7392,13 +6991,7 @@ export interface operations {
                     "application/json": components["schemas"]["Question"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     answerQuestion: {
@@ -7413,7 +7006,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the question. */
-                id: string;
+                id: components["parameters"]["QuestionId"];
             };
             cookie?: never;
         };
@@ -7426,26 +7019,14 @@ export interface operations {
             /** @description The answered question. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Question"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["ConflictOrInvalidTransitionOrRequestInProgress"];
-            412: components["responses"]["RevisionStale"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     withdrawQuestion: {
@@ -7460,7 +7041,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the question. */
-                id: string;
+                id: components["parameters"]["QuestionId"];
             };
             cookie?: never;
         };
@@ -7469,39 +7050,30 @@ export interface operations {
             /** @description The withdrawn question. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Question"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["ConflictOrRequestInProgress"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listSchedules: {
         parameters: {
             query?: {
                 /** @description true: active only. false: paused and ended only. all: every schedule. */
-                active?: "true" | "false" | "all";
+                active?: components["schemas"]["ScheduleFilter"];
                 /**
                  * @description Only those of this agent.
                  * @example default
                  */
-                agent_id?: string;
+                agent_id?: components["parameters"]["AgentId"];
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -7518,12 +7090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ScheduleList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     createSchedule: {
@@ -7548,27 +7115,15 @@ export interface operations {
             /** @description Stored. */
             201: {
                 headers: {
-                    /** @description Where the schedule can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            404: components["responses"]["SubagentNotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["UnavailableOrSchedulesDisabled"];
+            default: components["responses"]["Problem"];
         };
     };
     previewSchedule: {
@@ -7593,25 +7148,14 @@ export interface operations {
             /** @description How the phrase is read. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SchedulePreview"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            404: components["responses"]["SubagentNotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getSchedule: {
@@ -7620,7 +7164,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the schedule. */
-                id: string;
+                id: components["parameters"]["ScheduleId"];
             };
             cookie?: never;
         };
@@ -7635,13 +7179,7 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     deactivateSchedule: {
@@ -7650,7 +7188,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the schedule. */
-                id: string;
+                id: components["parameters"]["ScheduleId"];
             };
             cookie?: never;
         };
@@ -7665,13 +7203,7 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     reviseSchedule: {
@@ -7680,7 +7212,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the schedule. */
-                id: string;
+                id: components["parameters"]["ScheduleId"];
             };
             cookie?: never;
         };
@@ -7699,17 +7231,7 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            404: components["responses"]["NotFoundOrSubagentNotFound"];
-            409: components["responses"]["InvalidTransition"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ScheduleAmbiguousOrScheduleUnparseableOrScheduleInPastOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     pauseSchedule: {
@@ -7724,7 +7246,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the schedule. */
-                id: string;
+                id: components["parameters"]["ScheduleId"];
             };
             cookie?: never;
         };
@@ -7733,23 +7255,14 @@ export interface operations {
             /** @description Paused, or finished if no later slot remains. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     resumeSchedule: {
@@ -7764,7 +7277,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the schedule. */
-                id: string;
+                id: components["parameters"]["ScheduleId"];
             };
             cookie?: never;
         };
@@ -7773,23 +7286,14 @@ export interface operations {
             /** @description Active. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["UnavailableOrSchedulesDisabled"];
+            default: components["responses"]["Problem"];
         };
     };
     triggerSchedule: {
@@ -7804,7 +7308,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the schedule. */
-                id: string;
+                id: components["parameters"]["ScheduleId"];
             };
             cookie?: never;
         };
@@ -7813,39 +7317,29 @@ export interface operations {
             /** @description Accepted and stored. */
             202: {
                 headers: {
-                    /** @description Where the subtask can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            404: components["responses"]["NotFoundOrSubagentNotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            422: components["responses"]["IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
-            429: components["responses"]["RateLimitedOrPendingLimitReachedOrBudgetExhausted"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["UnavailableOrSchedulesDisabled"];
+            default: components["responses"]["Problem"];
         };
     };
     listScheduleRuns: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
                 /** @description Id of the schedule. */
-                id: string;
+                id: components["parameters"]["ScheduleId"];
             };
             cookie?: never;
         };
@@ -7860,22 +7354,16 @@ export interface operations {
                     "application/json": components["schemas"]["ScheduleRunList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listSubagents: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -7892,12 +7380,7 @@ export interface operations {
                     "application/json": components["schemas"]["SubagentList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getSubagent: {
@@ -7909,7 +7392,7 @@ export interface operations {
                  * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
                  * @example memory-specialist
                  */
-                name: string;
+                name: components["parameters"]["Name"];
             };
             cookie?: never;
         };
@@ -7925,14 +7408,7 @@ export interface operations {
                     "text/markdown": components["schemas"]["SubagentMarkdown"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["SubagentNotFound"];
-            422: components["responses"]["SubagentInvalid"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     putSubagent: {
@@ -7944,7 +7420,7 @@ export interface operations {
                  * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
                  * @example memory-specialist
                  */
-                name: string;
+                name: components["parameters"]["Name"];
             };
             cookie?: never;
         };
@@ -7966,23 +7442,14 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
-                    /** @description Where the definition can be read. */
-                    Location?: string;
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["PutSubagent"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["SubagentInvalid"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteSubagent: {
@@ -7994,7 +7461,7 @@ export interface operations {
                  * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
                  * @example memory-specialist
                  */
-                name: string;
+                name: components["parameters"]["Name"];
             };
             cookie?: never;
         };
@@ -8007,13 +7474,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["SubagentNotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     importSubagents: {
@@ -8034,33 +7495,21 @@ export interface operations {
                 "application/zip": string;
                 "application/x-tar": string;
                 "application/gzip": string;
-                "multipart/form-data": {
-                    file?: string[];
-                };
+                "multipart/form-data": components["schemas"]["SubagentFiles"];
             };
         };
         responses: {
             /** @description The outcome of each file. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SubagentImport"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     spawnSubagent: {
@@ -8078,7 +7527,7 @@ export interface operations {
                  * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
                  * @example memory-specialist
                  */
-                name: string;
+                name: components["parameters"]["Name"];
             };
             cookie?: never;
         };
@@ -8091,10 +7540,8 @@ export interface operations {
             /** @description The sub-agent has ended, with its result. */
             200: {
                 headers: {
-                    /** @description Where its subtask can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8104,27 +7551,15 @@ export interface operations {
             /** @description Accepted and stored; the sub-agent has not ended yet. */
             202: {
                 headers: {
-                    /** @description Where its subtask can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SpawnResult"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["ForbiddenOrSpawnBlocked"];
-            404: components["responses"]["NotFoundOrSubagentNotFound"];
-            409: components["responses"]["InvalidTransitionOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrSubagentInvalidOrBackgroundMcpBlockedOrRunnerUnavailable"];
-            429: components["responses"]["RateLimitedOrPendingLimitReachedOrBudgetExhausted"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["UnavailableOrSubtasksDisabled"];
+            default: components["responses"]["Problem"];
         };
     };
     checkSubagentTool: {
@@ -8142,7 +7577,7 @@ export interface operations {
                  * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
                  * @example memory-specialist
                  */
-                name: string;
+                name: components["parameters"]["Name"];
             };
             cookie?: never;
         };
@@ -8155,25 +7590,14 @@ export interface operations {
             /** @description Whether the tool is allowed. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ToolAnswer"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["SubagentNotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrSubagentInvalid"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listTsgs: {
@@ -8186,9 +7610,9 @@ export interface operations {
                 /** @description Only guides of this severity. */
                 severity?: components["schemas"]["TsgSeverity"];
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -8205,12 +7629,7 @@ export interface operations {
                     "application/json": components["schemas"]["TsgList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     createTsg: {
@@ -8235,26 +7654,15 @@ export interface operations {
             /** @description Stored. */
             201: {
                 headers: {
-                    /** @description Where the guide can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Tsg"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["ConflictOrRequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     scanTsgs: {
@@ -8279,24 +7687,14 @@ export interface operations {
             /** @description The matching guides; empty if there are none. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TsgScanResult"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getTsg: {
@@ -8314,7 +7712,7 @@ export interface operations {
                  * @description Id of the guide.
                  * @example port-already-in-use
                  */
-                tsg_id: string;
+                tsg_id: components["parameters"]["TsgId"];
             };
             cookie?: never;
         };
@@ -8330,13 +7728,7 @@ export interface operations {
                     "text/markdown": components["schemas"]["TsgMarkdown"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     putTsg: {
@@ -8348,7 +7740,7 @@ export interface operations {
                  * @description Id of the guide.
                  * @example port-already-in-use
                  */
-                tsg_id: string;
+                tsg_id: components["parameters"]["TsgId"];
             };
             cookie?: never;
         };
@@ -8370,29 +7762,21 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
-                    /** @description Where the guide can be read. */
-                    Location?: string;
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Tsg"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteTsg: {
         parameters: {
             query?: {
                 /** @description Delete the guide even if tasks link it, and unlink it. The parameter without a value means true. */
-                force?: "true" | "false" | "";
+                force?: boolean;
             };
             header?: never;
             path: {
@@ -8400,7 +7784,7 @@ export interface operations {
                  * @description Id of the guide.
                  * @example port-already-in-use
                  */
-                tsg_id: string;
+                tsg_id: components["parameters"]["TsgId"];
             };
             cookie?: never;
         };
@@ -8413,14 +7797,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["TsgInUse"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     updateTsg: {
@@ -8432,7 +7809,7 @@ export interface operations {
                  * @description Id of the guide.
                  * @example port-already-in-use
                  */
-                tsg_id: string;
+                tsg_id: components["parameters"]["TsgId"];
             };
             cookie?: never;
         };
@@ -8451,15 +7828,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tsg"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     recordTsgFeedback: {
@@ -8477,7 +7846,7 @@ export interface operations {
                  * @description Id of the guide.
                  * @example port-already-in-use
                  */
-                tsg_id: string;
+                tsg_id: components["parameters"]["TsgId"];
             };
             cookie?: never;
         };
@@ -8490,25 +7859,14 @@ export interface operations {
             /** @description Recorded. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TsgUsage"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getTsgUsage: {
@@ -8520,7 +7878,7 @@ export interface operations {
                  * @description Id of the guide.
                  * @example port-already-in-use
                  */
-                tsg_id: string;
+                tsg_id: components["parameters"]["TsgId"];
             };
             cookie?: never;
         };
@@ -8535,13 +7893,7 @@ export interface operations {
                     "application/json": components["schemas"]["TsgUsage"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listEvaluations: {
@@ -8552,9 +7904,9 @@ export interface operations {
                 /** @description Only evaluations of the result of this subtask. */
                 subtask_id?: string;
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -8571,12 +7923,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluationList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     createEvaluation: {
@@ -8601,25 +7948,14 @@ export interface operations {
             /** @description Evaluated and stored. */
             201: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CreatedEvaluation"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrRunnerUnavailable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getEvaluationStats: {
@@ -8630,7 +7966,7 @@ export interface operations {
                 /** @description Only outputs first evaluated before this time. Default: now. */
                 to?: string;
                 /** @description How scores are grouped; `agreement`: verdicts beside what people say. */
-                by?: "day" | "subagent" | "criterion" | "agreement";
+                by?: components["schemas"]["StatsGrouping"];
             };
             header?: never;
             path?: never;
@@ -8647,12 +7983,7 @@ export interface operations {
                     "application/json": components["schemas"]["AnyEvaluationStats"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getEvaluation: {
@@ -8661,7 +7992,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the evaluation. */
-                id: string;
+                id: components["parameters"]["EvaluationId"];
             };
             cookie?: never;
         };
@@ -8676,13 +8007,7 @@ export interface operations {
                     "application/json": components["schemas"]["Evaluation"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getEvaluationPayload: {
@@ -8691,7 +8016,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the evaluation. */
-                id: string;
+                id: components["parameters"]["EvaluationId"];
             };
             cookie?: never;
         };
@@ -8706,13 +8031,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluatedPayload"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     exportTraining: {
@@ -8740,12 +8059,7 @@ export interface operations {
                     "application/x-ndjson": string;
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getUsage: {
@@ -8772,12 +8086,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageReport"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     searchMemory: {
@@ -8791,7 +8100,7 @@ export interface operations {
                  * @description Only those of this agent.
                  * @example default
                  */
-                agent_id?: string;
+                agent_id?: components["parameters"]["AgentId"];
                 /** @description The maximum number of items. */
                 limit?: number;
             };
@@ -8810,12 +8119,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemorySearch"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     learnFact: {
@@ -8840,26 +8144,15 @@ export interface operations {
             /** @description Stored. */
             201: {
                 headers: {
-                    /** @description Where the fact can be read. */
-                    Location?: string;
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Fact"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getFact: {
@@ -8868,7 +8161,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the fact. */
-                id: string;
+                id: components["parameters"]["FactId"];
             };
             cookie?: never;
         };
@@ -8883,13 +8176,7 @@ export interface operations {
                     "application/json": components["schemas"]["Fact"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     deleteFact: {
@@ -8898,7 +8185,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the fact. */
-                id: string;
+                id: components["parameters"]["FactId"];
             };
             cookie?: never;
         };
@@ -8911,12 +8198,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getEpisode: {
@@ -8925,7 +8207,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -8940,13 +8222,7 @@ export interface operations {
                     "application/json": components["schemas"]["Episode"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     forgetEpisode: {
@@ -8955,7 +8231,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -8968,13 +8244,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     claimSubtask: {
@@ -8999,8 +8269,7 @@ export interface operations {
             /** @description A subtask, its prompt and its lease. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9010,22 +8279,12 @@ export interface operations {
             /** @description No subtask is waiting. */
             204: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatchOrRunnerUnavailable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     heartbeat: {
@@ -9040,7 +8299,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -9053,26 +8312,14 @@ export interface operations {
             /** @description The lease holds until `expires_at`. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["HeartbeatAnswer"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            412: components["responses"]["LeaseLost"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     completeSubtask: {
@@ -9087,7 +8334,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -9100,26 +8347,14 @@ export interface operations {
             /** @description The subtask as it is now. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            412: components["responses"]["LeaseLost"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     failSubtask: {
@@ -9134,7 +8369,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -9147,26 +8382,14 @@ export interface operations {
             /** @description The subtask as it is now. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            412: components["responses"]["LeaseLost"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     releaseSubtask: {
@@ -9181,7 +8404,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -9194,26 +8417,14 @@ export interface operations {
             /** @description The subtask as it is now. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            412: components["responses"]["LeaseLost"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     waitForAnswer: {
@@ -9228,7 +8439,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the subtask. */
-                id: string;
+                id: components["parameters"]["SubtaskId"];
             };
             cookie?: never;
         };
@@ -9241,26 +8452,14 @@ export interface operations {
             /** @description The subtask as it is now. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            412: components["responses"]["LeaseLost"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     injectSession: {
@@ -9280,7 +8479,7 @@ export interface operations {
                  * @description The session, as its harness names it.
                  * @example research-1
                  */
-                id: string;
+                id: components["parameters"]["SessionId"];
             };
             cookie?: never;
         };
@@ -9293,24 +8492,14 @@ export interface operations {
             /** @description The undelivered items of the session; empty if there are none. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Injection"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     acknowledgeInjection: {
@@ -9328,7 +8517,7 @@ export interface operations {
                  * @description The session, as its harness names it.
                  * @example research-1
                  */
-                id: string;
+                id: components["parameters"]["SessionId"];
                 /** @description `claim_id` of the injection. */
                 claim_id: string;
             };
@@ -9339,30 +8528,21 @@ export interface operations {
             /** @description Acknowledged. */
             204: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["ConflictOrRequestInProgress"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listMessages: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path: {
@@ -9370,7 +8550,7 @@ export interface operations {
                  * @description The session, as its harness names it.
                  * @example writer-1
                  */
-                id: string;
+                id: components["parameters"]["SessionSessionId"];
             };
             cookie?: never;
         };
@@ -9385,13 +8565,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessageList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     postMessage: {
@@ -9409,7 +8583,7 @@ export interface operations {
                  * @description The session, as its harness names it.
                  * @example writer-1
                  */
-                id: string;
+                id: components["parameters"]["SessionSessionId"];
             };
             cookie?: never;
         };
@@ -9422,25 +8596,14 @@ export interface operations {
             /** @description Stored. Content longer than 64 KiB is left out of the answer. */
             201: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Message"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     claimInbox: {
@@ -9458,7 +8621,7 @@ export interface operations {
                  * @description The session, as its harness names it.
                  * @example research-1
                  */
-                id: string;
+                id: components["parameters"]["SessionId"];
             };
             cookie?: never;
         };
@@ -9471,24 +8634,14 @@ export interface operations {
             /** @description The waiting items, oldest first. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ClaimedInbox"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     acknowledgeInbox: {
@@ -9506,7 +8659,7 @@ export interface operations {
                  * @description The session, as its harness names it.
                  * @example research-1
                  */
-                id: string;
+                id: components["parameters"]["SessionId"];
                 /** @description `claim_id` of the claim. */
                 claim_id: string;
             };
@@ -9517,21 +8670,12 @@ export interface operations {
             /** @description Acknowledged. */
             204: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     claudeCodeHook: {
@@ -9550,16 +8694,14 @@ export interface operations {
             /** @description Context for Claude Code, a denial, or one more turn; empty if there is none of these. */
             200: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ClaudeCodeHookAnswer"];
                 };
             };
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
         };
     };
     streamEvents: {
@@ -9573,7 +8715,7 @@ export interface operations {
                  */
                 subject?: string;
                 /** @description Continue after this event id; 0 starts with the oldest kept event. The header `Last-Event-ID` takes precedence. */
-                after?: number;
+                after?: components["parameters"]["After"];
             };
             header?: {
                 /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
@@ -9590,24 +8732,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example retry: 1000
-                     *
-                     *     id: 1042
-                     *     event: subtask.completed
-                     *     data: {"id":1042,"type":"subtask.completed","at":"2026-03-02T08:00:09.310Z", …}
-                     */
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["Event"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["CursorPruned"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listRunners: {
@@ -9628,21 +8756,16 @@ export interface operations {
                     "application/json": components["schemas"]["RunnerList"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listWorkers: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -9659,12 +8782,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkerList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     drainWorker: {
@@ -9692,25 +8810,14 @@ export interface operations {
             /** @description The worker will drain. */
             202: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Drain"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getProject: {
@@ -9719,7 +8826,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the project. */
-                id: string;
+                id: components["parameters"]["ProjectId"];
             };
             cookie?: never;
         };
@@ -9734,13 +8841,7 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     updateProject: {
@@ -9749,7 +8850,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the project. */
-                id: string;
+                id: components["parameters"]["ProjectId"];
             };
             cookie?: never;
         };
@@ -9768,24 +8869,16 @@ export interface operations {
                     "application/json": components["schemas"]["Project"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     listApiKeys: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
-                limit?: number;
+                limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -9802,12 +8895,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
-            400: components["responses"]["ValidationFailedOrCursorInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     createApiKey: {
@@ -9832,24 +8920,14 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
-                    /** @description true when this is the stored answer to an earlier request. */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CreatedApiKey"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["RequestInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     revokeApiKey: {
@@ -9871,13 +8949,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getHealth: {
@@ -9898,10 +8970,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
     getReadiness: {
@@ -9922,9 +8991,6 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
             /** @description Not ready. */
             503: {
                 headers: {
@@ -9934,6 +9000,7 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
+            default: components["responses"]["Problem"];
         };
     };
     getMetrics: {
@@ -9958,12 +9025,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
         };
     };
 }

@@ -60,14 +60,52 @@ export interface FieldProblem {
 /** How many problems, and how many warnings, one error carries. */
 export const PROBLEMS_SHOWN = 50
 
+/** What an error tells besides its message. A new field joins the list in the Problem of the API reference, which does not compile without it. */
 export interface ErrorDetails {
   /** At most `PROBLEMS_SHOWN`, as are `warnings`. */
   errors?: FieldProblem[]
   /** How many more there are; absent where `errors` has all. */
   errors_omitted?: number
+  /** What was changed or ignored in an input that has problems as well. */
+  warnings?: { field: string; message: string; timestamp: string }[]
+  warnings_omitted?: number
   /** Seconds after which a retry makes sense. */
   retryAfterSeconds?: number
-  [extension: string]: unknown
+  /** What it is that cannot be changed, or waited for. */
+  id?: string
+  subtask_id?: string | null
+  task_ids?: string[]
+  tsg_id?: string | undefined
+  agent_id?: string
+  subagent_type?: string
+  /** The status that does not allow the request, and what holds it. */
+  status_now?: string
+  blocked_by?: string[]
+  answered_by?: { kind: string; id: string }
+  answered_at?: string | undefined
+  /** The current revision, and the digest of the arguments that a question is about. */
+  revision?: number
+  arguments_digest?: string | null
+  /** The ids of a cycle. */
+  path?: string[]
+  /** Unambiguous phrases. */
+  candidates?: { phrase: string; reading: string; next_fire_at: string }[]
+  required_scope?: string
+  tool?: string | undefined
+  tools?: string[]
+  /** What a runner lacks. */
+  missing?: string[]
+  available?: string[]
+  /** The oldest event that is kept. */
+  oldest?: number
+  /** What is exhausted, and by how much. */
+  limit?: number
+  limited_by?: string
+  budget?: { scope: string; window: string; unit: string; agent_id?: string | null; task_id?: string | null }
+  used?: number
+  reserved?: number
+  requested?: number
+  resets_at?: string | null
 }
 
 /** A refusal or failure that the caller receives. `message` says what is wrong and what to do. */

@@ -33,6 +33,9 @@ export const DEFAULT_EVALUATION_RULES: EvaluationRules = {
 const fraction = z.number().min(0).max(1)
 const MODEL_LENGTH_MAX = 128
 
+/** Which model judges. */
+export const judgeSettingsSchema = z.strictObject({ model: z.string().min(1).max(MODEL_LENGTH_MAX).optional() })
+
 /** `evaluation` in the settings of a project, as it is stored and sent. Absent fields are those of `DEFAULT_EVALUATION_RULES`. */
 export const evaluationSettingsSchema = z
   .strictObject({
@@ -54,10 +57,7 @@ export const evaluationSettingsSchema = z
       .describe(
         'What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough, except for strict constraints.',
       ),
-    judge: z
-      .union([z.boolean(), z.strictObject({ model: z.string().min(1).max(MODEL_LENGTH_MAX).optional() })])
-      .optional()
-      .describe('Whether a model gives verdicts as well (false), and which.'),
+    judge: z.union([z.boolean(), judgeSettingsSchema]).optional().describe('Whether a model gives verdicts as well (false), and which.'),
   })
   .refine(({ approve_at = DEFAULT_EVALUATION_RULES.approveAt, threshold }) => threshold === undefined || threshold <= approve_at, {
     path: ['threshold'],

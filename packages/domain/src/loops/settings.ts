@@ -28,7 +28,10 @@ export const loopSettingsSchema = z.strictObject({
     .optional()
     .describe('After so many calls of one tool with the same arguments and the same failure a notice is sent (3); after twice as many the run is blocked.'),
   quiet_seconds: z
-    .union([z.literal(0), z.int().min(QUIET_SECONDS_MIN).max(86_400)])
+    .int()
+    .min(0)
+    .max(86_400)
+    .refine((seconds) => seconds === 0 || seconds >= QUIET_SECONDS_MIN, `must be 0, or at least ${QUIET_SECONDS_MIN}`)
     .optional()
     .describe('After so many seconds without a new step a notice is sent (600); after twice as many the run is blocked. 0: never.'),
   action: z.enum(LOOP_ACTIONS).optional().describe('block (the default): a notice, then the end. notice: the notice alone. off: nothing.'),

@@ -4,14 +4,15 @@ import { DomainError } from '../core/errors.ts'
 const COST_USD_MAX = 1_000_000_000
 const TOKENS_MAX = 1_000_000_000_000_000
 
-const amounts = z.strictObject({
+/** What may be used in one window. */
+export const budgetAmountsSchema = z.strictObject({
   cost_usd: z.number().min(0).max(COST_USD_MAX).optional(),
   tokens: z.int().min(0).max(TOKENS_MAX).describe('Read and written').optional(),
 })
 
 const windows = {
-  day: amounts.describe('For each day, in UTC').optional(),
-  total: amounts.describe('For all time').optional(),
+  day: budgetAmountsSchema.describe('For each day, in UTC').optional(),
+  total: budgetAmountsSchema.describe('For all time').optional(),
 }
 
 /** What one agent may use. */

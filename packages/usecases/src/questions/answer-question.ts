@@ -74,7 +74,7 @@ function closed({ status, answeredByKind, answeredById, answeredAt }: Question):
   }
   return new DomainError('conflict', `This question was answered by ${answeredByKind} ${answeredById}. Your answer was not stored.`, {
     status_now: status,
-    answered_by: { kind: answeredByKind, id: answeredById },
+    answered_by: { kind: answeredByKind as string, id: answeredById as string },
     answered_at: answeredAt?.toISOString(),
   })
 }

@@ -1,18 +1,18 @@
-import { KAPPA_CASES_MIN, NO_KAPPA_REASONS, VERDICT_METHODS, VERDICTS } from '@muster/domain'
+import { KAPPA_CASES_MIN, NO_KAPPA_REASONS } from '@muster/domain'
 import type { AgreementCase, AgreementStats, RatedGroup } from '@muster/usecases'
 import { z } from 'zod'
 import { component, time, toTime } from '../../http/schemas.ts'
 import { qualitySchema } from '../sessions/message-schema.ts'
 import { recommendationSchema } from '../subtasks/subtask-schema.ts'
-import { authorSchema, reviewSchema } from '../tasks/task-changes-schema.ts'
+import { authorSchema, reviewDecisionSchema } from '../tasks/task-changes-schema.ts'
+import { verdictMethodSchema, verdictSchema } from './evaluation-schema.ts'
 
 const agreementFields = {
   outputs: z.int().describe('The number of outputs of which people have spoken.'),
   n: z.int().describe('The number of pairs in which both verdict and person say met or not.'),
   observed_agreement: z.number().min(0).max(1).nullable().describe('The part of the pairs in which they say the same; null without pairs.'),
   kappa: z.number().min(-1).max(1).nullable().describe("Cohen's kappa of the pairs: 1 for full agreement, 0 for that of chance. Null where it says nothing."),
-  reason: z
-    .enum(NO_KAPPA_REASONS)
+  reason: component('NoKappaReason', z.enum(NO_KAPPA_REASONS))
     .nullable()
     .describe(`Why there is no kappa. too_few: n is below ${KAPPA_CASES_MIN}. one_category: the verdicts, or the people, say the same of all pairs.`),
   pairs: component(
@@ -34,8 +34,10 @@ const saidSchema = component(
   'PersonWord',
   z
     .object({
-      kind: z.enum(['verdict', 'decision', 'flag']).describe('A verdict on the criterion, the decision of a review, or a quality flag.'),
-      value: z.union([z.enum(VERDICTS), reviewSchema.shape.decision, qualitySchema]),
+      kind: component('PersonWordKind', z.enum(['verdict', 'decision', 'flag'])).describe(
+        'A verdict on the criterion, the decision of a review, or a quality flag.',
+      ),
+      value: z.union([verdictSchema, reviewDecisionSchema, qualitySchema]),
       comment: z.string().nullable().describe('The comment on the verdict, or the note of the review.'),
       author: authorSchema,
       at: time('When it was said.'),
@@ -50,19 +52,19 @@ const caseSchema = component(
     task_id: z.uuid().nullable(),
     subtask_id: z.uuid().nullable(),
     subagent: z.string().nullable(),
-    criterion: z.object({ id: z.string(), text: z.string() }).nullable().describe('Null: the whole output.'),
-    verdict: z.enum(VERDICTS).nullable().describe('The verdict on the criterion; null for the whole output, where the recommendation counts.'),
-    method: z.enum(VERDICT_METHODS).nullable(),
+    criterion: component('AgreementCriterion', z.object({ id: z.string(), text: z.string() }))
+      .nullable()
+      .describe('Null: the whole output.'),
+    verdict: verdictSchema.nullable().describe('The verdict on the criterion; null for the whole output, where the recommendation counts.'),
+    method: verdictMethodSchema.nullable(),
     score: z.number().min(0).max(1).nullable(),
     recommendation: recommendationSchema,
     said: saidSchema,
     difference: z.number().min(0).max(1).describe('1 for met against unmet. For outputs, the distance of the score from what was said.'),
-    links: z.object({
-      evaluation: z.string(),
-      output: z.string(),
-      task: z.string().nullable(),
-      subtask: z.string().nullable(),
-    }),
+    links: component(
+      'AgreementLinks',
+      z.object({ evaluation: z.string(), output: z.string(), task: z.string().nullable(), subtask: z.string().nullable() }).describe('Paths to read more.'),
+    ),
   }),
 )
 

@@ -1,10 +1,9 @@
 import {
-  CRITERION_SOURCES,
   DIMENSIONS,
   EVALUATION_ORIGINS,
   EVALUATION_WARNING_CODES,
   JUDGEMENT_STATUSES,
-  TRUSTS,
+  projectSettingsSchema,
   toStorableText,
   VERDICT_METHODS,
   VERDICTS,
@@ -13,6 +12,7 @@ import type { CreatedEvaluation, EvaluationSummary, Payload, StoredEvaluation } 
 import { z } from 'zod'
 import { component, listComponent, printableId, requestComponent, text, time, toTime, toUsd } from '../../http/schemas.ts'
 import { recommendationSchema } from '../subtasks/subtask-schema.ts'
+import { criterionSourceSchema } from '../tasks/task-schema.ts'
 
 const OUTPUT = `JWT is in place, and its tests pass.
 
@@ -29,7 +29,7 @@ const CRITERIA = ['Implements JWT authentication', 'Includes unit tests', 'Rate 
 const judgeSchema = requestComponent(
   'JudgeRequest',
   z
-    .union([z.boolean(), z.strictObject({ model: text(128).optional().describe('Default: the judge of the server.') })])
+    .union([z.boolean(), requestComponent('JudgeModel', z.strictObject({ model: text(128).optional().describe('Default: the judge of the server.') }))])
     .describe('Whether a model gives verdicts too, and which model. Default: the settings of the project.'),
 )
 
@@ -62,7 +62,7 @@ export const newEvaluationSchema = requestComponent(
   { output: OUTPUT, acceptance_criteria: CRITERIA, threshold: 0.6 },
 )
 
-const verdictSchema = component(
+export const verdictSchema = component(
   'Verdict',
   z
     .enum(VERDICTS)
@@ -71,27 +71,43 @@ const verdictSchema = component(
     ),
 )
 
+export const verdictMethodSchema = component(
+  'VerdictMethod',
+  z
+    .enum(VERDICT_METHODS)
+    .describe(
+      'check_in: the agent’s own report. schema: an output was validated. check: a program was executed. judge: a model read the output; a met quotes it. person: a review says it.',
+    ),
+)
+
+const originSchema = component(
+  'EvaluationOrigin',
+  z.enum(EVALUATION_ORIGINS).describe('The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.'),
+)
+
+const trustSchema = component('Trust', projectSettingsSchema.shape.evaluation.unwrap().shape.trust.unwrap())
+
 const criterionVerdictSchema = component(
   'CriterionVerdict',
   z.object({
     id: z.string(),
     text: z.string(),
-    source: z.enum(CRITERION_SOURCES),
+    source: criterionSourceSchema,
     required: z.boolean(),
     check: z.string().optional().describe('The check that decides it. Absent if none does.'),
     verdict: verdictSchema,
     evidence: z.string().nullable().describe('The evidence: a quote of the agent, of the output, or of the schema validator.'),
-    method: z
-      .enum(VERDICT_METHODS)
-      .describe(
-        'check_in: the agent’s own report. schema: an output was validated. check: a program was executed. judge: a model read the output; a met quotes it. person: a review says it.',
-      ),
+    method: verdictMethodSchema,
   }),
 )
 
 const warningSchema = component(
   'EvaluationWarning',
-  z.object({ code: z.enum(EVALUATION_WARNING_CODES), message: z.string(), criterion_id: z.string().optional().describe('The criterion of the warning.') }),
+  z.object({
+    code: component('EvaluationWarningCode', z.enum(EVALUATION_WARNING_CODES)),
+    message: z.string(),
+    criterion_id: z.string().optional().describe('The criterion of the warning.'),
+  }),
 )
 
 const reflectionItemSchema = component(
@@ -132,7 +148,7 @@ const judgementSchema = component(
   'Judgement',
   z
     .object({
-      status: z.enum(JUDGEMENT_STATUSES),
+      status: component('JudgementStatus', z.enum(JUDGEMENT_STATUSES)),
       model: z.string().nullable().describe('Null while the default judge of the server has not answered.'),
       evaluation_id: z.uuid().nullable().describe('The evaluation with the verdicts of the judge.'),
       error: z.string().nullable().describe('Why the judge gives no verdicts.'),
@@ -143,7 +159,7 @@ const judgementSchema = component(
 
 const SUMMARY_FIELDS = {
   evaluation_id: z.uuid(),
-  origin: z.enum(EVALUATION_ORIGINS).describe('The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.'),
+  origin: originSchema,
   task_id: z.uuid().nullable(),
   subtask_id: z.uuid().nullable(),
   message_id: z.uuid().nullable(),
@@ -170,8 +186,7 @@ const DETAIL_FIELDS = {
   criteria: z.array(criterionVerdictSchema).describe('One verdict per criterion, in order.'),
   threshold: z.number().describe('Outputs below this score have to be revised.'),
   approve_at: z.number().describe('Outputs at or above this score are approved.'),
-  trust: z
-    .enum(TRUSTS)
+  trust: trustSchema
     .nullable()
     .describe(
       'What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.',

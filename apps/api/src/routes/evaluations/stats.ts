@@ -85,8 +85,7 @@ export const getEvaluationStatsEndpoint = endpoint({
   query: z.strictObject({
     from: instant.describe('Only outputs first evaluated at or after this time. Default: 30 days before `to`.'),
     to: instant.describe('Only outputs first evaluated before this time. Default: now.'),
-    by: z
-      .enum([...evaluationGroupingSchema.options, 'agreement'])
+    by: component('StatsGrouping', z.enum([...evaluationGroupingSchema.options, 'agreement']))
       .default('day')
       .describe('How scores are grouped; `agreement`: verdicts beside what people say.'),
   }),

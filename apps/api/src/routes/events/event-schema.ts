@@ -1,12 +1,8 @@
 import { EVENT_TYPES, type LoggedEvent } from '@muster/domain'
 import { z } from 'zod'
-import { component, time, toTime } from '../../http/schemas.ts'
+import { component, referenceSchema, time, toTime } from '../../http/schemas.ts'
 
 export const eventTypeSchema = component('EventType', z.enum(EVENT_TYPES))
-
-const subjectSchema = component('EventSubject', z.object({ kind: z.string(), id: z.string() }).describe('What the event is about.'))
-
-const actorSchema = component('EventActor', z.object({ kind: z.string(), id: z.string() }).describe('Who caused it.'))
 
 export const eventSchema = component(
   'Event',
@@ -15,9 +11,9 @@ export const eventSchema = component(
     type: eventTypeSchema,
     at: time('When it happened.'),
     project_id: z.uuid(),
-    subject: subjectSchema,
+    subject: referenceSchema.describe('What the event is about.'),
     data: z.record(z.string(), z.unknown()),
-    actor: actorSchema,
+    actor: referenceSchema.describe('Who caused it.'),
   }),
   {
     id: 1042,

@@ -12,7 +12,7 @@ export const createTsgEndpoint = endpoint({
     'From now on the guide is announced wherever one of its patterns matches. Without an id, the id is made from the title, with a number if the id is taken.',
   access: 'tsgs:write',
   body: newTsgSchema,
-  answers: { 201: { description: 'Stored.', schema: tsgSchema, headers: { Location: 'Where the guide can be read.' } } },
+  answers: { 201: { description: 'Stored.', schema: tsgSchema, headers: ['Location'] } },
   errors: ['conflict'],
   handle: ({ ctx, body: { tsg_id, ...content } }) => createTsg(ctx, { tsgId: tsg_id, ...content }),
   answer: (tsg) => ({ status: 201, headers: { location: `/tsgs/${tsg.tsgId}` }, body: presentTsg(tsg) }),

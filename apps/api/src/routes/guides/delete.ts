@@ -15,6 +15,7 @@ export const deleteTsgEndpoint = endpoint({
   query: z.strictObject({
     force: z
       .enum(['true', 'false', ''])
+      .meta({ type: 'boolean', enum: undefined })
       .default('false')
       .transform((force) => force !== 'false')
       .describe('Delete the guide even if tasks link it, and unlink it. The parameter without a value means true.'),

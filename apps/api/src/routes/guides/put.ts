@@ -15,7 +15,7 @@ export const putTsgEndpoint = endpoint({
   markdown: tsgMarkdownSchema,
   answers: {
     200: { description: 'Replaced the existing guide.', schema: tsgSchema },
-    201: { description: 'Created.', schema: tsgSchema, headers: { Location: 'Where the guide can be read.' } },
+    201: { description: 'Created.', schema: tsgSchema, headers: ['Location'] },
   },
   async handle({ ctx, params, body: { tsg_id, ...content } }) {
     if (tsg_id !== undefined && tsg_id !== params.tsg_id)

@@ -26,7 +26,10 @@ const matchSchema = component(
 
 const applicabilitySchema = component('TsgApplicability', z.object({ technologies: z.array(z.string()) }))
 
-const newApplicability = z.strictObject({ technologies: z.array(text(TSG_LIMITS.technology)).max(TSG_LIMITS.technologies) })
+const newApplicability = requestComponent(
+  'NewTsgApplicability',
+  z.strictObject({ technologies: z.array(text(TSG_LIMITS.technology)).max(TSG_LIMITS.technologies) }),
+)
 
 const EXAMPLE = {
   title: 'The port is already in use',

@@ -45,7 +45,7 @@ export const heartbeatSchema = requestComponent(
     lease_token: leaseToken,
     ack_update_ids: z.array(z.uuid()).max(1_000).default([]).describe('Ids of updates that the agent acknowledges.'),
     steps: z
-      .array(z.strictObject({ kind: stepKindSchema, content: z.unknown().transform(toStorableJson) }))
+      .array(requestComponent('NewStep', z.strictObject({ kind: stepKindSchema, content: z.unknown().transform(toStorableJson) })))
       .max(1_000)
       .default([])
       .describe('Steps since the last heartbeat, for the transcript.'),
@@ -134,11 +134,13 @@ const briefSchema = component(
     revision: z.int().nullable(),
     feedback: z.string().nullable().describe('Why the last result was rejected.'),
     subagent: leaseSubagentSchema.nullable(),
-    continuation: z
-      .object({
+    continuation: component(
+      'BriefContinuation',
+      z.object({
         state: z.string().describe('What the last attempt left with `POST /subtasks/{id}/wait`.'),
         updates: z.string().describe('What has reached the subtask since: the answer, and other updates. Part of `text` as well.'),
-      })
+      }),
+    )
       .nullable()
       .describe('In an attempt that goes on after a wait.'),
   }),

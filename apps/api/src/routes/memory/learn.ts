@@ -11,7 +11,7 @@ export const learnFactEndpoint = endpoint({
   description: 'Every search of the project finds the fact from now on. A subtask’s own credential may call this.',
   access: 'memory:write',
   body: newFactSchema,
-  answers: { 201: { description: 'Stored.', schema: factSchema, headers: { Location: 'Where the fact can be read.' } } },
+  answers: { 201: { description: 'Stored.', schema: factSchema, headers: ['Location'] } },
   handle: ({ ctx, body: { source_subtask_id, ...fact } }) => learnFact(ctx, { ...fact, sourceSubtaskId: source_subtask_id }),
   answer: (fact) => ({ status: 201, headers: { location: `/memory/facts/${fact.id}` }, body: presentFact(fact) }),
 })

@@ -10,11 +10,9 @@ const readinessStatusSchema = component('ReadinessStatus', z.enum(['ready', 'not
 const readinessPartSchema = component(
   'ReadinessPart',
   z.object({
-    status: z
-      .enum(PART_STATUSES)
-      .describe(
-        '`failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before this one was looked at.',
-      ),
+    status: component('PartStatus', z.enum(PART_STATUSES)).describe(
+      '`failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before this one was looked at.',
+    ),
     detail: z.string().nullable().describe('What is wrong and what to do; null if nothing is known to be.'),
   }),
 )
@@ -31,7 +29,7 @@ const readinessSchema = component(
   z.object({
     status: readinessStatusSchema,
     reason: z.string().nullable().describe('What is missing; null if ready.'),
-    parts: z.object(partsShape).describe('Each part that serving rests on. All of them are always there.'),
+    parts: component('ReadinessParts', z.object(partsShape)).describe('Each part that serving rests on. All of them are always there.'),
   }),
   {
     status: 'ready',

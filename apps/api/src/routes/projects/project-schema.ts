@@ -1,8 +1,21 @@
-import { type Project, projectSettingsSchema } from '@muster/domain'
+import { agentBudgetSchema, budgetAmountsSchema, judgeSettingsSchema, type Project, projectSettingsSchema } from '@muster/domain'
 import { z } from 'zod'
 import { component, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
 
-component('EvaluationSettings', projectSettingsSchema.shape.evaluation.unwrap(), {
+const { evaluation, limits, loops, background_mcp } = projectSettingsSchema.shape
+const limitFields = limits.unwrap().shape
+const agentLimits = limitFields.agents.unwrap().valueType
+component('ProjectLimits', limits.unwrap())
+component('ProjectBudget', limitFields.budget.unwrap())
+component('AgentLimits', agentLimits)
+component('AgentBudget', agentBudgetSchema)
+component('BudgetAmounts', budgetAmountsSchema)
+component('LoopSettings', loops.unwrap())
+component('LoopAction', loops.unwrap().shape.action.unwrap())
+component('BackgroundMcpPolicy', background_mcp.unwrap())
+component('EvaluationGates', evaluation.unwrap().shape.gates.unwrap())
+component('JudgeSettings', judgeSettingsSchema)
+component('EvaluationSettings', evaluation.unwrap(), {
   approve_at: 0.85,
   threshold: 0.6,
   weights: { refactor: 0 },

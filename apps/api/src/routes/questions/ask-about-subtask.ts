@@ -14,7 +14,7 @@ export const askAboutSubtaskEndpoint = endpoint({
   access: 'subtasks:read',
   params: idParams('subtask'),
   body: newSubtaskQuestionSchema,
-  answers: { 201: { description: 'The question.', schema: questionSchema, headers: { Location: 'Where the answer can be read.' } } },
+  answers: { 201: { description: 'The question.', schema: questionSchema, headers: ['Location'] } },
   errors: ['not_found', 'invalid_transition', 'lease_lost', 'conflict'],
   handle: ({ ctx, params, body }) => askAboutSubtask(ctx, params.id, { ...toNewQuestion(body), leaseToken: body.lease_token }),
   answer: (question) => ({ status: 201, headers: { location: `/questions/${question.id}` }, body: presentQuestion(question) }),

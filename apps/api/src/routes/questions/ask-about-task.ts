@@ -14,7 +14,7 @@ export const askAboutTaskEndpoint = endpoint({
   access: 'tasks:write',
   params: idParams('task'),
   body: newTaskQuestionSchema,
-  answers: { 201: { description: 'The question.', schema: questionSchema, headers: { Location: 'Where the answer can be read.' } } },
+  answers: { 201: { description: 'The question.', schema: questionSchema, headers: ['Location'] } },
   errors: ['not_found', 'invalid_transition', 'conflict'],
   handle: ({ ctx, params, body }) => askAboutTask(ctx, params.id, toNewQuestion(body)),
   answer: (question) => ({ status: 201, headers: { location: `/questions/${question.id}` }, body: presentQuestion(question) }),

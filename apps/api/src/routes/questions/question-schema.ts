@@ -1,7 +1,7 @@
 import { type Answer, DECISIONS, ON_EXPIRY, QUESTION_KINDS, QUESTION_STATUSES } from '@muster/domain'
 import type { Question } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, printableId, requestComponent, storable, text, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
+import { component, listComponent, printableId, referenceSchema, requestComponent, storable, text, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 
 const WEEK_SECONDS = 7 * 86_400
 const DAY_SECONDS = 86_400
@@ -50,7 +50,10 @@ const newQuestion = z.strictObject({
   options: z.array(newOptionSchema).min(1).max(50).nullable().default(null),
   schema: object.nullable().default(null).describe('JSON Schema that the answer must fit. Not together with options.'),
   arguments: object.nullable().default(null).describe('For an approval: the arguments that it permits. Required there.'),
-  default: z.strictObject(answerFields).nullable().default(null).describe('The answer if none comes in time. Never an approval.'),
+  default: requestComponent('NewDefaultAnswer', z.strictObject(answerFields))
+    .nullable()
+    .default(null)
+    .describe('The answer if none comes in time. Never an approval.'),
   expires_in_seconds: z.int().min(1).max(WEEK_SECONDS).default(DAY_SECONDS),
   on_expiry: onExpirySchema.default('continue'),
 })
@@ -134,7 +137,7 @@ export const questionSchema = component(
     expires_at: time('When it expires, unless it is answered.'),
     on_expiry: onExpirySchema,
     answer: answerSchema.nullable(),
-    answered_by: z.object({ kind: z.string(), id: z.string() }).nullable().describe('The owner of the credential that answered; null for an expiry.'),
+    answered_by: referenceSchema.nullable().describe('The owner of the credential that answered; null for an expiry.'),
     update_id: z.uuid().nullable().describe('The update that delivers the answer to the run or assignee, with its receipt.'),
     asked_at: time('When it was asked.'),
     answered_at: time('When it was answered.').nullable(),

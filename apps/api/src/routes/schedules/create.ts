@@ -14,7 +14,7 @@ export const createScheduleEndpoint = endpoint({
   access: 'schedules:write',
   spawns: true,
   body: newScheduleSchema,
-  answers: { 201: { description: 'Stored.', schema: scheduleSchema, headers: { Location: 'Where the schedule can be read.' } } },
+  answers: { 201: { description: 'Stored.', schema: scheduleSchema, headers: ['Location'] } },
   errors: [...RULE_ERRORS, 'schedules_disabled'],
   handle: async ({ ctx, deps, body }) => createSchedule(ctx, { ...toScheduleOptions(deps, body), task: body.task }),
   answer: (schedule) => ({ status: 201, headers: { location: `/schedules/${schedule.id}` }, body: presentSchedule(schedule) }),

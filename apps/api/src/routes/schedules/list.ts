@@ -1,7 +1,7 @@
 import { listSchedules } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery, printableId } from '../../http/schemas.ts'
+import { component, pageQuery, printableId } from '../../http/schemas.ts'
 import { presentSchedule, scheduleListSchema } from './schedule-schema.ts'
 
 export const listSchedulesEndpoint = endpoint({
@@ -13,7 +13,9 @@ export const listSchedulesEndpoint = endpoint({
   description: 'Newest first. Only active schedules, unless `active` says otherwise.',
   access: 'schedules:read',
   query: z.strictObject({
-    active: z.enum(['true', 'false', 'all']).default('true').describe('true: active only. false: paused and ended only. all: every schedule.'),
+    active: component('ScheduleFilter', z.enum(['true', 'false', 'all']))
+      .default('true')
+      .describe('true: active only. false: paused and ended only. all: every schedule.'),
     agent_id: printableId('Only those of this agent.', 'default').optional(),
     ...pageQuery,
   }),

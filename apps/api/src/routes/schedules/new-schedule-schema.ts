@@ -1,9 +1,10 @@
-import { type ErrorCode, isTimeZone, MISSED_POLICIES, OVERLAPS, PHRASE_KINDS, PHRASE_LENGTH_MAX, type Phrase, type PhraseKind } from '@muster/domain'
+import { type ErrorCode, isTimeZone, PHRASE_KINDS, PHRASE_LENGTH_MAX, type Phrase, type PhraseKind } from '@muster/domain'
 import type { NewSchedule, ScheduleRevision } from '@muster/usecases'
 import { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
 import { printableId, requestComponent, text } from '../../http/schemas.ts'
 import { newSubtaskSchema, pickRunner, requireTimeout, SPAWN_ERRORS, toBudgetOptions, toSpawnOptions } from '../subtasks/new-subtask-schema.ts'
+import { missedSchema, overlapSchema } from './schedule-schema.ts'
 
 const phrase = text(PHRASE_LENGTH_MAX)
 
@@ -26,11 +27,6 @@ const timezoneSchema = text(64)
   .refine(isTimeZone, 'is not a time zone: use the name that IANA has for it, such as America/New_York, or UTC; letters such as EST belong into the phrase')
   .describe('The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.')
   .meta({ examples: ['America/New_York'] })
-
-const overlapSchema = z.enum(OVERLAPS).describe('What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too.')
-const missedSchema = z
-  .enum(MISSED_POLICIES)
-  .describe('What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.')
 
 const spawn = newSubtaskSchema.shape
 const maxFires = z.int().min(1).max(1_000_000_000)

@@ -20,8 +20,20 @@ const UPCOMING_MAX = 5
 
 const warningSchema = component('ScheduleWarning', z.object({ code: z.string(), message: z.string() }))
 
+export const overlapSchema = component(
+  'OverlapPolicy',
+  z.enum(OVERLAPS).describe('What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too.'),
+)
+
+export const missedSchema = component(
+  'MissedPolicy',
+  z
+    .enum(MISSED_POLICIES)
+    .describe('What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.'),
+)
+
 const rule = {
-  schedule_type: z.enum(['once', 'recurring']),
+  schedule_type: component('ScheduleType', z.enum(['once', 'recurring'])),
   phrase: z.string().describe('As it was sent.'),
   canonical: z.string().describe('A phrase for the same field that reads as the same rule.'),
   reading: z.string().describe('How the phrase was understood, in words.'),
@@ -61,13 +73,13 @@ export const scheduleSchema = component(
     agent_id: z.string().describe('The agent whose limits apply to the runs.'),
     task: z.string(),
     ...rule,
-    state: z.enum(SCHEDULE_STATES).describe('Only an active schedule fires. finished and deactivated are final.'),
+    state: component('ScheduleState', z.enum(SCHEDULE_STATES)).describe('Only an active schedule fires. finished and deactivated are final.'),
     active: z.boolean().describe('Whether its state is active.'),
     fire_count: z.int().describe('The number of fired slots. Triggered runs do not count.'),
     max_fires: z.int().nullable(),
     last_fired_at: time('When a slot last fired.').nullable(),
-    overlap: z.enum(OVERLAPS),
-    missed: z.enum(MISSED_POLICIES),
+    overlap: overlapSchema,
+    missed: missedSchema,
     grace_seconds: z.int(),
     notify: z.boolean(),
     timeout_seconds: z.int(),
@@ -117,7 +129,9 @@ const scheduleRunSchema = component(
   z.object({
     slot: time('When it was due; of a triggered one, when it was asked for.'),
     fired_at: time('When its subtask was made.').nullable(),
-    outcome: z.enum(SLOT_OUTCOMES).describe('waiting: the queue of its agent is full; the slot fires as soon as there is room. All other outcomes are final.'),
+    outcome: component('SlotOutcome', z.enum(SLOT_OUTCOMES)).describe(
+      'waiting: the queue of its agent is full; the slot fires as soon as there is room. All other outcomes are final.',
+    ),
     manual: z.boolean().describe('Whether the run was triggered by hand.'),
     subtask_id: z.uuid().nullable(),
   }),

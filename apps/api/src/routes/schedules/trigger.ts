@@ -15,7 +15,7 @@ export const triggerScheduleEndpoint = endpoint({
   access: 'schedules:write',
   spawns: true,
   params: idParams('schedule'),
-  answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
+  answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: ['Location'] } },
   errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'not_found', 'invalid_transition', 'schedules_disabled'],
   handle: ({ ctx, deps, params }) => triggerSchedule(ctx, params.id, ({ runner, subagent }) => void pickRunner(deps, runner)(subagent)),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),

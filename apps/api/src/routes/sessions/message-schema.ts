@@ -2,7 +2,7 @@ import { MESSAGE_ROLES, QUALITIES, type SessionMessage, toStorableText } from '@
 import { z } from 'zod'
 import { component, listComponent, metadata, printableId, requestComponent, text, time, toTime } from '../../http/schemas.ts'
 
-const roleSchema = component('MessageRole', z.enum(MESSAGE_ROLES))
+export const roleSchema = component('MessageRole', z.enum(MESSAGE_ROLES))
 
 export const qualitySchema = component('Quality', z.enum(QUALITIES).describe('The quality flag.'))
 

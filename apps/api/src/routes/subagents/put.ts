@@ -15,7 +15,7 @@ export const putSubagentEndpoint = endpoint({
   markdown: subagentMarkdownSchema,
   answers: {
     200: { description: 'Replaced the definition that was put before.', schema: putSubagentSchema },
-    201: { description: 'Created.', schema: putSubagentSchema, headers: { Location: 'Where the definition can be read.' } },
+    201: { description: 'Created.', schema: putSubagentSchema, headers: ['Location'] },
   },
   errors: ['subagent_invalid'],
   handle: ({ ctx, params, body }) => putSubagent(ctx, params.name, body),

@@ -11,7 +11,7 @@ const toAnswer = (subtask: Subtask): Answer => ({
   body: presentSpawn(subtask),
 })
 
-const LOCATION = { Location: 'Where its subtask can be read.' }
+const LOCATION = ['Location'] as const
 
 export const spawnSubagentEndpoint = endpoint({
   operationId: 'spawnSubagent',

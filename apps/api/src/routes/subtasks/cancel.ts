@@ -15,7 +15,7 @@ export const cancelSubtaskEndpoint = endpoint({
   params: idParams('subtask'),
   answers: {
     200: { description: 'The subtask was pending and is cancelled.', schema: subtaskSchema },
-    202: { description: 'The subtask is running and was asked to stop.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } },
+    202: { description: 'The subtask is running and was asked to stop.', schema: subtaskSchema, headers: ['Location'] },
   },
   errors: ['not_found', 'not_cancellable'],
   handle: ({ ctx, params }) => cancelSubtask(ctx, params.id),

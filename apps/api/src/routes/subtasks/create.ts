@@ -11,7 +11,7 @@ const toAnswer = (subtask: Subtask): Answer => ({
   body: presentSubtask(subtask),
 })
 
-const LOCATION = { Location: 'Where the subtask can be read.' }
+const LOCATION = ['Location'] as const
 
 export const createSubtaskEndpoint = endpoint({
   operationId: 'createSubtask',

@@ -9,7 +9,7 @@ import { idParams, queryNumber } from '../../http/schemas.ts'
 import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 import { inTimeForLook, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
 
-const TAG_HEADERS = { ETag: 'Changes whenever the subtask does.' }
+const TAG_HEADERS = ['ETag'] as const
 
 /** A subtask that ended hardly changes any more: its document is made once, and kept as long as the database has the same version. */
 async function readDocument(ctx: Ctx, { subtaskDocuments }: ApiDeps, id: string): Promise<CachedDocument> {

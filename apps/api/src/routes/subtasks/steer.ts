@@ -28,7 +28,7 @@ export const steerSubtaskEndpoint = endpoint({
     202: {
       description: 'Stored. `delivery` is how the note will be delivered: `next_step` if the runner cannot be interrupted.',
       schema: updateSchema,
-      headers: { Location: 'Where the receipts can be read.' },
+      headers: ['Location'],
     },
   },
   errors: ['not_found', 'invalid_transition', 'not_steerable'],

@@ -1,6 +1,6 @@
 import type { Update } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
+import { component, listComponent, referenceSchema, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 
 export const deliverySchema = component(
   'Delivery',
@@ -20,16 +20,7 @@ const updateStatusSchema = component(
     ),
 )
 
-export const senderSchema = component(
-  'Sender',
-  z
-    .object({
-      kind: z.string(),
-      id: z.string(),
-      name: z.string().nullable().describe('The name of the API key at the time of sending, or the session that a caller without a key named; otherwise null.'),
-    })
-    .describe('The owner of the credential that sent it.'),
-)
+export const senderSchema = referenceSchema.describe('The owner of the credential that sent it.')
 
 export const updateSchema = component(
   'Update',

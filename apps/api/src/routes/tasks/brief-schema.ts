@@ -1,18 +1,27 @@
-import { BRIEF_LIMITS, budgetField, type CleanBrief, REVIEW_MODES } from '@muster/domain'
+import { BRIEF_LIMITS, budgetField, type CleanBrief } from '@muster/domain'
 import type { RevisedTask, ValidatedTask } from '@muster/usecases'
 import { z } from 'zod'
 import { component, requestComponent } from '../../http/schemas.ts'
 import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
-import { briefWarningSchema, enforcementLevelSchema, presentTask, reviewModeSchema, taskBudgetSchema, taskPrioritySchema, taskSchema } from './task-schema.ts'
+import {
+  briefWarningSchema,
+  criterionSourceSchema,
+  enforcementLevelSchema,
+  presentTask,
+  reviewModeSchema,
+  taskBudgetSchema,
+  taskPrioritySchema,
+  taskSchema,
+} from './task-schema.ts'
 
 // Only shapes: the domain validates a brief as a whole, so that one answer lists every problem.
 
 const string = (maxLength: number, minLength = 1) => z.string().meta({ minLength, maxLength })
 const strings = (maxItems: number, maxLength: number) => z.array(string(maxLength)).meta({ maxItems })
 
-const criterion = z.union([
-  z.string(),
+const newCriterion = requestComponent(
+  'NewCriterion',
   z.strictObject({
     id: z.uuid().optional().describe('The id of an existing criterion of this task.'),
     text: z.string(),
@@ -23,20 +32,24 @@ const criterion = z.union([
         'A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it.',
       ),
   }),
-])
+)
+const criterion = z.union([z.string(), newCriterion])
 const criteria = (maxItems: number) => z.array(criterion).meta({ maxItems })
 
 const context = {
   background_context: string(BRIEF_LIMITS.background).nullish().describe('Why the task exists and the current situation.'),
   expected_deliverables: strings(BRIEF_LIMITS.deliverables, BRIEF_LIMITS.item).nullish(),
   success_criteria: z
-    .union([criteria(BRIEF_LIMITS.successCriteria), z.strictObject({ criteria: criteria(BRIEF_LIMITS.successCriteria), all_required: z.boolean().optional() })])
+    .union([
+      criteria(BRIEF_LIMITS.successCriteria),
+      requestComponent('NewSuccessCriteria', z.strictObject({ criteria: criteria(BRIEF_LIMITS.successCriteria), all_required: z.boolean().optional() })),
+    ])
     .nullish()
     .describe('How to recognise that the task is done. A list, or an object with `all_required` (default true).'),
   constraints: z
     .union([
       criteria(BRIEF_LIMITS.constraints),
-      z.strictObject({ rules: criteria(BRIEF_LIMITS.constraints), enforcement_level: enforcementLevelSchema.optional() }),
+      requestComponent('NewConstraints', z.strictObject({ rules: criteria(BRIEF_LIMITS.constraints), enforcement_level: enforcementLevelSchema.optional() })),
     ])
     .nullish()
     .describe('Rules that the work must follow. A list, or an object with `enforcement_level` (default strict).'),
@@ -69,8 +82,7 @@ const brief = {
       'The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.',
     ),
   ...context,
-  budget: z
-    .strictObject({ max_tokens: z.number().nullish().describe('Read and written.'), max_cost_usd: z.number().nullish() })
+  budget: requestComponent('NewTaskBudget', z.strictObject({ max_tokens: z.int().nullish().describe('Read and written.'), max_cost_usd: z.number().nullish() }))
     .nullish()
     .describe('What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount.'),
   metadata: z.record(z.string(), z.unknown()).nullish().describe('Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it.'),
@@ -88,7 +100,7 @@ export const newTaskSchema = requestComponent(
       .nullish()
       .describe('The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.')
       .meta({ examples: ['research-1'] }),
-    review: z.enum(REVIEW_MODES).nullish().describe('Who reviews the submitted outputs. Default: none.'),
+    review: reviewModeSchema.nullish().describe('Who reviews the submitted outputs. Default: none.'),
   }),
   {
     title: 'Document the public functions',
@@ -108,14 +120,15 @@ export const taskPatchSchema = requestComponent(
 
 const cleanCriterionSchema = component(
   'CleanCriterion',
-  z.object({ text: z.string(), source: z.enum(['acceptance', 'success', 'constraint']), required: z.boolean(), check: z.string().optional() }),
+  z.object({ text: z.string(), source: criterionSourceSchema, required: z.boolean(), check: z.string().optional() }),
 )
 
 export const validatedBriefSchema = component(
   'ValidatedBrief',
   z.object({
-    cleaned: z
-      .object({
+    cleaned: component(
+      'CleanBrief',
+      z.object({
         title: z.string(),
         instructions: z.string(),
         description: z.string().nullable(),
@@ -130,8 +143,8 @@ export const validatedBriefSchema = component(
         task_context: taskSchema.shape.task_context,
         budget: taskBudgetSchema.nullable(),
         metadata: z.record(z.string(), z.unknown()),
-      })
-      .describe('The brief as it would be stored.'),
+      }),
+    ).describe('The brief as it would be stored.'),
     warnings: z.array(briefWarningSchema),
   }),
 )
@@ -159,7 +172,7 @@ function presentCleaned(cleaned: CleanBrief): z.output<typeof validatedBriefSche
   }
 }
 
-const diffPartSchema = component('DiffPart', z.object({ op: z.enum(['keep', 'add', 'remove']), text: z.string() }))
+const diffPartSchema = component('DiffPart', z.object({ op: component('DiffOp', z.enum(['keep', 'add', 'remove'])), text: z.string() }))
 
 export const briefDiffSchema = component(
   'BriefDiff',

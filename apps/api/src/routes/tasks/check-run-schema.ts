@@ -13,7 +13,7 @@ const checkRunSchema = component(
     evaluation_id: z.uuid().nullable().describe('The evaluation to which the verdicts are added. Null if nothing was submitted.'),
     criterion_id: z.string(),
     check: z.string().describe('Its name in `CHECKS`.'),
-    status: z.enum(CHECK_STATUSES).describe('met: exit code 0. could_not_run: nothing was proved, and the criterion is unclear.'),
+    status: component('CheckStatus', z.enum(CHECK_STATUSES)).describe('met: exit code 0. could_not_run: nothing was proved, and the criterion is unclear.'),
     exit_code: z.int().nullable(),
     reason: z.string().nullable().describe('Why it is not met.'),
     output: z.string().nullable().describe('The last 8 KiB of what it printed.'),

@@ -16,7 +16,7 @@ export const createTaskEndpoint = endpoint({
   spawns: true,
   body: newTaskSchema,
   validatesBody: true,
-  answers: { 201: { description: 'Stored, as revision 1.', schema: taskSchema, headers: { ...TASK_HEADERS, Location: 'Where the task can be read.' } } },
+  answers: { 201: { description: 'Stored, as revision 1.', schema: taskSchema, headers: [...TASK_HEADERS, 'Location'] } },
   errors: ['spawn_blocked'],
   handle: ({ ctx, body }) => createTask(ctx, body, unknownFields(newTaskSchema, body)),
   answer: (task) => taskAnswer(task, 201, { location: `/tasks/${task.id}` }),

@@ -45,7 +45,7 @@ export const dispatchTaskEndpoint = endpoint({
   params: idParams('task'),
   body: taskDispatchSchema,
   bodyOptional: true,
-  answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: { Location: 'Where the subtask can be read.' } } },
+  answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: ['Location'] } },
   errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'not_found', 'invalid_transition', 'subtasks_disabled'],
   handle: async ({ ctx, deps, params, body }) =>
     dispatchTask(ctx, params.id, () => ({ ...toSpawnOptions(deps, body), priority: body.priority, maxRevisions: body.max_revisions })),

@@ -14,7 +14,7 @@ export const noteTaskEndpoint = endpoint({
   access: 'tasks:write',
   params: idParams('task'),
   body: newNoteSchema,
-  answers: { 202: { description: 'Stored, with its receipt.', schema: updateSchema, headers: { Location: 'Where the receipts can be read.' } } },
+  answers: { 202: { description: 'Stored, with its receipt.', schema: updateSchema, headers: ['Location'] } },
   errors: ['not_found', 'invalid_transition'],
   handle: ({ ctx, params, body }) => noteTask(ctx, params.id, body.content),
   answer: (update) => ({ status: 202, headers: { location: `/tasks/${update.taskId}/updates` }, body: presentUpdate(update) }),

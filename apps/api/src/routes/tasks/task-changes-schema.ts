@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { type DiffPart, TASK_STATUSES, type TaskStatus } from '@muster/domain'
 import type { CheckedIn, Review, TaskRevision, TaskStats, Update } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, printableId, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
+import { component, listComponent, printableId, referenceSchema, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 import { presentSender, senderSchema } from '../subtasks/update-schema.ts'
 import { briefDiffSchema } from './brief-schema.ts'
 import { criterionSchema, criterionStateSchema, presentCriterion, taskSchema } from './task-schema.ts'
 
-export const authorSchema = component('Author', z.object({ kind: z.string(), id: z.string() }).describe('The owner of the credential that made the request.'))
+export const authorSchema = referenceSchema.describe('The owner of the credential that made the request.')
 
 const taskRevisionSchema = component(
   'TaskRevision',
@@ -96,18 +96,23 @@ export const completionSchema = requestComponent(
   { outputs: { functions: [{ name: 'parse', does: 'Reads a file.' }] }, summary: 'All 12 functions are listed.' },
 )
 
+export const reviewDecisionSchema = component('ReviewDecision', z.enum(['approve', 'request_revision']))
+
 export const reviewSchema = requestComponent(
   'TaskReview',
   z.strictObject({
-    decision: z.enum(['approve', 'request_revision']),
+    decision: reviewDecisionSchema,
     note: text(20_000).nullish().describe('What to revise, or why the outputs are accepted.'),
     criteria: z
       .array(
-        z.strictObject({
-          criterion_id: z.uuid().describe('A criterion of the current brief.'),
-          verdict: z.enum(['met', 'unmet', 'unclear']),
-          comment: text(2_000).nullish(),
-        }),
+        requestComponent(
+          'NewVerdict',
+          z.strictObject({
+            criterion_id: z.uuid().describe('A criterion of the current brief.'),
+            verdict: component('PersonVerdict', z.enum(['met', 'unmet', 'unclear'])),
+            comment: text(2_000).nullish(),
+          }),
+        ),
       )
       .max(200)
       .optional()
@@ -135,7 +140,10 @@ export const taskStatsSchema = component(
   z.object({
     total_tasks: z.int(),
     active_tasks: z.int().describe('Tasks that have not ended.'),
-    tasks_by_status: z.object(Object.fromEntries(TASK_STATUSES.map((status) => [status, z.int()])) as Record<TaskStatus, z.ZodInt>),
+    tasks_by_status: component(
+      'TaskStatusCounts',
+      z.object(Object.fromEntries(TASK_STATUSES.map((status) => [status, z.int()])) as Record<TaskStatus, z.ZodInt>),
+    ),
   }),
 )
 
@@ -195,7 +203,7 @@ export const checkedInSchema = component(
   z.object({
     check_in_id: z.uuid(),
     revision: z.int().describe('The revision that the check-in refers to. The current one where it names none or one that there is not.'),
-    criteria: z.array(z.object({ id: z.uuid(), text: z.string(), state: criterionStateSchema, note: z.string() })),
+    criteria: z.array(component('CheckedInCriterion', z.object({ id: z.uuid(), text: z.string(), state: criterionStateSchema, note: z.string() }))),
     unmatched: z.array(z.string()).describe('Lines that match no criterion, or more than one.'),
     next_steps: z.array(z.string()),
     acknowledged_update_ids: z.array(z.uuid()).describe('Updates that the check-in acknowledges, by the revision that it names.'),

@@ -32,12 +32,14 @@ export const criterionStateSchema = component(
   z.enum(CRITERION_STATES).describe('The state in the latest check-in, or by its latest check; `open` before the first.'),
 )
 
+export const criterionSourceSchema = component('CriterionSource', z.enum(CRITERION_SOURCES))
+
 export const criterionSchema = component(
   'Criterion',
   z.object({
     id: z.uuid().describe('Lasts across edits of the brief.'),
     text: z.string(),
-    source: z.enum(CRITERION_SOURCES),
+    source: criterionSourceSchema,
     required: z.boolean(),
     check: z.string().optional().describe('The check that decides it. Absent if none does.'),
     state: criterionStateSchema,
@@ -48,9 +50,11 @@ const fileCheckSchema = component(
   'FileCheck',
   z
     .object({
-      field: z.enum(['relevant_files', 'related_documentation']),
+      field: component('FileField', z.enum(['relevant_files', 'related_documentation'])),
       path: z.string().describe('As it was sent.'),
-      status: z.enum(FILE_STATUSES).describe('`not_checked` wherever the server may not look: outside of `WORKSPACE_ROOTS`, also by way of links.'),
+      status: component('FileStatus', z.enum(FILE_STATUSES)).describe(
+        '`not_checked` wherever the server may not look: outside of `WORKSPACE_ROOTS`, also by way of links.',
+      ),
       nearest: z.string().nullable().describe('For `not_found`: the path in the same folder with the most similar name, if there is one.'),
     })
     .describe('What the server knew about a file when it validated the brief.'),
@@ -61,9 +65,9 @@ const taskContextSchema = component(
   z
     .object({
       background_context: z.string().optional(),
-      expected_deliverables: z.object({ items: z.array(z.string()), validation_added: z.string() }).optional(),
-      success_criteria: z.object({ criteria: z.array(z.string()), all_required: z.boolean() }).optional(),
-      constraints: z.object({ rules: z.array(z.string()), enforcement_level: enforcementLevelSchema }).optional(),
+      expected_deliverables: component('TaskDeliverables', z.object({ items: z.array(z.string()), validation_added: z.string() })).optional(),
+      success_criteria: component('TaskSuccessCriteria', z.object({ criteria: z.array(z.string()), all_required: z.boolean() })).optional(),
+      constraints: component('TaskConstraints', z.object({ rules: z.array(z.string()), enforcement_level: enforcementLevelSchema })).optional(),
       relevant_files: z.array(z.string()).optional(),
       related_documentation: z.array(z.string()).optional(),
       file_checks: z.array(fileCheckSchema).optional(),
@@ -104,13 +108,13 @@ export const taskSchema = component(
     required_outputs: z.array(requiredOutputSchema),
     completion_outputs: z.record(z.string(), z.unknown()).nullable(),
     summary: z.string().nullable(),
-    tsgs: z.array(z.object({ tsg_id: z.string(), title: z.string() })),
+    tsgs: z.array(component('LinkedTsg', z.object({ tsg_id: z.string(), title: z.string() }))),
     parent_session_id: z.string().nullable(),
     subagent_session_id: z.string().nullable().describe('The session that holds the task.'),
     depends_on: z.array(z.uuid()),
     blocked_by: z.array(z.uuid()).describe('The tasks in depends_on that are not completed.'),
     task_context: taskContextSchema.nullable(),
-    validation: z.object({ performed: z.boolean(), warnings: z.array(briefWarningSchema) }),
+    validation: component('TaskValidation', z.object({ performed: z.boolean(), warnings: z.array(briefWarningSchema) })),
     review: reviewModeSchema,
     client_cwd: z
       .string()
@@ -197,7 +201,7 @@ export function presentTask(task: Task): z.output<typeof taskSchema> {
 }
 
 /** For the reference of every answer that is a task. */
-export const TASK_HEADERS = { ETag: 'The revision, to be sent as `If-Match` with a change.' }
+export const TASK_HEADERS = ['ETag'] as const
 
 /** An answer that is a task. */
 export function taskAnswer(task: Task, status = 200, headers: Record<string, string> = {}): Answer {

@@ -1,10 +1,10 @@
-import { MESSAGE_ROLES, TRAINING_FORMATS } from '@muster/domain'
+import { TRAINING_FORMATS } from '@muster/domain'
 import { exportTraining } from '@muster/usecases'
 import { z } from 'zod'
 import { linesEndpoint } from '../../http/endpoint.ts'
 import { component } from '../../http/schemas.ts'
 import { TAGS_MAX, tagSchema } from '../evaluations/quality-flag-schema.ts'
-import { qualitySchema } from '../sessions/message-schema.ts'
+import { qualitySchema, roleSchema } from '../sessions/message-schema.ts'
 
 const trainingFormatSchema = component(
   'TrainingFormat',
@@ -15,7 +15,7 @@ const trainingFormatSchema = component(
 const trainingRecordSchema = component(
   'TrainingRecord',
   z.object({
-    messages: z.array(z.object({ role: z.enum(MESSAGE_ROLES), content: z.string() })),
+    messages: z.array(component('TrainingMessage', z.object({ role: roleSchema, content: z.string() }))),
     system: z.string().optional().describe('For anthropic: the system prompt.'),
     evaluation: z.record(z.string(), z.unknown()).nullable().optional().describe('For jsonl: the latest evaluation.'),
     quality: z.string().nullable().optional().describe('For jsonl.'),

@@ -17,8 +17,7 @@ const totalFields = {
   output_tokens: z.int(),
   duration_ms: z.int().describe('How long the attempts ran with a live worker, in milliseconds. Judgements add nothing.'),
   cost_usd: z.number().nullable().describe('The cost of everything whose cost is known. Null if the cost of nothing is known.'),
-  cost_source: z
-    .enum(['reported', 'priced', 'mixed'])
+  cost_source: component('CostSource', z.enum(['reported', 'priced', 'mixed']))
     .nullable()
     .describe('`reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none.'),
   unpriced_runs: z.int().describe('Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them.'),

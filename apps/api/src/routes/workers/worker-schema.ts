@@ -5,7 +5,10 @@ import { component, listComponent, requestComponent, time, toTime, toTimeOrNull 
 
 const workerStateSchema = component('WorkerState', z.enum(WORKER_STATES))
 
-const drainModeSchema = z.enum(DRAIN_MODES).describe('`finish` lets its runs end, `release` gives them back, so that other workers run them again.')
+const drainModeSchema = component(
+  'DrainMode',
+  z.enum(DRAIN_MODES).describe('`finish` lets its runs end, `release` gives them back, so that other workers run them again.'),
+)
 
 const workerSchema = component(
   'Worker',
@@ -22,8 +25,10 @@ const workerSchema = component(
     running: z.int().describe('How many subtasks it runs now, of all projects.'),
     started_at: time('When it registered.'),
     heartbeat_at: time('Its last sign of life. A live worker gives two a second.'),
-    drain: z
-      .object({ runs: drainModeSchema, requested_at: time('When it was asked first.'), drained_at: time('When it held no work any more.').nullable() })
+    drain: component(
+      'WorkerDrain',
+      z.object({ runs: drainModeSchema, requested_at: time('When it was asked first.'), drained_at: time('When it held no work any more.').nullable() }),
+    )
       .nullable()
       .describe('Null while it takes work.'),
   }),
