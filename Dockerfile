@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # One image for every process: API (the default), worker, migrate. Node runs the TypeScript sources, so there is no build step.
 
 FROM node:24-slim AS install

@@ -7,6 +7,7 @@ import { prepareEnvironment, ROOT } from './system/environment.ts'
 
 type Service = {
   image: string
+  build?: string
   command?: string[]
   environment: Record<string, string>
   depends_on?: Record<string, { condition: string }>
@@ -56,6 +57,11 @@ describe('docker-compose.yml', () => {
   it('starts API and worker only on a migrated database', () => {
     for (const name of ['api', 'worker']) expect(service(name).depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } })
     expect(service('migrate').depends_on).toEqual({ postgres: { condition: 'service_healthy' } })
+  })
+
+  it('builds one image for all of its services', () => {
+    expect(services.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['migrate'])
+    expect(ours.map(([name]) => name)).toEqual(['migrate', 'api', 'worker'])
   })
 
   it('lets the worker be scaled', () => {

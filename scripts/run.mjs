@@ -20,6 +20,11 @@ const TARGETS = {
   migrate: { file: 'scripts/migrate.ts', does: 'bring the database to this version' },
   bench: { file: 'bench/main.ts', does: 'measure' },
   chaos: { file: 'chaos/src/main.ts', does: 'cause faults under load and check every promise' },
+  docker: {
+    file: 'node_modules/vitest/vitest.mjs',
+    before: ['run', '--config', 'tests/docker/vitest.config.ts'],
+    does: 'build the image and test it, on a Docker engine',
+  },
   check: { file: 'scripts/check.ts', does: 'format, lint, types, import rules, unused code' },
 }
 
@@ -32,7 +37,7 @@ ${Object.entries(TARGETS)
   .map(([name, target]) => `  ${name.padEnd(8)} ${target.does}`)
   .join('\n')}
 
-Installs what is missing first. Every command but test explains itself with: npm run <command> -- --help
+Installs what is missing first. Every command but test and docker explains itself with: npm run <command> -- --help
 `
 
 const [name, ...options] = process.argv.slice(2)

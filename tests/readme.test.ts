@@ -19,7 +19,7 @@ import { Child } from './harness/child.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const NOT_TESTED = [
   'README.md: these install, and stay up',
-  'README.md: it needs Docker. Two passwords of PostgreSQL, one for its superuser and one for Muster; made once and kept in .env',
+  'README.md: tests/docker does, on an engine. Two passwords of PostgreSQL, one for its superuser and one for Muster; made once and kept in .env',
   'docs/performance.md: measuring takes minutes',
   'docs/reliability.md: breaking everything takes minutes',
   'docs/subagents.md: it needs the key of a model. Waits for the result; in the background it answers at once',

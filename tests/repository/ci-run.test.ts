@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { repositoryRoot } from '../../scripts/check/report.ts'
 
-// Stands in for scripts/run.mjs: ends as the test wants each of the three commands to end.
+// Stands in for scripts/run.mjs: ends as the test wants each of its commands to end.
 const STAND_IN = `const command = process.argv[2]
 if (command === 'test') console.log(process.env.TEST_OUTPUT)
+if (command === 'docker') console.log(process.env.DOCKER_OUTPUT)
 process.exit(Number(process.env[command.toUpperCase() + '_CODE']))
 `
 
@@ -23,15 +24,17 @@ describe('.ci/run', () => {
   afterAll(() => rm(root, { recursive: true, force: true }))
 
   it.each([
-    ['all is well', 0, 0, '5 passed, 0 failed', '5 passed, 0 failed', 0],
-    ['chaos fails', 0, 0, '5 passed, 0 failed', '5 passed, 0 failed', 1, 1],
-    ['a check fails', 1, 0, '5 passed, 0 failed', '5 passed, 0 failed', 1],
-    ['a test fails', 0, 1, '4 passed, 1 failed, 2 skipped', '4 passed, 1 failed, 2 skipped', 1],
-    ['something follows the line', 0, 0, '5 passed, 0 failed\nbye', '5 passed, 0 failed', 0],
-    ['the test run dies without its line', 0, 137, 'killed', '0 passed, 1 failed', 1],
-    ['the test run ends well without its line', 0, 0, 'nothing to do', '0 passed, 1 failed', 1],
-  ])('when %s, its last line and exit code say so', (_, checkCode, testCode, output, last, code, chaosCode = 0) => {
-    const env = { ...process.env, CHECK_CODE: String(checkCode), TEST_CODE: String(testCode), CHAOS_CODE: String(chaosCode), TEST_OUTPUT: output }
+    ['all is well', {}, '7 passed, 0 failed', 0],
+    ['chaos fails', { CHAOS_CODE: '1' }, '7 passed, 0 failed', 1],
+    ['a check fails', { CHECK_CODE: '1' }, '7 passed, 0 failed', 1],
+    ['a test fails', { TEST_CODE: '1', TEST_OUTPUT: '4 passed, 1 failed, 2 skipped' }, '6 passed, 1 failed, 2 skipped', 1],
+    ['a test of the image fails', { DOCKER_CODE: '1', DOCKER_OUTPUT: '1 passed, 1 failed' }, '6 passed, 1 failed', 1],
+    ['something follows the line', { TEST_OUTPUT: '5 passed, 0 failed\nbye' }, '7 passed, 0 failed', 0],
+    ['the test run dies without its line', { TEST_CODE: '137', TEST_OUTPUT: 'killed' }, '2 passed, 1 failed', 1],
+    ['the test run ends well without its line', { TEST_OUTPUT: 'nothing to do' }, '2 passed, 1 failed', 1],
+  ])('when %s, its last line and exit code say so', (_, ends, last, code) => {
+    const well = { CHECK_CODE: '0', TEST_CODE: '0', DOCKER_CODE: '0', CHAOS_CODE: '0', TEST_OUTPUT: '5 passed, 0 failed', DOCKER_OUTPUT: '2 passed, 0 failed' }
+    const env = { ...process.env, ...well, ...ends }
     const run = spawnSync(join(root, '.ci/run'), { encoding: 'utf8', env })
     expect({ last: run.stdout.trimEnd().split('\n').at(-1), code: run.status }).toEqual({ last, code })
   })
