@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CONTINUATION_BYTES_MAX, classifyResult, cutToBytes, RESULT_BYTES_MAX } from '@muster/domain'
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
-import { Approvals, type PlannedUse } from '../approvals.ts'
 import { createKeptText } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
 import type { Run, RunOutcome, RunUpdate } from '../port.ts'
@@ -17,7 +16,7 @@ import * as texts from './texts.ts'
 import type { Toolbox } from './tools/assemble.ts'
 import { callMuster } from './tools/call-muster.ts'
 import type { Outputs } from './tools/deliver-output.ts'
-import { AnswerAwaited, type RunTool, ToolError } from './tools/tool.ts'
+import { type GivenAnswer, type ToolEnd, ToolUses } from './tools/use.ts'
 
 /** How often and how long a run waits for a model. */
 export interface Patience {
@@ -67,7 +66,7 @@ export class Conversation {
   #continuations = 0
   #reminders = 0
   #hasAnswered = false
-  #approvals: Approvals
+  #uses: ToolUses
   /** The results of the last answer, one of which an approval decides. */
   #undecided: { results: SavedResult[]; updates: string } | null = null
 
@@ -75,20 +74,20 @@ export class Conversation {
     this.#parts = parts
     this.#instructions = texts.instructionsFor(parts.run.brief.text, parts.toolbox)
     this.#messages = [{ role: 'user', content: parts.run.brief.task }]
-    this.#approvals = new Approvals(parts.run.brief.ask ?? [], parts.redact)
+    this.#uses = new ToolUses(parts)
     const { continuation } = parts.run.brief
     if (continuation != null) this.#continue(continuation)
   }
 
   /** Goes on where an earlier attempt began to wait: the answer is the result of the tool call that awaited it. */
   #continue({ state, updates }: NonNullable<Run['brief']['continuation']>) {
-    const { run, toolbox, log, redact } = this.#parts
+    const { toolbox, log } = this.#parts
     const saved = readConversation(state)
     if (saved === null) return log.error('The conversation of the last attempt cannot be read. The run begins again.')
     this.#messages.splice(0, this.#messages.length, ...saved.messages)
     if (saved.said !== '') this.#said.addLine(saved.said, false)
     Object.assign(toolbox.outputs.delivered, saved.outputs)
-    this.#approvals = new Approvals(run.brief.ask ?? [], redact, saved.remembered)
+    this.#uses = new ToolUses(this.#parts, saved.remembered)
     if (saved.results.some(({ approval }) => approval !== undefined)) {
       this.#undecided = { results: saved.results, updates }
       return
@@ -107,29 +106,13 @@ export class Conversation {
       if (result.approval === undefined) continue
       const { questionId, ...planned } = result.approval
       const question = await callMuster(run.access, 'GET', `/questions/${questionId}`, run.signal)
-      const end = await this.#useApproved(planned, question as unknown as Parameters<Approvals['take']>[1], inbox.activity())
+      const end = await this.#uses.useApproved(planned, question as unknown as GivenAnswer, inbox.activity())
       result.text = redact(end.text)
       result.isError = end.isError
       log.toolResult(result.id, result.name, result.text, result.isError)
     }
     this.#messages.push(toolMessage(results))
     if (updates !== '') this.#messages.push({ role: 'user', content: updates })
-  }
-
-  async #useApproved(planned: PlannedUse, answer: Parameters<Approvals['take']>[1], signal: AbortSignal): Promise<{ text: string; isError: boolean }> {
-    const { toolbox } = this.#parts
-    const { tool: name } = planned
-    const approval = this.#approvals.take(planned, answer)
-    if (approval.kind === 'refused') return { text: approval.text, isError: true }
-    const tool = toolbox.tools.get(name)
-    // Before the rules of the definition, which read the fields that the schema has.
-    const parsed = tool !== undefined && approval.isEdited && 'safeParse' in tool.inputSchema ? tool.inputSchema.safeParse(approval.input) : null
-    if (parsed?.success === false) return { text: `${name} was approved with other arguments, which are not accepted: ${parsed.error.message}`, isError: true }
-    const refusal = toolbox.refusal(name, approval.input)
-    if (tool === undefined || refusal !== null) return { text: texts.toolRefused(name, refusal ?? '', toolbox.tools.keys()), isError: true }
-    const end = await this.#execute(tool, approval.input, signal)
-    if ('awaitedId' in end) return { text: `${name} cannot wait.`, isError: true }
-    return approval.isEdited ? { ...end, text: `${texts.EDITED}\n${JSON.stringify(approval.input)}\n\n${end.text}` } : end
   }
 
   async run(): Promise<RunOutcome> {
@@ -275,7 +258,7 @@ export class Conversation {
   /** The conversation, for the next attempt to go on with. */
   #saved(results: SavedResult[]): { continuation?: string } {
     const { toolbox, log, redact } = this.#parts
-    const { remembered } = this.#approvals
+    const { remembered } = this.#uses
     const saved = { messages: this.#messages, results, said: this.#said.text, outputs: toolbox.outputs.delivered, remembered }
     const continuation = saveConversation(redactJson(saved, redact) as SavedConversation)
     if (Buffer.byteLength(continuation) <= CONTINUATION_BYTES_MAX) return { continuation }
@@ -291,64 +274,7 @@ export class Conversation {
   ): Promise<ToolEnd> {
     if (isAwaiting) return { text: texts.NOT_RUN_BEFORE_ANSWER, isError: true }
     if (isInterrupted) return { text: texts.NOT_RUN, isError: true }
-    return await this.#useTool(request, finish, signal)
-  }
-
-  async #useTool(request: ToolRequest, finish: ModelAnswer['finish'], signal: AbortSignal): Promise<ToolEnd> {
-    const { toolbox } = this.#parts
-    const tool = toolbox.tools.get(request.name)
-    if (tool !== undefined && request.problem !== null) {
-      const reason = finish === 'length' ? 'your answer was cut off at its limit; ask for less at once' : request.problem
-      return { text: `The arguments of ${request.name} were not accepted: ${reason}`, isError: true }
-    }
-    const refusal = toolbox.refusal(request.name, request.input)
-    if (tool === undefined || refusal !== null) {
-      return { text: texts.toolRefused(request.name, refusal ?? '', toolbox.tools.keys()), isError: true }
-    }
-    const use = toolbox.useOf(request.name, request.input)
-    const rules = use === null ? [] : this.#approvals.rulesFor(use)
-    if (use === null || rules.length === 0) return await this.#execute(tool, request.input, signal)
-    return await this.#askFirst({ tool: request.name, use, input: request.input as Record<string, unknown>, rules }, signal)
-  }
-
-  /** Asks whether a use may be executed. The run waits for that, and executes it when it goes on. */
-  async #askFirst(planned: PlannedUse, signal: AbortSignal): Promise<ToolEnd> {
-    const { access, brief } = this.#parts.run
-    const question = this.#approvals.questionOf(planned)
-    if ('refusal' in question) return { text: question.refusal, isError: true }
-    try {
-      const { question_id: id } = await callMuster(access, 'POST', `/subtasks/${brief.subtaskId}/questions`, signal, question)
-      const questionId = id as string
-      return { awaitedId: questionId, approval: { ...planned, questionId } }
-    } catch (error) {
-      if (signal.aborted) return { text: this.#parts.run.signal.aborted ? 'Stopped.' : texts.TOOL_INTERRUPTED, isError: true }
-      return { text: `It has to be approved, and the question could not be asked. ${error instanceof ToolError ? error.message : ''}`.trim(), isError: true }
-    }
-  }
-
-  async #execute(tool: RunTool, input: unknown, signal: AbortSignal): Promise<ToolEnd> {
-    const { run } = this.#parts
-    run.usage({ toolCalls: 1 })
-    try {
-      return { text: await tool.run(input, { signal }), isError: false }
-    } catch (error) {
-      if (error instanceof AnswerAwaited) return { awaitedId: error.questionId }
-      if (signal.aborted)
-        return { text: `${error instanceof ToolError ? `${error.message}\n` : ''}${run.signal.aborted ? 'Stopped.' : texts.TOOL_INTERRUPTED}`, isError: true }
-      // What else goes wrong is ours, and its words may say more than the model should know.
-      const failure = error instanceof ToolError ? error.message : `${tool.name} failed.`
-      return { text: [failure, ...(await this.#guidesFor(failure, signal))].join('\n\n'), isError: true }
-    }
-  }
-
-  /** Guides are help: without them, the failure itself is still told. */
-  async #guidesFor(failure: string, signal: AbortSignal): Promise<string[]> {
-    try {
-      return await this.#parts.toolbox.findGuides(this.#parts.redact(failure), signal)
-    } catch (error) {
-      if (!signal.aborted) this.#parts.onGuidesFailed(error)
-      return []
-    }
+    return await this.#uses.use(request, finish, signal)
   }
 
   /** What an answer without a tool call comes to. Null: go on. */
@@ -410,9 +336,6 @@ export class Conversation {
     return said.trim() === '' ? {} : { partialResult: said }
   }
 }
-
-/** The result of a tool, or the question whose answer will be the result. */
-type ToolEnd = { text: string; isError: boolean } | { awaitedId: string; approval?: PlannedUse & { questionId: string } }
 
 function toolMessage(results: readonly SavedResult[]): ModelMessage {
   return {
