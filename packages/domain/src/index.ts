@@ -159,6 +159,7 @@ export {
   answerText,
   canonicalJson,
   DECISIONS,
+  expectedAnswerText,
   expiryText,
   isAboutBudget,
   type NewQuestion,

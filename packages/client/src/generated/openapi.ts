@@ -2781,7 +2781,7 @@ export interface components {
             score: number | null;
             /** @description Null if the subtask did not complete. */
             recommendation: components["schemas"]["Recommendation"] | null;
-            /** @description The result; for kind task, its outputs as text; for kind question, its options as text. Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`. */
+            /** @description The result; for kind task, its outputs as text; for kind question, what its answer has to fit (options, the arguments to approve, or a form). Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`. */
             result: string | null;
             /** @description The submitted summary. For a result that has to be revised: the problems, and the first and last part of the result. */
             summary: string | null;

@@ -124,6 +124,20 @@ export function canonicalJson(value: unknown): string {
     .join(',')}}`
 }
 
+/** What an answer has to fit, as text for the session that is asked: options, arguments that an approval permits, or a form. Null for a free answer. */
+export function expectedAnswerText({
+  options,
+  schema,
+  arguments: args,
+  argumentsDigest,
+}: Pick<AskedQuestion, 'options' | 'schema' | 'argumentsDigest'> & Pick<NewQuestion, 'arguments'>): string | null {
+  if (options !== null) {
+    return ['Options:', ...options.map(({ id, label, description }) => `${id}: ${label}${description === null ? '' : ` (${description})`}`)].join('\n')
+  }
+  if (args !== null) return `To approve, exactly these arguments (arguments_digest ${argumentsDigest}):\n${JSON.stringify(args, null, 2)}`
+  return schema === null ? null : `JSON Schema of the answer:\n${JSON.stringify(schema)}`
+}
+
 /** How an answer reads in the update that delivers it. */
 export function answerText(questionId: string, prompt: string, options: readonly QuestionOption[] | null, answer: Answer): string {
   const label = options?.find(({ id }) => id === answer.option_id)?.label

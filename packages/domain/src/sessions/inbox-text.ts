@@ -49,7 +49,7 @@ export function renderInboxItem(item: InboxText, fence: string, bytesMax: number
     isQuestion ? `Question: ${item.task}` : `Task: ${cutToCodePoints(oneLine(item.task), TASK_LENGTH_MAX)}`,
     item.summary === null ? null : `Summary: ${item.summary}`,
     item.error === null ? null : `Error: ${item.error}`,
-    item.result === null ? null : `${isQuestion ? 'Options' : 'Result'}${item.truncated ? ' (cut, it was longer)' : ''}:\n${item.result}`,
+    item.result === null || isQuestion ? item.result : `Result${item.truncated ? ' (cut, it was longer)' : ''}:\n${item.result}`,
   ]
   const path = isQuestion ? `/questions/${item.questionId}` : item.subtaskId === null ? `/tasks/${item.taskId}` : `/subtasks/${item.subtaskId}`
   const data = parts.filter((part) => part !== null).join('\n')
@@ -60,18 +60,23 @@ export function renderInboxItem(item: InboxText, fence: string, bytesMax: number
     ...(shown.truncated
       ? [`It is long: the block has the first ${Buffer.byteLength(shown.text)} of ${Buffer.byteLength(data)} bytes. Read all of it with GET ${path}.`]
       : []),
+    ...(isQuestion && item.status === 'open' ? [`Answer it with answer_question, question_id "${item.questionId}", or POST ${path}/answer.`] : []),
     renderData(shown.text, fence),
   ].join('\n')
 }
 
 function inboxHeadline({ questionId = null, subtaskId, taskId, status, finalOutcome }: InboxText): string {
   if (questionId !== null) {
-    const subject = subtaskId === null ? `task ${taskId}` : `subtask ${subtaskId}`
-    return `question ${questionId} of ${subject} ${status === 'open' ? 'waits for an answer' : `is ${status}`}`
+    return `question ${questionId} of ${subjectOf(subtaskId, taskId)} ${status === 'open' ? 'waits for an answer' : `is ${status}`}`
   }
   if (subtaskId === null && status === 'blocked') return `task ${taskId} is blocked`
   if (subtaskId === null) return status === 'in_review' ? `task ${taskId} waits for review` : `task ${taskId} ended ${status}`
-  return `subtask ${subtaskId}${taskId === null ? '' : ` of task ${taskId}`} ended ${status} (${finalOutcome})`
+  return `${subjectOf(subtaskId, taskId)} ended ${status} (${finalOutcome})`
+}
+
+function subjectOf(subtaskId: string | null, taskId: string | null): string {
+  if (subtaskId === null) return `task ${taskId}`
+  return `subtask ${subtaskId}${taskId === null ? '' : ` of task ${taskId}`}`
 }
 
 /** What another agent wrote, labelled as data. */

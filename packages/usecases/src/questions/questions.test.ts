@@ -15,6 +15,7 @@ import {
   expireQuestions,
   getQuestion,
   getTask,
+  injectSession,
   listQuestions,
   listTaskUpdates,
   listUpdates,
@@ -306,8 +307,20 @@ describe('open questions', () => {
     const question = await ask(run.id)
     const { items } = await claimInbox(harness.ctx, 'asked-here', { limit: 10, ack: 'auto' })
     expect(items).toMatchObject([
-      { questionId: question.id, subtaskId: run.id, task: 'Which one?', status: 'open', result: 'a: The first\nb: The second (Is larger.)' },
+      { questionId: question.id, subtaskId: run.id, task: 'Which one?', status: 'open', result: 'Options:\na: The first\nb: The second (Is larger.)' },
     ])
+  })
+
+  it('say in an injection what an approval permits, and how to decide, also for the run of a task', async () => {
+    const task = await makeTask(harness.ctx, { parent_session_id: 'decides' })
+    const { id: runId } = await dispatchTask(harness.ctx, task.id, () => ({ runner: 'own', agentId: `decides-${task.id}` }))
+    await claimOne(harness.ctx)
+    const { id, argumentsDigest } = await ask(runId, approval)
+    const { text } = await injectSession(harness.ctx, 'decides', { ack: 'auto', messages: [] })
+    expect(text).toContain(`[Inbox: question ${id} of subtask ${runId} of task ${task.id} waits for an answer]`)
+    expect(text).toContain(`Answer it with answer_question, question_id "${id}", or POST /questions/${id}/answer.`)
+    expect(text).toContain(`To approve, exactly these arguments (arguments_digest ${argumentsDigest}):\n{`)
+    expect(text).toContain('"branch": "main"')
   })
 
   it('are listed by their task, also those that its runs ask, newest first and in pages', async () => {

@@ -52,7 +52,7 @@ const inboxItemSchema = component(
       .string()
       .nullable()
       .describe(
-        'The result; for kind task, its outputs as text; for kind question, its options as text. Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.',
+        'The result; for kind task, its outputs as text; for kind question, what its answer has to fit (options, the arguments to approve, or a form). Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.',
       ),
     summary: z
       .string()

@@ -2,8 +2,8 @@
 import {
   completionText,
   cutToBytes,
+  expectedAnswerText,
   type FinalOutcome,
-  type QuestionOption,
   type QuestionStatus,
   RESULT_BYTES_MAX,
   type Recommendation,
@@ -30,7 +30,7 @@ export interface InboxItem {
   /** Score and recommendation of the latest evaluation of its result. */
   score: number | null
   recommendation: Recommendation | null
-  /** Null for a poor result as well: then the summary says what is wrong with it. For a question, its options. */
+  /** Null for a poor result as well: then the summary says what is wrong with it. For a question, what its answer has to fit. */
   result: string | null
   summary: string | null
   error: string | null
@@ -59,7 +59,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     {
       inbox_id: string
       question_id: string | null
-      question_options: QuestionOption[] | null
+      asked: Parameters<typeof expectedAnswerText>[0] | null
       subtask_id: string | null
       task_id: string | null
       task: string
@@ -86,7 +86,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     sized as (
       select c.id, row_number() over (order by c.id) as place,
         sum(coalesce(octet_length(b.bytes), octet_length(s.result), octet_length(k.completion_outputs::text), 0)
-          + coalesce(octet_length(k.title), octet_length(s.task), octet_length(q.prompt) + coalesce(octet_length(q.options::text), 0), 0) + coalesce(octet_length(k.summary), octet_length(s.summary), 0)
+          + coalesce(octet_length(k.title), octet_length(s.task), octet_length(q.prompt) + coalesce(octet_length(coalesce(q.options, q.arguments, q.schema)::text), 0), 0) + coalesce(octet_length(k.summary), octet_length(s.summary), 0)
           + coalesce(octet_length(k.last_error), octet_length(s.error), 0)) over (order by c.id) as bytes
       from candidates c left join subtasks s on s.id = c.subtask_id left join bodies b on b.id = s.result_body_id left join tasks k on k.id = c.task_id
         left join questions q on q.id = c.question_id
@@ -101,8 +101,10 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
       from waiting where i.id = waiting.id
       returning i.id, i.subtask_id, i.task_id, i.task_status, i.question_id, i.created_at
     )
-    select t.id as inbox_id, t.question_id, q.options as question_options, coalesce(t.subtask_id, q.subtask_id) as subtask_id,
-      coalesce(t.task_id, s.task_id, q.task_id) as task_id, coalesce(k.title, s.task, q.prompt) as task,
+    select t.id as inbox_id, t.question_id, coalesce(t.subtask_id, q.subtask_id) as subtask_id,
+      case when q.id is not null
+        then jsonb_build_object('options', q.options, 'schema', q.schema, 'arguments', q.arguments, 'argumentsDigest', q.arguments_digest) end as asked,
+      coalesce(t.task_id, s.task_id, q.task_id, a.task_id) as task_id, coalesce(k.title, s.task, q.prompt) as task,
       coalesce(t.task_status, s.status, q.status) as status, s.final_outcome, e.score, e.recommendation,
       case when not coalesce(e.is_poor, false) then s.result end as result, case when not coalesce(e.is_poor, false) then s.result_body_id end as result_body_id,
       case when t.task_status in ('in_review', 'completed') and not coalesce(e.is_poor, false) then k.completion_outputs end as completion_outputs,
@@ -111,6 +113,7 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
       coalesce(s.result_truncated, false) as result_truncated, coalesce(s.completed_at, case when t.task_status not in ('in_review', 'blocked') then k.completed_at end, t.created_at) as completed_at,
       (select count(*) from candidates) > (select count(*) from waiting) as has_more
     from taken t left join subtasks s on s.id = t.subtask_id left join tasks k on k.id = t.task_id left join questions q on q.id = t.question_id
+      left join subtasks a on a.id = q.subtask_id
     left join lateral (
       select l.score, l.recommendation, l.summary, l.recommendation = 'request_revision' as is_poor from (
         (select score, recommendation, summary from evaluations
@@ -139,7 +142,10 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
       finalOutcome: row.final_outcome,
       score: row.score,
       recommendation: row.recommendation,
-      result: optionsText(row.question_options) ?? outputs?.text ?? (row.result_body_id === null ? row.result : (bodies.get(row.result_body_id) ?? null)),
+      result:
+        row.asked === null
+          ? (outputs?.text ?? (row.result_body_id === null ? row.result : (bodies.get(row.result_body_id) ?? null)))
+          : expectedAnswerText(row.asked),
       summary: row.summary,
       error: row.error,
       truncated: outputs?.truncated ?? row.result_truncated,
@@ -147,11 +153,6 @@ export async function claimInboxItems(tx: Tx, projectId: string, claim: InboxCla
     }
   })
   return { items, hasMore: rows[0]?.has_more ?? false }
-}
-
-/** The options of a question, one a line. */
-function optionsText(options: QuestionOption[] | null): string | null {
-  return options?.map(({ id, label, description }) => `${id}: ${label}${description === null ? '' : ` (${description})`}`).join('\n') ?? null
 }
 
 /** Puts a question into the inbox of the session that is asked. */
