@@ -167,7 +167,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // bench/peers has packages of its own, which are installed when they are measured.
-    exclude: { path: '(^|/)(generated|[.]muster|bench/peers)/' },
+    exclude: { path: '(^|/)(generated|dist|[.]muster|bench/peers)/' },
     // Type imports count: a type from the wrong package is the wrong dependency too.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },

@@ -8,6 +8,14 @@ RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
   CI=true pnpm_config_pm_on_fail=ignore npx --yes "$(node -p "require('./package.json').packageManager.split('+')[0]")" install --frozen-lockfile --prod \
   --package-import-method copy --filter-prod 'muster...' --filter-prod '@muster/api...' --filter-prod '@muster/worker...'
 
+# The dashboard is the one thing that is built; what builds it stays out of the image.
+FROM node:24-slim AS dashboard
+WORKDIR /app
+COPY . .
+RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
+  CI=true pnpm_config_pm_on_fail=ignore npx --yes "$(node -p "require('./package.json').packageManager.split('+')[0]")" install --frozen-lockfile \
+  --package-import-method copy --filter '@muster/dashboard...' && node apps/dashboard/node_modules/vite/bin/vite.js build apps/dashboard
+
 FROM node:24-slim
 # MUSTER_IMAGE: `npm run key` and `npm run migrate` use this installation and install nothing.
 ENV NODE_ENV=production DATA_DIR=/data MUSTER_IMAGE=1
@@ -15,6 +23,7 @@ WORKDIR /app
 # Holds the workspaces of subtasks. A named volume keeps this owner, so that the processes can write there without being root.
 RUN mkdir /data && chown node:node /data
 COPY --from=install /app .
+COPY --from=dashboard /app/apps/dashboard/dist apps/dashboard/dist
 USER node
 VOLUME /data
 EXPOSE 7300

@@ -27,6 +27,7 @@ const STEPS: Step[] = [
   { name: 'openapi rules', command: ['redocly', 'lint', 'openapi.yaml'] },
   { name: 'format and lint', command: ['biome', 'check', '--error-on-warnings', '.'], fix: ['biome', 'check', '--write', '.'] },
   { name: 'types', command: ['tsc', '--project', '.'] },
+  { name: 'types of pages', command: ['tsc', '--project', 'apps/dashboard'] },
   { name: 'import rules', command: [node, 'scripts/check/import-rules.ts'] },
   { name: 'unused code', command: ['knip', '--no-progress'] },
   { name: 'migrations', command: [node, 'scripts/check/migrations.ts'] },

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { buildDashboard } from './system/dashboard.ts'
 import { loadEnvFile, prepareEnvironment } from './system/environment.ts'
 import { BrokenOffError } from './system/errors.ts'
 import { formatLogLine } from './system/log-lines.ts'
@@ -32,12 +33,12 @@ function welcome(address: string, isOpen: boolean, dataDir: string, runner: stri
   const call = JSON.stringify({ task: 'Inspect packages/domain', ...(runner === undefined ? {} : { runner }) })
   const key = isOpen ? '' : ` -H "authorization: Bearer $MUSTER_KEY"`
   return `
-Muster is up.
+Muster is up: ${address}
 
-  API     ${address}
-  Docs    ${address}/docs
-  Data    ${dataDir}
-  Access  ${isOpen ? 'open: every program on this machine may use it, but a subtask only with its own credential (AUTH=keys asks for API keys)' : 'API keys; make one with: npm run key -- create --name me --scopes subtasks:read,subtasks:write'}
+  Dashboard  ${address}
+  API        the same address; reference at ${address}/docs
+  Data       ${dataDir}
+  Access     ${isOpen ? 'open: every program on this machine may use it, but a subtask only with its own credential (AUTH=keys asks for API keys)' : 'API keys; make one with: npm run key -- create --name me --scopes subtasks:read,subtasks:write'}
 
 Try it${isOpen ? '' : ' (with the key in MUSTER_KEY)'}:
 
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
   const prepared = prepareEnvironment(process.env)
   const { settings } = prepared
   const output = { log: say, onLine: (source: string, line: string) => console.log(formatLogLine(source, line, isColoured)) }
+  await buildDashboard(say)
   const system = await startSystem(prepared, output, (ends) => endOnSignals(ends, say))
   const runner = 'scout' in settings.COMMAND_RUNNERS ? 'scout' : undefined
   console.log(welcome(system.address, settings.AUTH === 'open', settings.DATA_DIR, runner))

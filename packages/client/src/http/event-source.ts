@@ -6,7 +6,7 @@ export interface ServerSentEvent {
 
 /**
  * Reads server-sent events from a body. An `id` without data counts for the next reconnection: it is yielded with empty data.
- * Comments are yielded as nothing, but `onBytes` sees them, so that a silent connection can be told from a dead one.
+ * Comments are yielded as nothing, but `onBytes` sees them, so that a connection without events can be distinguished from a dead one.
  */
 export async function* readServerSentEvents(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<ServerSentEvent> {
   let id: string | undefined

@@ -1,0 +1,45 @@
+import { useSyncExternalStore } from 'react'
+
+/** A short failure, such as a restart, is not worth a banner. In milliseconds. */
+const SHOW_AFTER_MS = 1_500
+
+let isAway = false
+let timer: ReturnType<typeof setTimeout> | undefined
+const listeners = new Set<() => void>()
+const onReturn = new Set<() => void>()
+
+/** The server did not answer, or has no database. */
+export function reportOutage(): void {
+  if (isAway || timer !== undefined) return
+  timer = setTimeout(() => set(true), SHOW_AFTER_MS)
+}
+
+/** The server answered. */
+export function reportAnswer(): void {
+  clearTimeout(timer)
+  timer = undefined
+  if (isAway) set(false)
+}
+
+function set(next: boolean): void {
+  timer = undefined
+  isAway = next
+  for (const listener of listeners) listener()
+  if (!next) for (const listener of onReturn) listener()
+}
+
+/** Calls back whenever the server answers again after an outage. */
+export function whenServerReturns(listener: () => void): void {
+  onReturn.add(listener)
+}
+
+/** Whether the server has been away for longer than a moment. */
+export function useIsServerAway(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => isAway,
+  )
+}

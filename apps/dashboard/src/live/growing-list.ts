@@ -1,0 +1,72 @@
+import type { List } from '@muster/client'
+import { type QueryKey, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useState } from 'react'
+
+/** Pages that are read again when an event may have changed the list. What is below changes only where a row reads itself again. */
+const FRESH_PAGES = 2
+
+interface Loaded<Item> {
+  items: Item[]
+  cursor: string | null
+}
+
+export interface GrowingList<Item> {
+  query: UseQueryResult<Loaded<Item>>
+  items: Item[]
+  hasMore: boolean
+  isLoadingMore: boolean
+  /** Reads the next page. Does nothing at the end, or while a page is being read. */
+  loadMore(): void
+}
+
+/** A list, newest first, that grows at its end as a person scrolls and at its head as events arrive. */
+export function useGrowingList<Item>(queryKey: QueryKey, list: () => List<Item>, idOf: (item: Item) => string): GrowingList<Item> {
+  const client = useQueryClient()
+  const [isLoadingMore, setLoadingMore] = useState(false)
+  const query = useQuery<Loaded<Item>>({ queryKey, queryFn: () => readHead(list(), client.getQueryData<Loaded<Item>>(queryKey), idOf) })
+  const cursor = query.data?.cursor ?? null
+  const loadMore = useCallback(async () => {
+    if (cursor === null) return
+    setLoadingMore(true)
+    try {
+      const page = await list().page(cursor)
+      client.setQueryData<Loaded<Item>>(queryKey, (loaded) => {
+        if (loaded === undefined || loaded.cursor !== cursor) return loaded
+        return { items: withoutRepeats([...loaded.items, ...page.items], idOf), cursor: page.next_cursor }
+      })
+    } finally {
+      setLoadingMore(false)
+    }
+  }, [client, cursor, idOf, list, queryKey])
+  return {
+    query,
+    items: query.data?.items ?? [],
+    hasMore: cursor !== null,
+    isLoadingMore,
+    loadMore: () => {
+      if (!isLoadingMore) void loadMore()
+    },
+  }
+}
+
+/** The newest pages, followed by what was loaded below them. */
+async function readHead<Item>(list: List<Item>, before: Loaded<Item> | undefined, idOf: (item: Item) => string): Promise<Loaded<Item>> {
+  const head: Item[] = []
+  let cursor: string | null | undefined
+  for (let pages = 0; pages < FRESH_PAGES && cursor !== null; pages += 1) {
+    const page = await list.page(cursor)
+    head.push(...page.items)
+    cursor = page.next_cursor
+    if (before === undefined || head.length >= before.items.length) break
+  }
+  const last = head.at(-1)
+  if (before === undefined || last === undefined || cursor === null) return { items: head, cursor: cursor ?? null }
+  // Ids grow with time, so that what is older than the head is what was below it.
+  const below = before.items.filter((item) => idOf(item) < idOf(last))
+  if (below.length === 0) return { items: head, cursor: cursor ?? null }
+  return { items: [...head, ...below], cursor: before.cursor }
+}
+
+function withoutRepeats<Item>(items: Item[], idOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [idOf(item), item])).values()]
+}

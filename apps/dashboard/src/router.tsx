@@ -1,0 +1,48 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router'
+import { Page } from './design/panel.tsx'
+import { readSubtaskFilters } from './screens/subtasks/filters.ts'
+import { Shell } from './shell/shell.tsx'
+
+const root = createRootRouteWithContext<{ client: QueryClient }>()({
+  component: Shell,
+  notFoundComponent: () => (
+    <Page title="Not found">
+      <p>
+        There is no such page. <Link to="/">Back to what runs now</Link>
+      </p>
+    </Page>
+  ),
+})
+
+const route = <const Path extends string>(path: Path, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load as () => Promise<Record<string, React.ComponentType>>, name) })
+
+const subtasksRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/subtasks',
+  validateSearch: readSubtaskFilters,
+  component: lazyRouteComponent(() => import('./screens/subtasks/subtasks.tsx'), 'Subtasks'),
+})
+const subtaskRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/subtasks/$id',
+  component: lazyRouteComponent(() => import('./screens/subtasks/subtask.tsx'), 'SubtaskScreen'),
+})
+
+const routeTree = root.addChildren([
+  route('/', () => import('./screens/now/now.tsx'), 'Now'),
+  subtasksRoute,
+  subtaskRoute,
+  route('/questions', () => import('./screens/questions/questions.tsx'), 'Questions'),
+])
+
+export function createDashboardRouter(client: QueryClient) {
+  return createRouter({ routeTree, basepath: '/ui', context: { client }, scrollRestoration: true, defaultPreload: 'intent' })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createDashboardRouter>
+  }
+}

@@ -1,0 +1,69 @@
+import { useState } from 'react'
+import { Button } from '../../design/button.tsx'
+import { useDraft } from '../../design/use-draft.ts'
+import type { AnswerProps } from './answer.ts'
+
+/** Approves exactly the arguments that are shown, or others, or rejects with words. */
+export function Approval({ question, onSend }: AnswerProps) {
+  const asked = JSON.stringify(question.arguments ?? {}, null, 2)
+  const [draft, setDraft] = useDraft(`approval-${question.question_id}`)
+  const [reason, setReason] = useState('')
+  const [isAlways, setAlways] = useState(false)
+  const shown = draft === '' ? asked : draft
+  const edited = readObject(shown)
+  const isEdited = shown !== asked
+  const approve = () =>
+    onSend({
+      decision: 'approve',
+      ...(isEdited && edited !== null ? { edited_arguments: edited } : {}),
+      ...(isAlways ? { always: true } : {}),
+      // It approves what was read here, and nothing else.
+      ...(isEdited || question.arguments_digest === null ? {} : { arguments_digest: question.arguments_digest }),
+    })
+  const id = `arguments-${question.question_id}`
+  return (
+    <div className="stack">
+      <div className="field">
+        <label htmlFor={id}>Exactly this is approved. Change it to approve something else.</label>
+        <textarea
+          id={id}
+          className="input code"
+          rows={Math.min(16, shown.split('\n').length + 1)}
+          value={shown}
+          onChange={(event) => setDraft(event.target.value)}
+          aria-invalid={edited === null}
+          spellCheck={false}
+        />
+        {edited === null && <p className="problem">This is no JSON object.</p>}
+      </div>
+      <label className="row hint">
+        <input type="checkbox" checked={isAlways} onChange={(event) => setAlways(event.target.checked)} />
+        Approve whatever the same rule asks about for the rest of this run
+      </label>
+      <div className="row">
+        <Button kind="primary" onClick={approve} disabled={edited === null}>
+          {isEdited ? 'Approve as changed' : 'Approve'}
+        </Button>
+        <input
+          className="input grow"
+          aria-label="Why it is rejected"
+          placeholder="Why it is rejected"
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <Button kind="danger" onClick={() => onSend({ decision: 'reject', ...(reason === '' ? {} : { answer: reason }) })}>
+          Reject
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function readObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,44 @@
+import type { FormEvent } from 'react'
+import { Button } from '../../design/button.tsx'
+import { type FormField, readFields } from './schema-fields.ts'
+
+/** The form that a JSON Schema of an answer asks for. */
+export function SchemaForm({ fields, id, onSend }: { fields: FormField[]; id: string; onSend: (answer: unknown) => void }) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    onSend(readFields(fields, new FormData(event.currentTarget)))
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      {fields.map((field) => (
+        <div key={field.name} className="field">
+          <label htmlFor={`${id}-${field.name}`}>{field.label}</label>
+          <FieldInput field={field} id={`${id}-${field.name}`} />
+          {field.description !== undefined && <p className="hint">{field.description}</p>}
+        </div>
+      ))}
+      <div>
+        <Button kind="primary" type="submit">
+          Answer
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function FieldInput({ field, id }: { field: FormField; id: string }) {
+  const shared = { id, name: field.name, required: field.isRequired, className: 'input' }
+  if (field.choices !== undefined) {
+    return (
+      <select {...shared} defaultValue={field.initial ?? ''}>
+        {!field.isRequired && <option value="" />}
+        {field.choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    )
+  }
+  if (field.type === 'boolean') return <input id={id} name={field.name} type="checkbox" defaultChecked={field.initial === 'true'} />
+  if (field.type === 'string') return <input {...shared} type="text" defaultValue={field.initial} minLength={field.min} maxLength={field.max} />
+  return <input {...shared} type="number" step={field.type === 'integer' ? 1 : 'any'} min={field.min} max={field.max} defaultValue={field.initial} />
+}
