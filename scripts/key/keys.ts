@@ -26,6 +26,14 @@ export async function runKeyCommand(command: Exclude<KeyCommand, { verb: 'help' 
     settings,
     newId: randomUUIDv7,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    origin: {
+      door: 'script',
+      address: null,
+      operation: `key ${command.verb}`,
+      requestId: null,
+      ids: {},
+      fields: Object.keys(command).filter((name) => name !== 'verb'),
+    },
     actor: {
       kind: 'system',
       id: 'operator',

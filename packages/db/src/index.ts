@@ -19,6 +19,8 @@ export {
 export { migrate } from './migrate.ts'
 export type { ApiKey } from './queries/api-keys.ts'
 export * as apiKeys from './queries/api-keys.ts'
+export type { NewAuditEntry } from './queries/audit-log.ts'
+export * as auditLog from './queries/audit-log.ts'
 export * as browserSessions from './queries/browser-sessions.ts'
 export type { HeldCheck } from './queries/checks/check-claims.ts'
 export * as checkClaims from './queries/checks/check-claims.ts'

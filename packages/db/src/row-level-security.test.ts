@@ -383,6 +383,7 @@ describe('functions that look across projects', () => {
       where pronamespace = 'public'::regnamespace and prosecdef order by 1`
     expect(functions.map((each) => each.name)).toEqual([
       'muster_analyze',
+      'muster_delete_audit',
       'muster_ensure_partitions',
       'muster_find_api_key',
       'muster_find_assignment_credential',

@@ -2,6 +2,7 @@
  * The rules of Muster: states, outcomes, limits, errors, settings. Pure: no I/O, no clock, no randomness, and it imports
  * nothing of ours.
  */
+export { AUDIT_DOORS, type AuditDoor, type AuditEntry, fieldNames, idsAmong, idsOfResult, type Origin } from './audit/audit.ts'
 export {
   CHECK_STATUSES,
   CHECK_TRIES_MAX,

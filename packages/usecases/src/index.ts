@@ -26,6 +26,7 @@ export {
 export { createApiKey, listApiKeys, revokeApiKey } from './api-keys/api-keys.ts'
 export { authenticate, findEndedTokens, openActor } from './api-keys/authenticate.ts'
 export { returnTaskToPending } from './assignments/unassign-task.ts'
+export { exportAuditEntries, listAuditEntries } from './audit/audit-log.ts'
 export { type BrowserSession, findBrowserSession, renewBrowserSession, signIn, signOut } from './browser-sessions/browser-sessions.ts'
 export { requestChecks } from './checks/request-checks.ts'
 export { type CheckMeans, type CheckOutcome, type CheckWorker, claimChecks, endAbandonedChecks, holdChecks, runCheck } from './checks/run-check.ts'

@@ -26,6 +26,7 @@ export const claudeCodeHookEndpoint = endpoint({
   description:
     'The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, complete each task of the session that a result block in it hands in, and give the agent one more turn if a hand-in is refused or a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. A call of a Muster tool (`mcp__muster__…`) gets the session as the argument `_session`. PreToolUse is denied if the definition of the calling subtask or sub-agent does not permit the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.',
   access: 'sessions:write',
+  unaudited: 'the traffic of a session, at each of its steps',
   body: hookInputSchema,
   repairsText: true,
   bodyBytesMax: 8 * 1_048_576,

@@ -44,6 +44,7 @@ export const TAGS = [
   'Events',
   'Runners',
   'Workers',
+  'Audit',
   'Projects',
   'API keys',
   'Operations',
@@ -86,6 +87,8 @@ interface Description {
   takesFiles?: boolean
   /** True where work is started, which a subtask's own credential never may, whatever its scopes. */
   spawns?: boolean
+  /** Why a write of this endpoint leaves no entry in the audit log; absent where it leaves one. */
+  unaudited?: string
   /** True where a server that only this machine can reach asks for no key. */
   isPublicOnLoopback?: boolean
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Actor, isLoopback } from '@muster/domain'
+import { type Actor, fieldNames, idsAmong, isLoopback, type Origin } from '@muster/domain'
 import { type Ctx, Replay } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -109,7 +109,13 @@ function send(reply: FastifyReply, { status, headers = {}, body }: Answer): Fast
 function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): RawCall {
   const idempotency = readIdempotency(endpoint, request)
   // Public endpoints have no actor, and call no use-case that would ask for one.
-  const ctx: Ctx = { ...deps, actor: request.actor as Actor, ...(idempotency === undefined ? {} : { idempotency }) }
+  const origin = originOf(endpoint, request)
+  const ctx: Ctx = {
+    ...deps,
+    actor: request.actor as Actor,
+    ...(idempotency === undefined ? {} : { idempotency }),
+    ...(origin === undefined ? {} : { origin }),
+  }
   const { params, query, body, headers } = request
   return {
     ctx,
@@ -122,6 +128,12 @@ function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, repl
     gone: () => goneSignal(reply.raw),
     authorizeAgain: () => request.authorizeAgain(),
   }
+}
+
+/** What the audit log says of a write of this request; undefined where it says nothing. */
+function originOf({ method, operationId, unaudited }: Endpoint, { ip, id, params, body }: FastifyRequest): Origin | undefined {
+  if (method === 'GET' || unaudited !== undefined) return undefined
+  return { door: 'http', address: ip, operation: operationId, requestId: id, ids: idsAmong(params as Record<string, unknown>), fields: fieldNames(body) }
 }
 
 /** Made once: a signal that is aborted without a reason makes an error with a stack, and every response closes. */

@@ -1,5 +1,5 @@
 import { type AuthInfo, createMcpHandler, type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import { SESSION_ARGUMENT, VERSION } from '@muster/domain'
+import { fieldNames, idsAmong, type Origin, SESSION_ARGUMENT, VERSION } from '@muster/domain'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
@@ -11,7 +11,7 @@ import type { McpCall } from './mcp-call.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { completeParameter, listResources, listResourceTemplates, readResource } from './resources.ts'
 import { createSubscriptions, LISTEN_METHOD } from './subscriptions.ts'
-import { type McpCaller, parse, TIERS, type Tier, toolText } from './tool.ts'
+import { type McpCaller, type McpTool, parse, TIERS, type Tier, toolText } from './tool.ts'
 import { toProtocolError, toToolError } from './tool-error.ts'
 
 /** What a caller says of itself, in the `_meta` of a request, in an argument of a tool that a hook of Claude Code added, in a header or in the address. */
@@ -74,8 +74,9 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
     try {
       const { lineage } = ctx.actor
       const progressToken = mcpReq._meta?.progressToken
+      const origin = originOf(toolMeant(tool, input), tool === toolMeant(tool, input) ? input : input.arguments, request)
       const caller: McpCaller = {
-        ctx,
+        ctx: origin === undefined ? ctx : { ...ctx, origin },
         deps,
         sessionId: lineage?.sessionId ?? claimed('session', request, mcpReq._meta, namedSession),
         agentId: lineage === null ? claimed('agent', request, mcpReq._meta) : undefined,
@@ -94,6 +95,13 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
     }
   })
   return server
+}
+
+/** What the audit log says of a write of this call; undefined where it says nothing. */
+function originOf({ isAudited, description: { name } }: McpTool, given: unknown, { ip, id }: Pick<FastifyRequest, 'ip' | 'id'>): Origin | undefined {
+  if (!isAudited) return undefined
+  const input = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {}
+  return { door: 'mcp', address: ip, operation: name, requestId: id, ids: idsAmong(input), fields: fieldNames(input) }
 }
 
 /** Numbers reports upwards, as the protocol wants it. One that cannot be sent is not missed: the caller has gone, or does not want it. */

@@ -36,6 +36,8 @@ export interface McpTool {
   forSubagents: 'all' | 'assigned' | 'none'
   /** Longest time that it may take, in milliseconds. */
   deadlineMs: number
+  /** Whether its writes belong in the audit log. */
+  isAudited: boolean
   /** @throws DomainError */
   call(caller: McpCaller, input: unknown): Promise<Record<string, unknown>>
 }
@@ -60,6 +62,8 @@ interface McpToolSpec<Input, Output> {
   tier: Tier
   scopes: readonly Scope[]
   forSubagents?: McpTool['forSubagents']
+  /** True where its writes leave no entry in the audit log: they are the traffic of a session, at each of its steps. */
+  isTraffic?: boolean
   /** Default: 5 seconds. */
   deadlineMs?: number
   input: Input
@@ -71,7 +75,7 @@ interface McpToolSpec<Input, Output> {
 
 /** Defines a tool: what it takes, what it calls, and what it answers with. */
 export function mcpTool<Input extends z.ZodObject, Output extends z.ZodObject>(spec: McpToolSpec<Input, Output>): McpTool {
-  const { name, title, description, effect, tier, scopes, forSubagents = 'none', deadlineMs = DEADLINE_MS, input, output, names = {} } = spec
+  const { name, title, description, effect, tier, scopes, forSubagents = 'none', deadlineMs = DEADLINE_MS, isTraffic = false, input, output, names = {} } = spec
   return {
     description: {
       name,
@@ -85,6 +89,7 @@ export function mcpTool<Input extends z.ZodObject, Output extends z.ZodObject>(s
     scopes,
     forSubagents,
     deadlineMs,
+    isAudited: effect !== 'reads' && !isTraffic,
     async call(caller, given) {
       try {
         return await spec.handle(caller, parse(input, given ?? {}))

@@ -23,6 +23,7 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Events: 'The append-only log of what happened.',
   Runners: 'The programs and models that execute subtasks.',
   Workers: 'The processes that run subtasks, and how to take one out of service.',
+  Audit: 'Who wrote what, from where.',
   Projects: 'The tenant and its limits.',
   'API keys': 'Credentials that open a project.',
   Operations: 'Health, readiness and metrics.',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import helmet from '@fastify/helmet'
 import serveFiles from '@fastify/static'
-import { DomainError } from '@muster/domain'
+import { DomainError, type Origin } from '@muster/domain'
 import { type BrowserSession, findBrowserSession, renewBrowserSession, signIn, signOut } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -90,7 +90,7 @@ function addBrowserSessions(app: FastifyInstance, deps: ApiDeps): void {
     const body = check(signInSchema, request.body, 'body', problems) as z.output<typeof signInSchema>
     if (problems.length > 0) throw validationFailed(problems)
     try {
-      const session = await signIn(deps, body.key)
+      const session = await signIn({ ...deps, origin: originOf(request, 'signIn') }, body.key)
       setBrowserCookie(request, reply, session.token, session.expiresAt)
       return present(session)
     } catch (error) {
@@ -105,11 +105,16 @@ function addBrowserSessions(app: FastifyInstance, deps: ApiDeps): void {
     if (token !== null) {
       const session = await findOrNull(deps, token)
       if (session !== null) requireCsrfToken(request, session.csrfToken)
-      await signOut(deps, token)
+      await signOut({ ...deps, origin: originOf(request, 'signOut') }, token)
       clearBrowserCookie(request, reply)
     }
     return reply.status(204).send()
   })
+}
+
+/** For the audit log. */
+function originOf({ ip, id }: FastifyRequest, operation: string): Origin {
+  return { door: 'http', address: ip, operation, requestId: id, ids: {}, fields: [] }
 }
 
 async function findOrNull(deps: ApiDeps, token: string): Promise<BrowserSession | null> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { testDatabase } from '@muster/testing'
-import { beatWorker } from '@muster/usecases'
+import { beatWorker, listAuditEntries } from '@muster/usecases'
 import { zipSync } from 'fflate'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -163,6 +163,10 @@ const arrange: Record<string, () => Promise<Ready>> = {
 const comparable = (text: string) =>
   text === '' ? null : JSON.parse(text, (name, value) => (['key', 'subagent_credential', 'credential', 'lease', 'brief'].includes(name) ? null : value))
 
+/** What the audit log has of these requests. */
+const auditOf = async (operation: string, requests: string[]) =>
+  (await listAuditEntries(api.ctx, { operation, limit: 200 })).items.filter(({ origin }) => requests.includes(origin.requestId ?? ''))
+
 describe('a POST with an Idempotency-Key, sent twice', () => {
   it.each(posts.map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` })))('$name gets its first answer again', async ({ endpoint }) => {
     const { operationId, body: json, markdown, path: pattern } = endpoint
@@ -184,6 +188,12 @@ describe('a POST with an Idempotency-Key, sent twice', () => {
     const isLive = READS.includes(operationId) || operationId === 'claimSubtask'
     expect(second.headers['idempotent-replayed']).toBe(isLive ? undefined : 'true')
     expect(second.headers.location).toBe(first.headers.location)
+
+    const requests = [first, second].map(({ headers: answered }) => String(answered['x-request-id']))
+    const audited = await auditOf(operationId, requests)
+    // What is answered again has written nothing.
+    expect(audited.map(({ origin }) => origin.requestId)).toEqual(endpoint.unaudited === undefined ? requests.slice(0, 1) : [])
+    expect(endpoint.unaudited ?? 'in the log').toMatch(/\w+ \w+/)
   })
 })
 

@@ -4,6 +4,8 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { createApiKeyEndpoint } from './api-keys/create.ts'
 import { listApiKeysEndpoint } from './api-keys/list.ts'
 import { revokeApiKeyEndpoint } from './api-keys/revoke.ts'
+import { exportAuditEndpoint } from './audit/export.ts'
+import { listAuditEndpoint } from './audit/list.ts'
 import { createEvaluationEndpoint } from './evaluations/create.ts'
 import { getEvaluationEndpoint } from './evaluations/get.ts'
 import { getEvaluationPayloadEndpoint } from './evaluations/get-payload.ts'
@@ -216,6 +218,9 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
 
   listWorkersEndpoint,
   drainWorkerEndpoint,
+
+  listAuditEndpoint,
+  exportAuditEndpoint,
 
   getProjectEndpoint,
   updateProjectEndpoint,

@@ -1584,6 +1584,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who wrote what
+         * @description The writes of this project, the latest first: by whom, from where, which operation, on what, and the names of the fields that were set. Never a value, a body or a secret. An entry is part of the commit of its write. The traffic of workers and sessions (claims, heartbeats, checkpoints, ends, injections, inboxes, messages, hooks) is not in it. The latest one may be missing for a moment while an earlier write commits. Needs the scope `admin`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log
+         * @description Streams one entry per line, the oldest first, with the filters of `GET /audit`. A failed export breaks off without the end of the response. Needs the scope `admin`.
+         */
+        get: operations["exportAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{id}": {
         parameters: {
             query?: never;
@@ -1910,6 +1950,49 @@ export interface components {
             subagent_session_id: string;
             /** @description Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session. Default: false. */
             resend?: boolean;
+        };
+        /**
+         * @description `http` for REST, `mcp` for a tool, `script` for a command on the machine.
+         * @enum {string}
+         */
+        AuditDoor: "http" | "mcp" | "script";
+        AuditEntry: {
+            /**
+             * Format: int64
+             * @description Its place in the log, in the order of the writes, with gaps.
+             */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            at: string;
+            actor: {
+                /** @description `key`, `open`, `subtask`, `session` or `system`. */
+                kind: string;
+                /** @description The key, the subtask or the session. `GET /api-keys` has the names of keys. */
+                id: string;
+                /** @description The session that an open caller named. */
+                name: string | null;
+            };
+            door: components["schemas"]["AuditDoor"];
+            /** @description Address of the caller, as the server saw it; null for a command. */
+            address: string | null;
+            /** @description The `operationId`, the name of the tool, or the command. */
+            operation: string;
+            /** @description The `X-Request-Id` of the answer, also in the logs. */
+            request_id: string | null;
+            /** @description What the request names, and what it has made. */
+            ids: {
+                [key: string]: string;
+            };
+            /** @description Names of the fields that the request sets; never their values. */
+            fields: string[];
+        };
+        AuditList: {
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
         };
         /**
          * @description Background sub-agents with MCP tools: reject refuses to start them, strip starts them without the tools. Default: BACKGROUND_MCP of the server
@@ -5355,6 +5438,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description Only writes of this actor, by its id.
+         * @example 0198c9a0-0000-7000-8000-00000000000a
+         */
+        Actor: string;
         /** @description Continue after this event id; 0 starts with the oldest kept event. The header `Last-Event-ID` takes precedence. */
         After: number;
         /**
@@ -5364,6 +5452,7 @@ export interface components {
         AgentId: string;
         /** @description `next_cursor` of the page before, from the same path with the same filters. */
         Cursor: string;
+        Door: components["schemas"]["AuditDoor"];
         /** @description Id of the evaluation. */
         EvaluationId: string;
         /** @description Id of the fact. */
@@ -5392,6 +5481,11 @@ export interface components {
          * @example memory-specialist
          */
         Name: string;
+        /**
+         * @description Only this operation, tool or command.
+         * @example createApiKey
+         */
+        Operation: string;
         /** @description Id of the project. */
         ProjectId: string;
         /** @description Id of the question. */
@@ -5408,6 +5502,13 @@ export interface components {
          * @example writer-1
          */
         SessionSessionId: string;
+        /** @description Only writes at this time or later. */
+        Since: string;
+        /**
+         * @description Only writes that name or have made what has this id.
+         * @example 0198c9a0-0000-7000-8000-00000000000a
+         */
+        Subject: string;
         /** @description Id of the subtask. */
         SubtaskId: string;
         /** @description Id of the task. */
@@ -5417,6 +5518,8 @@ export interface components {
          * @example port-already-in-use
          */
         TsgId: string;
+        /** @description Only writes before this time. */
+        Until: string;
     };
     requestBodies: never;
     headers: {
@@ -5453,6 +5556,9 @@ export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type AssignedTask = components['schemas']['AssignedTask'];
 export type AssignmentRequest = components['schemas']['AssignmentRequest'];
+export type AuditDoor = components['schemas']['AuditDoor'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditList = components['schemas']['AuditList'];
 export type BackgroundMcpPolicy = components['schemas']['BackgroundMcpPolicy'];
 export type Brief = components['schemas']['Brief'];
 export type BriefContinuation = components['schemas']['BriefContinuation'];
@@ -5708,9 +5814,11 @@ export type WorkerDrain = components['schemas']['WorkerDrain'];
 export type WorkerList = components['schemas']['WorkerList'];
 export type WorkerState = components['schemas']['WorkerState'];
 export type ResponseProblem = components['responses']['Problem'];
+export type ParameterActor = components['parameters']['Actor'];
 export type ParameterAfter = components['parameters']['After'];
 export type ParameterAgentId = components['parameters']['AgentId'];
 export type ParameterCursor = components['parameters']['Cursor'];
+export type ParameterDoor = components['parameters']['Door'];
 export type ParameterEvaluationId = components['parameters']['EvaluationId'];
 export type ParameterFactId = components['parameters']['FactId'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
@@ -5719,14 +5827,18 @@ export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
 export type ParameterLastEventId = components['parameters']['LastEventId'];
 export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterName = components['parameters']['Name'];
+export type ParameterOperation = components['parameters']['Operation'];
 export type ParameterProjectId = components['parameters']['ProjectId'];
 export type ParameterQuestionId = components['parameters']['QuestionId'];
 export type ParameterScheduleId = components['parameters']['ScheduleId'];
 export type ParameterSessionId = components['parameters']['SessionId'];
 export type ParameterSessionSessionId = components['parameters']['SessionSessionId'];
+export type ParameterSince = components['parameters']['Since'];
+export type ParameterSubject = components['parameters']['Subject'];
 export type ParameterSubtaskId = components['parameters']['SubtaskId'];
 export type ParameterTaskId = components['parameters']['TaskId'];
 export type ParameterTsgId = components['parameters']['TsgId'];
+export type ParameterUntil = components['parameters']['Until'];
 export type HeaderLocation = components['headers']['Location'];
 export type HeaderETag = components['headers']['ETag'];
 export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
@@ -8820,6 +8932,95 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only writes of this actor, by its id.
+                 * @example 0198c9a0-0000-7000-8000-00000000000a
+                 */
+                actor?: components["parameters"]["Actor"];
+                /**
+                 * @description Only this operation, tool or command.
+                 * @example createApiKey
+                 */
+                operation?: components["parameters"]["Operation"];
+                /**
+                 * @description Only writes that name or have made what has this id.
+                 * @example 0198c9a0-0000-7000-8000-00000000000a
+                 */
+                subject?: components["parameters"]["Subject"];
+                door?: components["parameters"]["Door"];
+                /** @description Only writes at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Only writes before this time. */
+                until?: components["parameters"]["Until"];
+                /** @description How many items at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only writes of this actor, by its id.
+                 * @example 0198c9a0-0000-7000-8000-00000000000a
+                 */
+                actor?: components["parameters"]["Actor"];
+                /**
+                 * @description Only this operation, tool or command.
+                 * @example createApiKey
+                 */
+                operation?: components["parameters"]["Operation"];
+                /**
+                 * @description Only writes that name or have made what has this id.
+                 * @example 0198c9a0-0000-7000-8000-00000000000a
+                 */
+                subject?: components["parameters"]["Subject"];
+                door?: components["parameters"]["Door"];
+                /** @description Only writes at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Only writes before this time. */
+                until?: components["parameters"]["Until"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {"seq":4711,"at":"2026-03-02T08:00:00.000Z","actor":{"kind":"key","id":"0198c9a0-0000-7000-8000-00000000000a","name":null},"door":"http","address":"10.0.0.7","operation":"updateProject","request_id":"3f8e0f3a-1c2b-4a5d-9e6f-7a8b9c0d1e2f","ids":{"id":"00000000-0000-0000-0000-000000000001"},"fields":["settings.limits"]} */
+                    "application/x-ndjson": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getProject: {
         parameters: {
             query?: never;
@@ -9128,6 +9329,8 @@ export const OPERATIONS = {
   listRunners: 'GET /runners',
   listWorkers: 'GET /workers',
   drainWorker: 'POST /workers/{id}/drain',
+  listAudit: 'GET /audit',
+  exportAudit: 'GET /audit/export',
   getProject: 'GET /projects/{id}',
   updateProject: 'PATCH /projects/{id}',
   listApiKeys: 'GET /api-keys',

@@ -1,6 +1,7 @@
 export { apiKeys } from './api-keys.ts'
 export { assignments } from './assignments.ts'
 export { attempts } from './attempts.ts'
+export { auditLog } from './audit-log.ts'
 export { bodies } from './bodies.ts'
 export { browserSessions } from './browser-sessions.ts'
 export { checkIns } from './check-ins.ts'

@@ -223,6 +223,7 @@ export const settingsSchema = z.object({
   SCHEDULE_MIN_INTERVAL_SECONDS: count(1, 86_400).default(10).describe('Shortest time in seconds between two firings of a schedule.'),
   API_POOL_SIZE: count(2, 200).default(10).describe('Database connections of one API process.'),
   WORKER_POOL_SIZE: count(2, 200).default(6).describe('Database connections of one worker process.'),
+  AUDIT_DAYS: count(30, 36_500).default(365).describe('Days after which entries of the audit log are deleted.'),
   SHUTDOWN_GRACE_SECONDS: count(1, 300).default(10).describe('Seconds that a process may take to end after SIGTERM.'),
 })
 

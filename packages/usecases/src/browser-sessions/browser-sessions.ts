@@ -1,7 +1,7 @@
 import { browserSessions, credentials } from '@muster/db'
 import { type Actor, DomainError, type Scope } from '@muster/domain'
 import { authenticate } from '../api-keys/authenticate.ts'
-import { type Deps, inProject } from '../core/ctx.ts'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { hashToken, newBrowserToken, readToken } from '../core/secrets.ts'
 
 /** A browser stays signed in this long at most, in hours. It then asks for the key again. */
@@ -26,7 +26,7 @@ export interface BrowserSession {
  *
  * @throws DomainError `unauthenticated` if it is no valid API key
  */
-export async function signIn(deps: Deps, apiKey: string): Promise<BrowserSession & { token: string }> {
+export async function signIn(deps: Deps & Pick<Ctx, 'origin'>, apiKey: string): Promise<BrowserSession & { token: string }> {
   if (readToken(apiKey)?.kind !== 'key')
     throw new DomainError('unauthenticated', 'This is no API key. A key begins with mst_key_; `npm run key -- create` makes one.')
   const actor = await authenticate(deps, apiKey)
@@ -77,7 +77,7 @@ export async function renewBrowserSession(deps: Deps, token: string): Promise<Br
 }
 
 /** Ends the session of a browser. One that has ended already changes nothing. */
-export async function signOut(deps: Deps, token: string): Promise<void> {
+export async function signOut(deps: Deps & Pick<Ctx, 'origin'>, token: string): Promise<void> {
   if (readToken(token)?.kind !== 'browser') return
   const found = await credentials.findBrowserSession(deps.db, hashToken(token))
   if (found === null) return

@@ -1,5 +1,5 @@
-import { type Database, idempotency, type Tx, transaction } from '@muster/db'
-import { type Actor, DomainError, type Settings } from '@muster/domain'
+import { auditLog, type Database, idempotency, type NewAuditEntry, type Tx, transaction } from '@muster/db'
+import { type Actor, DomainError, idsOfResult, type Origin, type Settings } from '@muster/domain'
 import type { JudgeJobs, Notifier, RunJobs } from '@muster/jobs'
 import type { WriteWatch } from './write-watch.ts'
 
@@ -32,6 +32,8 @@ export interface Log {
 /** `Deps` and who asks. */
 export interface Ctx extends Deps {
   actor: Actor
+  /** Set by an entry point whose writes belong in the audit log. */
+  origin?: Origin
   /** Set by a door when the caller sent an `Idempotency-Key`. */
   idempotency?: Idempotency
 }
@@ -68,7 +70,8 @@ export function reading<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
 }
 
 /**
- * The only way in which a use-case writes: one transaction in the actor's project. With an `Idempotency-Key` the answer
+ * The only way in which a use-case writes: one transaction in the actor's project. Where the entry point says where the write comes from, its entry in
+ * the audit log is part of the commit. With an `Idempotency-Key` the answer
  * is stored in the same commit as the effect, so that a crash leaves both or neither, and a repetition gets the stored answer.
  *
  * @param isAnswer whether a result is worth repeating; one that is not commits without using the key up
@@ -77,7 +80,12 @@ export function reading<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
  */
 export async function inProject<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, isAnswer: (result: T) => boolean = () => true): Promise<T> {
   const { idempotency: request, actor } = ctx
-  if (request === undefined) return await transaction(ctx.db, actor.projectId, work)
+  const audited = async (tx: Tx, result: T): Promise<T> => {
+    // Null says that there was nothing to act on.
+    if (isAnswer(result) && result !== null) recordWrites(tx, actor.projectId, [ctx], [result ?? {}])
+    return result
+  }
+  if (request === undefined) return await transaction(ctx.db, actor.projectId, async (tx) => audited(tx, await work(tx)))
   return await transaction(ctx.db, actor.projectId, async (tx) => {
     if (!(await idempotency.lockIdempotencyKey(tx, actor.projectId, actor.id, request.key))) {
       throw new DomainError('request_in_progress', 'A request with this Idempotency-Key is still being answered. Try again in a moment.', {
@@ -94,6 +102,28 @@ export async function inProject<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, isAns
     const result = await work(tx)
     if (!isAnswer(result)) return result
     await idempotency.insertIdempotencyKey(tx, actor.projectId, actor.id, request.key, { requestHash: request.requestHash, ...request.toAnswer(result) })
-    return result
+    return await audited(tx, result)
   })
+}
+
+/**
+ * Records who wrote what from where, as the last statement of the transaction, which travels with its COMMIT. Callers without an origin, such as workers
+ * and the scheduler, leave no entry.
+ *
+ * @param results of the callers, in their order; undefined where a caller was refused
+ */
+export function recordWrites(tx: Tx, projectId: string, callers: readonly Pick<Ctx, 'actor' | 'origin'>[], results: readonly unknown[]): void {
+  const entries = callers.flatMap(({ actor, origin }, place): NewAuditEntry[] => {
+    const result = results[place]
+    if (origin === undefined || result === undefined) return []
+    const { kind, id, name = null } = actor
+    return [{ actor: { kind, id, name }, origin: { ...origin, ids: withResult(origin.ids, idsOfResult(result)) } }]
+  })
+  if (entries.length > 0) tx.withCommit(auditLog.insertAuditEntries(tx, projectId, entries))
+}
+
+/** The ids of a request and of its result. Where both have an `id`, the request says what was acted on, and the result what came of it. */
+function withResult(asked: Origin['ids'], { id, ...made }: Origin['ids']): Origin['ids'] {
+  const own: Origin['ids'] = id === undefined || id === asked.id ? {} : asked.id === undefined ? { id } : { result_id: id }
+  return { ...made, ...own, ...asked }
 }

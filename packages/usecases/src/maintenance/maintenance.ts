@@ -1,4 +1,4 @@
-import { idempotency, maintenance, workers } from '@muster/db'
+import { auditLog, idempotency, maintenance, workers } from '@muster/db'
 import { type Loop, startLoop } from '@muster/jobs'
 import { endAbandonedChecks } from '../checks/run-check.ts'
 import type { Deps } from '../core/ctx.ts'
@@ -12,12 +12,15 @@ import { makePartitions } from './partitions.ts'
 
 const BATCH = 5_000
 
-/** Removes what is outlived: answers to repeated requests after a day, workers that are long gone. */
+/** Removes what is outlived: answers to repeated requests after a day, workers that are long gone, old entries of the audit log. */
 export async function deleteExpired(deps: Deps): Promise<void> {
   for (let deleted = BATCH; deleted === BATCH; ) {
     deleted = await idempotency.deleteOldIdempotencyKeys(deps.dispatchDb, BATCH)
   }
   await workers.removeOldWorkers(deps.dispatchDb)
+  for (let deleted = BATCH; deleted === BATCH; ) {
+    deleted = await auditLog.deleteOldAuditEntries(deps.dispatchDb, deps.settings.AUDIT_DAYS, BATCH)
+  }
 }
 
 /** Lets the planner know of tables that have grown: every few seconds, since a new database fills quickly. */

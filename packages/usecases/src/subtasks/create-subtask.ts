@@ -11,7 +11,7 @@ import {
 } from '@muster/domain'
 import type { RunJobs } from '@muster/jobs'
 import { BatchExecutor } from '../core/batch-executor.ts'
-import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
+import { type Ctx, type Deps, inProject, recordWrites } from '../core/ctx.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
 import { grantProjectPermitsSoon, takeLaterPermit } from './grant-permits.ts'
@@ -213,7 +213,14 @@ function batchExecutorsOf(ctx: Ctx): BatchExecutor<Prepared, Subtask> {
   const known = ofProcess.get(projectId)
   if (known !== undefined) return known
   const executor = new BatchExecutor<Prepared, Subtask>(
-    (prepared) => transaction(ctx.db, projectId, (tx) => insertPrepared((prepared[0] as Prepared).ctx, tx, projectId, prepared)),
+    (prepared) =>
+      transaction(ctx.db, projectId, async (tx) => {
+        const spawned = await insertPrepared((prepared[0] as Prepared).ctx, tx, projectId, prepared)
+        const callers = prepared.map((each) => each.ctx)
+        const accepted = spawned.map((each) => ('answer' in each ? each.answer : undefined))
+        recordWrites(tx, projectId, callers, accepted)
+        return spawned
+      }),
     BATCHES,
   )
   ofProcess.set(projectId, executor)

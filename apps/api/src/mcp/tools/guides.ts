@@ -65,6 +65,7 @@ export const scanForTsgTool = mcpTool({
   title: 'Find guides for an error',
   description: 'Finds troubleshooting guides that match an error message, best first.',
   effect: 'adds',
+  isTraffic: true,
   tier: 'standard',
   scopes: ['tsgs:read'],
   forSubagents: 'all',

@@ -11,6 +11,7 @@ export const claimInboxTool = mcpTool({
   title: 'Claim results',
   description: 'Takes the waiting results out of the inbox of a session, each exactly once. get_task with request_full_payload has a long result in full.',
   effect: 'adds',
+  isTraffic: true,
   tier: 'core',
   scopes: ['sessions:write'],
   input: z.strictObject({

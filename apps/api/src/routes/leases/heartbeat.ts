@@ -11,6 +11,7 @@ export const heartbeatEndpoint = endpoint({
   summary: 'Renew a lease',
   description: 'Renews the lease, reports steps and usage, and returns updates and a cancel request. Send it well before `expires_at`.',
   access: 'subtasks:claim',
+  unaudited: 'the traffic of an outside worker, fenced by its lease; the events of the subtask name the worker',
   params: idParams('subtask'),
   body: heartbeatSchema,
   repairsText: true,

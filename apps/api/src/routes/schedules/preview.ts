@@ -11,6 +11,7 @@ export const previewScheduleEndpoint = endpoint({
   summary: 'Preview a schedule without creating it',
   description: 'Takes the same body as creation, with the same checks, and shows the reading and the next times. Stores nothing.',
   access: 'schedules:write',
+  unaudited: 'stores nothing but the answer to repeat',
   spawns: true,
   body: schedulePreviewRequestSchema,
   answers: { 200: { description: 'How the phrase is read.', schema: schedulePreviewSchema } },

@@ -12,6 +12,7 @@ export const acknowledgeInjectionEndpoint = endpoint({
   description:
     'Ends an injection that was made with `ack=manual`. Its items are not delivered again. Repeating the call changes nothing. A late acknowledgement counts until the items are delivered again.',
   access: 'sessions:write',
+  unaudited: 'the traffic of a session, at each of its steps',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1'), claim_id: uuid('`claim_id` of the injection.') }),
   answers: { 204: { description: 'Acknowledged.' } },
   errors: ['not_found', 'conflict'],

@@ -11,6 +11,7 @@ export const checkToolEndpoint = endpoint({
   description:
     'Checks the tool against the current definition and gives the reason. A definition that always runs in the background is checked for the background.',
   access: 'subagents:read',
+  unaudited: 'stores nothing but the answer to repeat',
   params: subagentParams,
   body: toolCheckSchema,
   answers: { 200: { description: 'Whether the tool is allowed.', schema: toolAnswerSchema } },
