@@ -1,3 +1,4 @@
+import { type BriefOptions, SessionBrief } from './brief/brief.ts'
 import type { InputOf, OperationId, OutputOf, QueryOf } from './http/operation.ts'
 import { type Answered, type CallOptions, Transport } from './http/transport.ts'
 import { Keys, Projects, Server } from './nouns/administration.ts'
@@ -9,6 +10,7 @@ import { Inbox, Sessions } from './nouns/sessions.ts'
 import { Subagents } from './nouns/subagents.ts'
 import { Subtasks } from './nouns/subtasks.ts'
 import { Tasks } from './nouns/tasks.ts'
+import { type Work, Worker, type WorkerOptions } from './worker/worker.ts'
 
 export interface MusterOptions {
   /** Address of the API. Default: `http://127.0.0.1:7300`, where `npm start` listens. */
@@ -40,9 +42,12 @@ export class Muster {
   readonly keys: Keys
   readonly projects: Projects
   readonly server: Server
+  readonly #options: MusterOptions
   readonly #transport: Transport
 
-  constructor({ url = 'http://127.0.0.1:7300', key, timeoutMs = 30_000, retries = 4, fetch = globalThis.fetch }: MusterOptions = {}) {
+  constructor(options: MusterOptions = {}) {
+    const { url = 'http://127.0.0.1:7300', key, timeoutMs = 30_000, retries = 4, fetch = globalThis.fetch } = options
+    this.#options = options
     this.url = url.replace(/\/+$/, '')
     // A fetch that is called as a method of something else is refused by browsers.
     this.#transport = new Transport({ url: this.url, key, timeoutMs, retries, fetch: (...request) => fetch(...request) })
@@ -65,6 +70,16 @@ export class Muster {
   /** Tokens and dollars that were used. */
   usage(query?: QueryOf<'getUsage'>, options?: CallOptions): Promise<OutputOf<'getUsage'>> {
     return this.#transport.call('getUsage', query === undefined ? {} : { query }, options)
+  }
+
+  /** What a session of an agent receives, for the loop that calls its model. */
+  brief(session: string, options?: BriefOptions): SessionBrief {
+    return new SessionBrief(session, this.sessions, options)
+  }
+
+  /** Works on the subtasks of a runner, until it is stopped: `muster.worker('external', async (run) => answer(run.prompt))`. */
+  worker(runner: string, work: Work, options: WorkerOptions = {}): Worker {
+    return new Worker(runner, work, options, this.#transport, (key) => new Muster({ ...this.#options, key }))
   }
 
   /** Any operation of openapi.yaml by its id, also one that has no method here. @throws MusterError */
