@@ -136,10 +136,10 @@ module.exports = {
       ['@modelcontextprotocol'],
       "tests/ speaks to the server as a client does, and so do runs to the operator's servers.",
     ),
-    // An example is a harness of its own.
+    // An example is a harness of its own. The client has helpers for them, of which only types import one: see client-runs-everywhere.
     onlyIn(
       'model-sdks-only-in-runners',
-      ['packages/runners/', 'examples/'],
+      ['packages/runners/', 'packages/client/', 'examples/'],
       ['ai', '@ai-sdk', '@anthropic-ai', 'openai', '@google/genai', '@openrouter', 'ollama[^/]*'],
     ),
     {

@@ -1,9 +1,9 @@
+import type { Api } from '../api.ts'
 import { MusterError } from '../errors.ts'
 import type { Brief, ClaimedSubtask, CompleteRequest, Question, StepKind, Subtask, UsageDelta, WordedUpdate } from '../generated/openapi.ts'
 import type { BodyOf } from '../http/operation.ts'
 import { backoffMs, pause } from '../http/pause.ts'
 import type { Transport } from '../http/transport.ts'
-import type { Muster } from '../muster.ts'
 import { Outbox } from './outbox.ts'
 
 /** Why a run has to stop: the reason of its signal. */
@@ -40,7 +40,7 @@ export class Run {
   /** Aborted when the work is to stop; its reason is a RunStopped, or the error that made the lease useless. */
   readonly signal: AbortSignal
   /** A client with the subtask's own credential: it reads its own work and asks, and starts no work. */
-  readonly muster: Muster
+  readonly muster: Api
   readonly #transport: Transport
   readonly #lease: { token: string; seconds: number }
   readonly #stopping = new AbortController()
@@ -51,7 +51,7 @@ export class Run {
   #unread: WordedUpdate[] = []
   #beating: Promise<void> = Promise.resolve()
 
-  constructor(claimed: ClaimedSubtask, leaseSeconds: number, transport: Transport, muster: Muster) {
+  constructor(claimed: ClaimedSubtask, leaseSeconds: number, transport: Transport, muster: Api) {
     this.id = claimed.subtask.id
     this.subtask = claimed.subtask
     this.brief = claimed.brief

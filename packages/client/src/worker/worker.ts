@@ -1,8 +1,8 @@
+import type { Api } from '../api.ts'
 import { MusterError } from '../errors.ts'
 import type { ClaimedSubtask, CompleteRequest } from '../generated/openapi.ts'
 import { backoffMs, pause } from '../http/pause.ts'
 import type { Transport } from '../http/transport.ts'
-import type { Muster } from '../muster.ts'
 import { Run, RunStopped, Suspended } from './run.ts'
 
 /** What a run delivers, where it is more than a text. */
@@ -40,11 +40,11 @@ export class Worker {
   readonly #concurrency: number
   readonly #leaseSeconds: number
   readonly #transport: Transport
-  readonly #withKey: (key: string) => Muster
+  readonly #withKey: (key: string) => Api
   readonly #stopping = new AbortController()
   readonly #runs = new Map<Run, Promise<void>>()
 
-  constructor(runner: string, work: Work, options: WorkerOptions, transport: Transport, withKey: (key: string) => Muster) {
+  constructor(runner: string, work: Work, options: WorkerOptions, transport: Transport, withKey: (key: string) => Api) {
     const { concurrency = 1, name = `worker-${crypto.randomUUID().slice(0, 8)}`, leaseSeconds = 60, signal } = options
     if (!Number.isInteger(concurrency) || concurrency < 1) throw new TypeError('concurrency must be a whole number of at least 1.')
     this.name = name
