@@ -19,6 +19,7 @@ const TARGETS = {
   test: { file: 'node_modules/vitest/vitest.mjs', before: ['run'], does: 'run the tests' },
   key: { file: 'scripts/key.ts', does: 'create, list and revoke API keys' },
   migrate: { file: 'scripts/migrate.ts', does: 'bring the database to this version' },
+  'rotate-secrets': { file: 'scripts/rotate-secrets.ts', does: 'encrypt stored secrets with a new key' },
   bench: { file: 'bench/main.ts', does: 'measure' },
   chaos: { file: 'chaos/src/main.ts', does: 'cause faults under load and check every promise' },
   docker: {
@@ -30,12 +31,12 @@ const TARGETS = {
 }
 
 /** Commands that work in the Docker image. */
-const IN_IMAGE = ['key', 'migrate']
+const IN_IMAGE = ['key', 'migrate', 'rotate-secrets']
 
 const HELP = `Usage: npm run <command> [-- <options>]
 
 ${Object.entries(TARGETS)
-  .map(([name, target]) => `  ${name.padEnd(8)} ${target.does}`)
+  .map(([name, target]) => `  ${name.padEnd(14)} ${target.does}`)
   .join('\n')}
 
 Installs what is missing first. Every command but test and docker explains itself with: npm run <command> -- --help

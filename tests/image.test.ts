@@ -63,7 +63,7 @@ describe('npm run key in the image', () => {
   it('says which commands the image has', async () => {
     expect(await npmRun('demo')).toMatchObject({
       code: 1,
-      said: expect.stringContaining('npm run demo is not part of this image, which has: npm run key, npm run migrate.'),
+      said: expect.stringContaining('npm run demo is not part of this image, which has: npm run key, npm run migrate, npm run rotate-secrets.'),
     })
   })
 })

@@ -44,7 +44,7 @@ let address: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'muster readme '))
   await chmod(folder, 0o755)
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: join(folder, 'data') }
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: join(folder, 'data'), OUTBOUND_ALLOW: '127.0.0.1' }
   started = new Child({ name: 'npm start', argv: [process.execPath, join(ROOT, 'scripts/run.mjs'), 'start'], env })
   const { raw } = await started.line(({ raw }) => /^ +API +http/.test(raw), { timeoutMs: 120_000 })
   address = raw.trim().split(/ +/)[1] as string

@@ -25,7 +25,8 @@ export function renderEnvExample(): string {
 }
 
 function defaultOf({ def }: Described): string {
-  if (def.type !== 'default' || def.defaultValue === undefined) return ''
+  // A prefault is a text that is parsed as if it had been set.
+  if (!['default', 'prefault'].includes(def.type) || def.defaultValue === undefined) return ''
   const value = def.defaultValue
   if (Array.isArray(value)) return value.join(':')
   return typeof value === 'object' ? JSON.stringify(value) : String(value)

@@ -6,6 +6,7 @@ import { type Environment, ROOT, type SystemEnvironment } from './environment.ts
 import { BrokenOffError, ExplainedError } from './errors.ts'
 import { isShownAt } from './log-lines.ts'
 import { type RunFile, takeDataDir } from './run-record.ts'
+import { ensureSecretsKeysFile } from './secrets-keys.ts'
 import { SupervisedProcess } from './supervised-process.ts'
 
 /** How long `/readyz` may take to answer 200 after both processes are up. */
@@ -59,13 +60,19 @@ export async function startSystem(
     parts.runFile = await takeDataDir(settings.DATA_DIR, output.log)
     await checkPort(settings)
     const database = await openDatabase(settings, parts, output)
-    const address = await startProcesses(settings, environment, database, parts, output)
+    const address = await startProcesses(settings, { ...environment, ...(await secretsKeys(settings)) }, database, parts, output)
     await waitForReady(address, parts)
     return { address, database, stop, kill }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+/** On a machine of its own, Muster makes the key for secrets itself. With a DATABASE_URL, other processes may need the same. */
+async function secretsKeys(settings: Settings): Promise<Environment> {
+  if (settings.SECRETS_KEYS !== undefined || settings.DATABASE_URL !== undefined) return {}
+  return { SECRETS_KEYS: await ensureSecretsKeysFile(settings) }
 }
 
 async function checkPort(settings: Settings): Promise<void> {

@@ -1,8 +1,9 @@
 import { connect, type Database } from '@muster/db'
+import { createChannels } from '@muster/deliveries'
 import type { Checker, Judge } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
 import { createChecker, createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
-import { type Deps, type Log, WriteWatch } from '@muster/usecases'
+import { type Channels, type Deps, type Log, WriteWatch } from '@muster/usecases'
 import { v7 } from 'uuid'
 import { placeOf } from './place.ts'
 
@@ -15,6 +16,8 @@ export interface WorkerDeps extends Deps {
   judge: Judge | null
   /** Executes the checks of tasks. Null without programs. */
   checker: Checker | null
+  /** How deliveries are sent. */
+  channels: Channels
   /** The data folder in which this worker runs work. */
   place: string
   /** One connection of its own, whose life proves the worker's. */
@@ -57,6 +60,7 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     runners,
     judge: createJudge(settings, { environment }),
     checker,
+    channels: createChannels(settings),
     place: placeOf(settings.DATA_DIR),
     async close() {
       await boss.stop({ graceful: false })

@@ -4,6 +4,7 @@ import { createFailureReport, createRelayPace, MAINTENANCE, type MaintenanceTask
 import { ActiveRuns } from './active-runs.ts'
 import { type Checking, startChecking } from './checking.ts'
 import { startClaiming } from './claiming.ts'
+import { type Delivering, startDelivering } from './delivering.ts'
 import type { WorkerDeps } from './deps.ts'
 import { Draining } from './draining.ts'
 import { type Judging, startJudging } from './judging.ts'
@@ -25,11 +26,20 @@ interface Loops {
   scheduler: Scheduler
   judging: Judging
   checking: Checking
+  delivering: Delivering
   maintenance: Loop[]
 }
 
 /** Which loop a notification wakes. */
-const WOKEN_BY = { run: 'claiming', cancel: 'watching', outbox: 'relay', schedule: 'scheduler', judge: 'judging', check: 'checking' } as const
+const WOKEN_BY = {
+  run: 'claiming',
+  cancel: 'watching',
+  outbox: 'relay',
+  schedule: 'scheduler',
+  judge: 'judging',
+  check: 'checking',
+  deliver: 'delivering',
+} as const
 /** How much of the grace the runs get. What is not stored by then is left to the reaper. */
 const GRACE_OF_RUNS = 0.8
 
@@ -72,6 +82,7 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace): Loops 
     scheduler,
     judging: startJudging(deps, report.failed),
     checking: startChecking(deps, report.failed),
+    delivering: startDelivering(deps, report.failed),
     // What runs has left its queue.
     claiming: startClaiming(deps, runs, { onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
     watching: startWatching(deps, runs, report.failed),
@@ -88,10 +99,10 @@ function startAllMaintenance(deps: WorkerDeps, onError: (what: string) => (error
 
 /** Runs are released first: other workers wait for them. */
 async function stopLoops(deps: WorkerDeps, runs: ActiveRuns, loops: Loops, giveUp: AbortController): Promise<void> {
-  const { claiming, scheduler, judging, checking, watching, relay, maintenance } = loops
+  const { claiming, scheduler, judging, checking, delivering, watching, relay, maintenance } = loops
   await Promise.all([claiming.stop(), scheduler.stop()])
   const timer = setTimeout(() => giveUp.abort(), deps.settings.SHUTDOWN_GRACE_SECONDS * 1_000 * GRACE_OF_RUNS)
-  await Promise.allSettled([runs.releaseAll(), judging.stop(), checking.stop()])
+  await Promise.allSettled([runs.releaseAll(), judging.stop(), checking.stop(), delivering.stop()])
   clearTimeout(timer)
   await Promise.all([watching, relay, ...maintenance].map((loop) => loop.stop()))
   await relayOutbox(deps).catch((error: unknown) => deps.log.warn({ err: error }, 'could not relay the last events'))

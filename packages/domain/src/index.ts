@@ -44,7 +44,18 @@ export { fenceOf, neutralised } from './core/fenced-text.ts'
 export { isUuid, subtaskSessionId } from './core/ids.ts'
 export { limited, OUT_OF_TIME, processorMs } from './core/limited.ts'
 export { type BlockItem, findBlocks, type NplBlock } from './core/npl-blocks.ts'
+export {
+  hostOf,
+  isOutboundEntry,
+  isPermittedAddress,
+  NOT_PERMITTED,
+  OUTBOUND_ALLOW_MAX,
+  type OutboundLists,
+  outboundUrlProblem,
+  storedUrlProblem,
+} from './core/outbound-allow.ts'
 export { isPublicAddress } from './core/public-address.ts'
+export { readSecretsKeys, type SecretsKey } from './core/secrets-keys.ts'
 export {
   codePointLength,
   cutToBytes,
@@ -56,6 +67,34 @@ export {
   unstorableReason,
 } from './core/text.ts'
 export { VERSION } from './core/version.ts'
+export {
+  ATTEMPTS_KEPT,
+  BREAKER,
+  type Channel,
+  DELIVERY_STATUSES,
+  type DeliveryAttempt,
+  type DeliveryStatus,
+  GIVE_UP_SECONDS,
+  type OpenReceiver,
+  type OutboundDelivery,
+  PAUSE_SECONDS_MAX,
+  RESPONSE_EXCERPT_BYTES,
+  type SendOutcome,
+  type SendResult,
+  secondsToNextAttempt,
+} from './deliveries/delivery.ts'
+export {
+  CALLBACK_EVENTS,
+  EVENT_PATTERNS,
+  isWebhookSecret,
+  RECEIVER_KINDS,
+  RECEIVER_STATUSES,
+  type ReceiverKind,
+  type ReceiverStatus,
+  WEBHOOK_EVENTS_MAX,
+  WEBHOOK_SECRET_PREFIX,
+  WEBHOOKS_MAX,
+} from './deliveries/receiver.ts'
 export { type Agreement, cohensKappa, KAPPA_CASES_MIN, NO_KAPPA_REASONS, type NoKappaReason } from './evaluations/agreement.ts'
 export {
   completionText,

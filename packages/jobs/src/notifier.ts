@@ -4,7 +4,8 @@ import type { Database } from '@muster/db'
 /**
  * Channels on which loops wake each other, within a process and across processes. Only speed depends on them, because every listener also polls.
  * `run`: jobs are waiting. `cancel`: running subtasks have a cancel or an update; the payload is their ids. `events`: the log has grown; the relay
- * sends it inside its commit. `ended`: subtasks and tasks have ended; the payload is their ids. `followed`: the log has followers. `schedule`: a schedule is due at another time than was known. `judge`: judgements are waiting. `check`: checks are waiting.
+ * sends it inside its commit. `ended`: subtasks and tasks have ended; the payload is their ids. `followed`: the log has followers. `schedule`: a schedule is due at another time than was known. `judge`: judgements are waiting. `check`: checks are waiting. `deliver`: deliveries are waiting; the
+ * relay sends it inside its commit as well.
  */
 export const CHANNELS = {
   run: 'muster_run',
@@ -15,6 +16,7 @@ export const CHANNELS = {
   schedule: 'muster_schedule',
   judge: 'muster_judge',
   check: 'muster_check',
+  deliver: 'muster_deliver',
 } as const
 
 /**

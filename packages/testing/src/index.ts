@@ -5,6 +5,7 @@
 export { advanceClock, resetClock } from './clock.ts'
 export { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts'
 export { type Harness, type HarnessOptions, type RecordedLog, startHarness, TEST_RUNNERS } from './harness.ts'
+export { HOSTILE_NAMES, HOSTILE_URLS } from './hostile-urls.ts'
 export { type InvariantOptions, invariants } from './invariants.ts'
 export {
   allEvents,

@@ -7,6 +7,8 @@ export {
   type AgreementCase,
   type ApiKey,
   type CheckRun,
+  type Delivery,
+  type DeliverySummary,
   describeOutage,
   type EvaluationStats,
   type EvaluationSummary,
@@ -15,6 +17,7 @@ export {
   type InboxItem,
   isDatabaseUnavailable,
   type Question,
+  type Receiver,
   type Step,
   type StoredEvaluation,
   type SubagentSummary,
@@ -35,6 +38,17 @@ export { type Ctx, type Deps, type Idempotency, type Log, Replay } from './core/
 export { createFailureReport, type FailureReport, isDiskFailure } from './core/failure-report.ts'
 export { cursorInvalid } from './core/page.ts'
 export { checkWrites, WriteWatch } from './core/write-watch.ts'
+export {
+  createWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+  type WebhookFields,
+  type WebhookWithSecret,
+} from './deliveries/change-webhooks.ts'
+export { getDelivery, getWebhook, listDeliveries, listWebhooks, redeliver, testWebhook } from './deliveries/read-webhooks.ts'
+export { sealAllAgain } from './deliveries/seal-again.ts'
+export { type Channels, claimDeliveries, endUnsendableDeliveries, type HeldDelivery, sendDelivery } from './deliveries/send-deliveries.ts'
 export { type CreatedEvaluation, createEvaluation } from './evaluations/create-evaluation.ts'
 export { evaluateOutput, evaluationEvent } from './evaluations/evaluate-output.ts'
 export { type AgreementStats, getAgreementStats, getEvaluationStats, type RatedGroup } from './evaluations/evaluation-stats.ts'

@@ -42,6 +42,7 @@ export const TAGS = [
   'Outside workers',
   'Sessions',
   'Events',
+  'Webhooks',
   'Runners',
   'Workers',
   'Audit',

@@ -50,6 +50,7 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
   method_not_implemented: { summary: 'The server does not know this HTTP method.' },
   unavailable: { summary: 'The database is not reachable, or the server is starting, stopping or too slow.', retryAfterSeconds: 1 },
   subtasks_disabled: { summary: 'The operator has switched subtasks off.', retryAfterSeconds: 60 },
+  secrets_not_configured: { summary: 'The server has no key to encrypt secrets with, or not the one that encrypted this secret.' },
   schedules_disabled: { summary: 'The operator has switched schedules off.', retryAfterSeconds: 60 },
 }
 

@@ -44,6 +44,7 @@ export const MCP_HINTS: Record<ErrorCode, string> = {
   method_not_implemented: 'Call a tool that tools/list names.',
   unavailable: 'Wait a few seconds, and call the tool again with the same arguments.',
   subtasks_disabled: 'The operator has switched subtasks off. Do the work yourself, or say that it is not done.',
+  secrets_not_configured: 'The operator has not configured a key for secrets (SECRETS_KEYS). Say so, and go on without the secret.',
   schedules_disabled: 'The operator has switched schedules off. Say that it could not be scheduled.',
 }
 

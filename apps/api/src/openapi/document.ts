@@ -21,6 +21,7 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   'Outside workers': 'Run subtasks in your own worker, under a lease.',
   Sessions: 'Inbox, injections and messages of an agent session.',
   Events: 'The append-only log of what happened.',
+  Webhooks: 'Events that are sent to programs, signed by Standard Webhooks.',
   Runners: 'The programs and models that execute subtasks.',
   Workers: 'The processes that run subtasks, and how to take one out of service.',
   Audit: 'Who wrote what, from where.',

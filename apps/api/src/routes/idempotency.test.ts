@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { testDatabase } from '@muster/testing'
 import { beatWorker, listAuditEntries } from '@muster/usecases'
 import { zipSync } from 'fflate'
@@ -21,6 +21,7 @@ beforeAll(async () => {
   api = await startApi(await testDatabase(), {
     SUBTASK_MAX_PENDING: '1000',
     SUBTASK_MAX_CONCURRENT: '1000',
+    SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`,
     CHECKS: '{"tests": {"argv": ["true"]}}',
   })
   key = await api.key(['admin'])
@@ -69,6 +70,7 @@ const waitingQuestion = async (): Promise<Ready> => {
   return { path, body: { ...body, question_id } }
 }
 const schedule = () => made('/schedules', { task: 'Count the files.', every: '1 hour', runner: 'external' })
+const webhook = async () => (await made('/webhooks', { url: 'https://example.com/', events: ['*'] })).id as string
 const guide = async () => ({
   path: { tsg_id: (await made('/tsgs', { tsg_id: `guide-${randomUUID()}`, title: 'A guide', content: 'Restart it.', patterns: ['EADDRINUSE'] })).tsg_id },
 })
@@ -86,6 +88,12 @@ const finished = async () => {
 
 /** What has to be there before a call can succeed, by its `operationId`. */
 const arrange: Record<string, () => Promise<Ready>> = {
+  rotateWebhookSecret: async () => ({ path: { id: await webhook() } }),
+  testWebhook: async () => ({ path: { id: await webhook() } }),
+  redeliver: async () => {
+    const id = await webhook()
+    return { path: { id, delivery_id: (await made(`/webhooks/${id}/test`, {})).id } }
+  },
   createSubtask: async () => ({ body: { runner: 'external' } }),
   steerSubtask: async () => ({ path: { id: (await spawned()).id } }),
   flagSubtaskQuality: async () => ({ path: { id: await finished() } }),
@@ -161,7 +169,9 @@ const arrange: Record<string, () => Promise<Ready>> = {
 
 /** Secrets are in the first answer alone, and a brief is written anew for each claim. */
 const comparable = (text: string) =>
-  text === '' ? null : JSON.parse(text, (name, value) => (['key', 'subagent_credential', 'credential', 'lease', 'brief'].includes(name) ? null : value))
+  text === ''
+    ? null
+    : JSON.parse(text, (name, value) => (['key', 'secret', 'subagent_credential', 'credential', 'lease', 'brief'].includes(name) ? null : value))
 
 /** What the audit log has of these requests. */
 const auditOf = async (operation: string, requests: string[]) =>

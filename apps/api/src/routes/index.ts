@@ -103,6 +103,16 @@ import { unlinkTsgEndpoint } from './tasks/unlink-tsg.ts'
 import { validateTaskEndpoint } from './tasks/validate.ts'
 import { exportTrainingEndpoint } from './training/export.ts'
 import { getUsageEndpoint } from './usage/get.ts'
+import { createWebhookEndpoint } from './webhooks/create.ts'
+import { deleteWebhookEndpoint } from './webhooks/delete.ts'
+import { getWebhookEndpoint } from './webhooks/get.ts'
+import { getDeliveryEndpoint } from './webhooks/get-delivery.ts'
+import { listWebhooksEndpoint } from './webhooks/list.ts'
+import { listDeliveriesEndpoint } from './webhooks/list-deliveries.ts'
+import { redeliverEndpoint } from './webhooks/redeliver.ts'
+import { rotateWebhookSecretEndpoint } from './webhooks/rotate-secret.ts'
+import { testWebhookEndpoint } from './webhooks/test.ts'
+import { updateWebhookEndpoint } from './webhooks/update.ts'
 import { drainWorkerEndpoint } from './workers/drain.ts'
 import { listWorkersEndpoint } from './workers/list.ts'
 
@@ -213,6 +223,17 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   claudeCodeHookEndpoint,
 
   streamEventsEndpoint,
+
+  createWebhookEndpoint,
+  listWebhooksEndpoint,
+  getWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecretEndpoint,
+  testWebhookEndpoint,
+  listDeliveriesEndpoint,
+  getDeliveryEndpoint,
+  redeliverEndpoint,
 
   listRunnersEndpoint,
 

@@ -1524,6 +1524,158 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks
+         * @description Newest first, without their secrets. Needs the scope `webhooks:write`.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description Events from now on are sent to the URL, signed by [Standard Webhooks](https://www.standardwebhooks.com). A delivery that is not answered with 2xx is repeated for up to 72 hours, with the same `webhook-id`. The secret is shown in this answer and never again. Needs the scope `webhooks:write`.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a webhook
+         * @description Without its secret. Needs the scope `webhooks:write`.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Nothing more is sent to it, and its deliveries cannot be read any more. An attempt that is under way may still arrive. Needs the scope `webhooks:write`.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, disable or enable a webhook
+         * @description Only what is given changes. Deliveries that wait go to a new URL; other fields apply from the next event. Needs the scope `webhooks:write`.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook
+         * @description The new secret is shown in this answer and never again. During the overlap, each delivery has two signatures. Needs the scope `webhooks:write`.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test
+         * @description Sends a delivery of the type `webhook.test`, whatever the events of the webhook. Read it at `Location` to see what the receiver answered. Needs the scope `webhooks:write`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook
+         * @description Newest first: what was sent when, and what the receiver answered. Needs the scope `webhooks:write`.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery
+         * @description With its body, as it was sent. Needs the scope `webhooks:write`.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew. Needs the scope `webhooks:write`.
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runners": {
         parameters: {
             query?: never;
@@ -2073,6 +2225,17 @@ export interface components {
              */
             tokens?: number;
         };
+        /** @description A webhook for this one only, which gets the event of its end: `subtask.completed`, `subtask.failed`, `subtask.cancelled`, `task.completed`, `task.failed`, `task.cancelled`. */
+        Callback: {
+            /**
+             * Format: uri
+             * @description Where its end is sent to, with POST, like an event of a webhook. Public addresses only, unless the operator and the project allow more.
+             * @example https://example.com/muster
+             */
+            url: string;
+            /** @description Signs the request by Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. Without it, the request is not signed. */
+            secret?: string;
+        };
         CheckInText: string;
         CheckRun: {
             /** Format: uuid */
@@ -2394,6 +2557,52 @@ export interface components {
             /** @description The complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`. */
             full_payload?: string;
         };
+        CreatedTask: {
+            /** @description Send it together with `instructions`, or send `description` instead of both. */
+            title?: string | null;
+            instructions?: string | null;
+            acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
+            /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
+            required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
+            /**
+             * @description P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
+             * @example P1
+             */
+            priority?: string | null;
+            /** @description Tasks that must be completed first. */
+            depends_on?: string[] | null;
+            /** @description The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`. */
+            client_cwd?: string | null;
+            /** @description Why the task exists and the current situation. */
+            background_context?: string | null;
+            expected_deliverables?: string[] | null;
+            /** @description How to recognise that the task is done. A list, or an object with `all_required` (default true). */
+            success_criteria?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewSuccessCriteria"]) | null;
+            /** @description Rules that the work must follow. A list, or an object with `enforcement_level` (default strict). */
+            constraints?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewConstraints"]) | null;
+            /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
+            relevant_files?: string[] | null;
+            /** @description URLs (the server does not fetch them) or files. */
+            related_documentation?: string[] | null;
+            /** @description What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount. */
+            budget?: components["schemas"]["NewTaskBudget"] | null;
+            /** @description Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Replaces title and instructions: the first line becomes the title, the whole text the instructions. */
+            description?: string | null;
+            /** @description Ids of troubleshooting guides that belong to the task. */
+            tsgs?: string[] | null;
+            /**
+             * @description The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.
+             * @example research-1
+             */
+            parent_session_id?: string | null;
+            /** @description Who reviews the submitted outputs. Default: none. */
+            review?: components["schemas"]["ReviewMode"] | null;
+            callback?: components["schemas"]["Callback"];
+        };
         Criterion: {
             /**
              * Format: uuid
@@ -2483,7 +2692,7 @@ export interface components {
          * @description What to decide by. `x-error-codes` of this document has the status of each; the error reference has a section on each.
          * @enum {string}
          */
-        ErrorCode: "validation_failed" | "cursor_invalid" | "unauthenticated" | "forbidden" | "spawn_blocked" | "not_found" | "subagent_not_found" | "method_not_allowed" | "conflict" | "invalid_transition" | "not_cancellable" | "not_steerable" | "tsg_in_use" | "request_in_progress" | "cursor_pruned" | "lease_lost" | "revision_stale" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_mismatch" | "outputs_missing" | "dependency_cycle" | "schedule_ambiguous" | "schedule_unparseable" | "schedule_in_past" | "subagent_invalid" | "background_mcp_blocked" | "runner_unavailable" | "revision_required" | "rate_limited" | "pending_limit_reached" | "budget_exhausted" | "headers_too_large" | "internal" | "method_not_implemented" | "unavailable" | "subtasks_disabled" | "schedules_disabled";
+        ErrorCode: "validation_failed" | "cursor_invalid" | "unauthenticated" | "forbidden" | "spawn_blocked" | "not_found" | "subagent_not_found" | "method_not_allowed" | "conflict" | "invalid_transition" | "not_cancellable" | "not_steerable" | "tsg_in_use" | "request_in_progress" | "cursor_pruned" | "lease_lost" | "revision_stale" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_mismatch" | "outputs_missing" | "dependency_cycle" | "schedule_ambiguous" | "schedule_unparseable" | "schedule_in_past" | "subagent_invalid" | "background_mcp_blocked" | "runner_unavailable" | "revision_required" | "rate_limited" | "pending_limit_reached" | "budget_exhausted" | "headers_too_large" | "internal" | "method_not_implemented" | "unavailable" | "subtasks_disabled" | "secrets_not_configured" | "schedules_disabled";
         EvaluatedPayload: {
             full_output: string;
             /**
@@ -2728,8 +2937,13 @@ export interface components {
             /** @description Who caused it. */
             actor: components["schemas"]["Reference"];
         };
+        /**
+         * @description A type of events, all types of a noun such as `subtask.*`, or `*`.
+         * @enum {string}
+         */
+        EventPattern: "*" | "subtask.*" | "task.*" | "update.*" | "question.*" | "schedule.*" | "check.*" | "evaluation.*" | "tsg.*" | "webhook.*" | "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved" | "webhook.disabled";
         /** @enum {string} */
-        EventType: "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved";
+        EventType: "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved" | "webhook.disabled";
         ExhaustedBudget: {
             /** @description `project`, `agent` or `task`. */
             scope: string;
@@ -3339,6 +3553,7 @@ export interface components {
             /** @description The number of failed attempts after which the subtask fails. Default: 2. */
             max_attempts?: number;
             budget?: components["schemas"]["NewBudget"];
+            callback?: components["schemas"]["Callback"];
             /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
@@ -3484,6 +3699,34 @@ export interface components {
             criterion_id: string;
             verdict: components["schemas"]["PersonVerdict"];
             comment?: string | null;
+        };
+        NewWebhook: {
+            /**
+             * Format: uri
+             * @description Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
+             * @example https://example.com/muster
+             */
+            url: string;
+            /** @description The types of events that are sent. */
+            events: components["schemas"]["EventPattern"][];
+            /**
+             * @description Only events of this subject: the id of a subtask, task, schedule or evaluation, or the `tsg_id` of a guide.
+             * @example 0198c9b0-0000-7000-8000-00000000000b
+             */
+            subject?: string | null;
+            /**
+             * @description Only events of subtasks and slots of this agent.
+             * @example docs-writer
+             */
+            agent_id?: string | null;
+            /**
+             * @description Only events of work whose parent session this is, or of tasks that it holds.
+             * @example research-1
+             */
+            session_id?: string | null;
+            /** @description true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up. Default: false. */
+            ordered?: boolean;
+            description?: string | null;
         };
         /** @enum {string} */
         NoKappaReason: "too_few" | "one_category";
@@ -3663,6 +3906,8 @@ export interface components {
             evaluation?: components["schemas"]["EvaluationSettings"];
             /** @description Uses of tools that the runners ai and claude-code ask the parent session about before they execute them, beside those of each definition */
             ask?: string[];
+            /** @description Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well */
+            outbound_allow?: string[];
             loops?: components["schemas"]["LoopSettings"];
         };
         PromptSection: string;
@@ -4257,6 +4502,10 @@ export interface components {
          * @enum {string}
          */
         Scope: "subtasks:read" | "subtasks:write" | "subtasks:claim" | "tasks:read" | "tasks:write" | "sessions:write" | "schedules:read" | "schedules:write" | "evaluations:read" | "evaluations:write" | "subagents:read" | "subagents:write" | "subagents:spawn" | "tsgs:read" | "tsgs:write" | "memory:read" | "memory:write" | "events:read" | "webhooks:write" | "admin";
+        SecretRotation: {
+            /** @description For so long, deliveries have a second signature by the secret before. 0 if it has leaked. Default: 86400. */
+            overlap_seconds?: number;
+        };
         ShortenedField: {
             /** @description The field. It is null in this answer. */
             field: string;
@@ -4775,6 +5024,7 @@ export interface components {
             budget?: components["schemas"]["NewBudget"];
             /** @description How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it. Default: 0. */
             max_revisions?: number;
+            callback?: components["schemas"]["Callback"];
             /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
@@ -5329,6 +5579,195 @@ export interface components {
             continuation?: string;
             usage?: components["schemas"]["UsageDelta"];
         };
+        Webhook: {
+            /** Format: uuid */
+            id: string;
+            url: string;
+            events: components["schemas"]["EventPattern"][];
+            subject: string | null;
+            agent_id: string | null;
+            session_id: string | null;
+            ordered: boolean;
+            description: string | null;
+            status: components["schemas"]["WebhookStatus"];
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was disabled.
+             */
+            disabled_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when deliveries have a second signature, by the secret before the last rotation.
+             */
+            previous_secret_until: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+        };
+        WebhookAttempt: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description The status of the answer; null if there was none.
+             */
+            status: number | null;
+            /** Format: int64 */
+            latency_ms: number;
+            /** @description Why there was no answer, or none that counts. */
+            error: string | null;
+            /** @description The beginning of the answer, at most 1 KiB. */
+            response: string | null;
+        };
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`: the same in all attempts.
+             */
+            id: string;
+            /** @description The type of the event, or `webhook.test`. */
+            type: string;
+            /**
+             * Format: int64
+             * @description The position of the event in the log; null for a test.
+             */
+            event_id: number | null;
+            status: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description The last 20 attempts, oldest first. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+            /**
+             * Format: date-time
+             * @description When it is due; while it is pending.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered or given up.
+             */
+            ended_at: string | null;
+            /** @description What is sent, byte for byte. */
+            body: string;
+        };
+        WebhookDeliveryList: {
+            items: components["schemas"]["WebhookDeliverySummary"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.
+         * @enum {string}
+         */
+        WebhookDeliveryStatus: "pending" | "sending" | "delivered" | "failed";
+        WebhookDeliverySummary: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`: the same in all attempts.
+             */
+            id: string;
+            /** @description The type of the event, or `webhook.test`. */
+            type: string;
+            /**
+             * Format: int64
+             * @description The position of the event in the log; null for a test.
+             */
+            event_id: number | null;
+            status: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description The last 20 attempts, oldest first. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+            /**
+             * Format: date-time
+             * @description When it is due; while it is pending.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered or given up.
+             */
+            ended_at: string | null;
+        };
+        WebhookList: {
+            items: components["schemas"]["Webhook"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
+        WebhookPatch: {
+            /**
+             * Format: uri
+             * @description Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
+             * @example https://example.com/muster
+             */
+            url?: string;
+            /** @description The types of events that are sent. */
+            events?: components["schemas"]["EventPattern"][];
+            /**
+             * @description Only events of this subject: the id of a subtask, task, schedule or evaluation, or the `tsg_id` of a guide.
+             * @example 0198c9b0-0000-7000-8000-00000000000b
+             */
+            subject?: string | null;
+            /**
+             * @description Only events of subtasks and slots of this agent.
+             * @example docs-writer
+             */
+            agent_id?: string | null;
+            /**
+             * @description Only events of work whose parent session this is, or of tasks that it holds.
+             * @example research-1
+             */
+            session_id?: string | null;
+            /** @description true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up. */
+            ordered?: boolean;
+            description?: string | null;
+            /** @description false: nothing is sent any more, and what waits is given up. true: enables it again, also after a 410. */
+            enabled?: boolean;
+        };
+        /** @enum {string} */
+        WebhookStatus: "enabled" | "disabled";
+        WebhookWithSecret: {
+            /** Format: uuid */
+            id: string;
+            url: string;
+            events: components["schemas"]["EventPattern"][];
+            subject: string | null;
+            agent_id: string | null;
+            session_id: string | null;
+            ordered: boolean;
+            description: string | null;
+            status: components["schemas"]["WebhookStatus"];
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was disabled.
+             */
+            disabled_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when deliveries have a second signature, by the secret before the last rotation.
+             */
+            previous_secret_until: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description The secret that signs its deliveries, shown once. Null when an `Idempotency-Key` repeats the answer: rotate the secret to get another. */
+            secret: string | null;
+        };
         WordedUpdate: {
             /** Format: uuid */
             update_id: string;
@@ -5452,6 +5891,8 @@ export interface components {
         AgentId: string;
         /** @description `next_cursor` of the page before, from the same path with the same filters. */
         Cursor: string;
+        /** @description Id of the delivery. */
+        DeliveryId: string;
         Door: components["schemas"]["AuditDoor"];
         /** @description Id of the evaluation. */
         EvaluationId: string;
@@ -5520,6 +5961,8 @@ export interface components {
         TsgId: string;
         /** @description Only writes before this time. */
         Until: string;
+        /** @description Id of the webhook. */
+        WebhookId: string;
     };
     requestBodies: never;
     headers: {
@@ -5569,6 +6012,7 @@ export type BriefWarning = components['schemas']['BriefWarning'];
 export type BrokenSubagent = components['schemas']['BrokenSubagent'];
 export type Budget = components['schemas']['Budget'];
 export type BudgetAmounts = components['schemas']['BudgetAmounts'];
+export type Callback = components['schemas']['Callback'];
 export type CheckInText = components['schemas']['CheckInText'];
 export type CheckRun = components['schemas']['CheckRun'];
 export type CheckRunList = components['schemas']['CheckRunList'];
@@ -5588,6 +6032,7 @@ export type ConfirmedUpdate = components['schemas']['ConfirmedUpdate'];
 export type CostSource = components['schemas']['CostSource'];
 export type CreatedApiKey = components['schemas']['CreatedApiKey'];
 export type CreatedEvaluation = components['schemas']['CreatedEvaluation'];
+export type CreatedTask = components['schemas']['CreatedTask'];
 export type Criterion = components['schemas']['Criterion'];
 export type CriterionSource = components['schemas']['CriterionSource'];
 export type CriterionState = components['schemas']['CriterionState'];
@@ -5616,6 +6061,7 @@ export type EvaluationSummary = components['schemas']['EvaluationSummary'];
 export type EvaluationWarning = components['schemas']['EvaluationWarning'];
 export type EvaluationWarningCode = components['schemas']['EvaluationWarningCode'];
 export type Event = components['schemas']['Event'];
+export type EventPattern = components['schemas']['EventPattern'];
 export type EventType = components['schemas']['EventType'];
 export type ExhaustedBudget = components['schemas']['ExhaustedBudget'];
 export type Fact = components['schemas']['Fact'];
@@ -5679,6 +6125,7 @@ export type NewTsg = components['schemas']['NewTsg'];
 export type NewTsgApplicability = components['schemas']['NewTsgApplicability'];
 export type NewUpdate = components['schemas']['NewUpdate'];
 export type NewVerdict = components['schemas']['NewVerdict'];
+export type NewWebhook = components['schemas']['NewWebhook'];
 export type NoKappaReason = components['schemas']['NoKappaReason'];
 export type OnExpiry = components['schemas']['OnExpiry'];
 export type OverlapPolicy = components['schemas']['OverlapPolicy'];
@@ -5735,6 +6182,7 @@ export type ScheduleState = components['schemas']['ScheduleState'];
 export type ScheduleType = components['schemas']['ScheduleType'];
 export type ScheduleWarning = components['schemas']['ScheduleWarning'];
 export type Scope = components['schemas']['Scope'];
+export type SecretRotation = components['schemas']['SecretRotation'];
 export type ShortenedField = components['schemas']['ShortenedField'];
 export type SlotOutcome = components['schemas']['SlotOutcome'];
 export type SpawnResult = components['schemas']['SpawnResult'];
@@ -5808,6 +6256,16 @@ export type Verdict = components['schemas']['Verdict'];
 export type VerdictCounts = components['schemas']['VerdictCounts'];
 export type VerdictMethod = components['schemas']['VerdictMethod'];
 export type WaitRequest = components['schemas']['WaitRequest'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookAttempt = components['schemas']['WebhookAttempt'];
+export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type WebhookDeliveryList = components['schemas']['WebhookDeliveryList'];
+export type WebhookDeliveryStatus = components['schemas']['WebhookDeliveryStatus'];
+export type WebhookDeliverySummary = components['schemas']['WebhookDeliverySummary'];
+export type WebhookList = components['schemas']['WebhookList'];
+export type WebhookPatch = components['schemas']['WebhookPatch'];
+export type WebhookStatus = components['schemas']['WebhookStatus'];
+export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
 export type WordedUpdate = components['schemas']['WordedUpdate'];
 export type Worker = components['schemas']['Worker'];
 export type WorkerDrain = components['schemas']['WorkerDrain'];
@@ -5818,6 +6276,7 @@ export type ParameterActor = components['parameters']['Actor'];
 export type ParameterAfter = components['parameters']['After'];
 export type ParameterAgentId = components['parameters']['AgentId'];
 export type ParameterCursor = components['parameters']['Cursor'];
+export type ParameterDeliveryId = components['parameters']['DeliveryId'];
 export type ParameterDoor = components['parameters']['Door'];
 export type ParameterEvaluationId = components['parameters']['EvaluationId'];
 export type ParameterFactId = components['parameters']['FactId'];
@@ -5839,6 +6298,7 @@ export type ParameterSubtaskId = components['parameters']['SubtaskId'];
 export type ParameterTaskId = components['parameters']['TaskId'];
 export type ParameterTsgId = components['parameters']['TsgId'];
 export type ParameterUntil = components['parameters']['Until'];
+export type ParameterWebhookId = components['parameters']['WebhookId'];
 export type HeaderLocation = components['headers']['Location'];
 export type HeaderETag = components['headers']['ETag'];
 export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
@@ -6263,7 +6723,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewTask"];
+                "application/json": components["schemas"]["CreatedTask"];
             };
         };
         responses: {
@@ -8850,6 +9310,295 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of webhooks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The webhook as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description Replaced. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stored; a worker sends it at once. */
+            202: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+                status?: components["schemas"]["WebhookDeliveryStatus"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: components["parameters"]["WebhookId"];
+                /** @description Id of the delivery. */
+                delivery_id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                id: components["parameters"]["WebhookId"];
+                /** @description Id of the delivery. */
+                delivery_id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is due now. */
+            202: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listRunners: {
         parameters: {
             query?: never;
@@ -9326,6 +10075,16 @@ export const OPERATIONS = {
   acknowledgeInbox: 'POST /sessions/{id}/inbox/claim/{claim_id}/ack',
   claudeCodeHook: 'POST /hooks/claude-code',
   streamEvents: 'GET /events',
+  listWebhooks: 'GET /webhooks',
+  createWebhook: 'POST /webhooks',
+  getWebhook: 'GET /webhooks/{id}',
+  deleteWebhook: 'DELETE /webhooks/{id}',
+  updateWebhook: 'PATCH /webhooks/{id}',
+  rotateWebhookSecret: 'POST /webhooks/{id}/rotate-secret',
+  testWebhook: 'POST /webhooks/{id}/test',
+  listDeliveries: 'GET /webhooks/{id}/deliveries',
+  getDelivery: 'GET /webhooks/{id}/deliveries/{delivery_id}',
+  redeliver: 'POST /webhooks/{id}/deliveries/{delivery_id}/redeliver',
   listRunners: 'GET /runners',
   listWorkers: 'GET /workers',
   drainWorker: 'POST /workers/{id}/drain',

@@ -42,6 +42,7 @@ export const ERROR_CODES = {
   method_not_implemented: { status: 501, title: 'Method not implemented', retryable: false },
   unavailable: { status: 503, title: 'Unavailable', retryable: true },
   subtasks_disabled: { status: 503, title: 'Subtasks disabled', retryable: true },
+  secrets_not_configured: { status: 503, title: 'Secrets not configured', retryable: false },
   schedules_disabled: { status: 503, title: 'Schedules disabled', retryable: true },
 } as const satisfies Record<string, { status: number; title: string; retryable: boolean }>
 

@@ -1,4 +1,4 @@
-/** The facts that Muster announces, in an append-only log that SSE and later webhooks read. Names are part of the contract. */
+/** The facts that Muster announces, in an append-only log that event streams and webhooks read. Names are part of the contract. */
 export const EVENT_TYPES = [
   'subtask.created',
   'subtask.started',
@@ -40,6 +40,7 @@ export const EVENT_TYPES = [
   'evaluation.created',
   'tsg.surfaced',
   'tsg.resolved',
+  'webhook.disabled',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -66,7 +67,7 @@ export function endsWait(type: EventType): boolean {
 export interface NewEvent {
   type: EventType
   /** `id` of a guide is its `tsg_id`. */
-  subject: { kind: 'subtask' | 'task' | 'tsg' | 'schedule' | 'evaluation'; id: string }
+  subject: { kind: 'subtask' | 'task' | 'tsg' | 'schedule' | 'evaluation' | 'webhook'; id: string }
   data: Record<string, unknown>
   actor: { kind: string; id: string }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isOutboundEntry, OUTBOUND_ALLOW_MAX } from '../core/outbound-allow.ts'
 import { evaluationSettingsSchema } from '../evaluations/settings.ts'
 import { loopSettingsSchema } from '../loops/settings.ts'
 import { isTimeZone } from '../schedules/wall-clock.ts'
@@ -38,6 +39,11 @@ export const projectSettingsSchema = z.strictObject({
     .array(z.string().refine(isAskRule, { error: 'must name a tool or some of its uses, such as "Bash(git push:*)" or "mcp__*__delete_*"' }))
     .max(ASK_RULES_MAX)
     .describe('Uses of tools that the runners ai and claude-code ask the parent session about before they execute them, beside those of each definition')
+    .optional(),
+  outbound_allow: z
+    .array(z.string().max(253).refine(isOutboundEntry, { error: 'must be an IP address, a range such as "10.0.0.0/8", or the name of a host in lower case' }))
+    .max(OUTBOUND_ALLOW_MAX)
+    .describe('Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well')
     .optional(),
   loops: loopSettingsSchema.describe('When work counts as going in circles, and what happens then').optional(),
 })

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { isOutboundEntry } from '../core/outbound-allow.ts'
+import { isSecretsKeys } from '../core/secrets-keys.ts'
 import { BACKGROUND_MCP_POLICIES } from '../subagents/spawn-policy.ts'
 import { mcpServersSchema } from './mcp-settings.ts'
 
@@ -90,6 +92,28 @@ const folderList = z
       .filter((path) => path !== ''),
   )
   .refine((paths) => paths.every((path) => path.startsWith('/')), 'must be absolute paths, separated by colons')
+
+const commaList = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+)
+
+const outboundAllow = commaList.refine(
+  (entries) => entries.every(isOutboundEntry),
+  'must be IP addresses, ranges such as 10.0.0.0/8, or names of hosts in lower case, separated by commas',
+)
+const secretsKeys = text.refine(
+  isSecretsKeys,
+  'must be id:key, or several separated by commas: ids of letters, digits, dashes and underscores, each once; keys of 32 bytes in base64',
+)
+const retrySeconds = commaList
+  .refine(
+    (parts) => parts.length > 0 && parts.length <= 30 && parts.every((part) => /^\d{1,6}(\.\d{1,3})?$/.test(part)),
+    'must be 1 to 30 numbers of seconds, separated by commas',
+  )
+  .transform((parts) => parts.map(Number))
 
 export const settingsSchema = z.object({
   HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
@@ -221,6 +245,23 @@ export const settingsSchema = z.object({
       'Longest time in seconds between two searches for due schedules. Workers also wake when a schedule is due or changed; this covers lost notifications.',
     ),
   SCHEDULE_MIN_INTERVAL_SECONDS: count(1, 86_400).default(10).describe('Shortest time in seconds between two firings of a schedule.'),
+  SECRETS_KEYS: secretsKeys
+    .optional()
+    .describe(
+      'Keys that secrets are encrypted with before they are stored, as id:key, separated by commas: 32 bytes in base64 each (openssl rand -base64 32). The first one encrypts, the others decrypt what they have encrypted; `npm run rotate-secrets` encrypts all with the first. API and workers need the same. Absent: no secret can be stored; npm start makes a key in DATA_DIR.',
+    ),
+  OUTBOUND_ALLOW: outboundAllow
+    .default([])
+    .describe(
+      'Addresses besides the public internet that deliveries may reach, separated by commas: IP addresses, ranges such as 10.0.0.0/8, names of hosts. A project has to name them as well, in its setting outbound_allow.',
+    ),
+  DELIVERY_CONCURRENCY: count(1, 1000).default(50).describe('Deliveries that one worker process sends at once.'),
+  DELIVERY_TIMEOUT_SECONDS: count(1, 120).default(15).describe('Seconds within which a receiver has to answer.'),
+  DELIVERY_RETRY_SECONDS: retrySeconds
+    .prefault('5,60,300,1800,7200,18000,36000,50400,72000,72000')
+    .describe(
+      'Seconds between the attempts of a delivery, separated by commas; each is shortened at random by up to a fifth. After 72 hours a delivery is given up in any case.',
+    ),
   API_POOL_SIZE: count(2, 200).default(10).describe('Database connections of one API process.'),
   WORKER_POOL_SIZE: count(2, 200).default(6).describe('Database connections of one worker process.'),
   AUDIT_DAYS: count(30, 36_500).default(365).describe('Days after which entries of the audit log are deleted.'),

@@ -3,6 +3,7 @@ import { type Loop, startLoop } from '@muster/jobs'
 import { endAbandonedChecks } from '../checks/run-check.ts'
 import type { Deps } from '../core/ctx.ts'
 import { checkWrites } from '../core/write-watch.ts'
+import { endUnsendableDeliveries } from '../deliveries/send-deliveries.ts'
 import { renewJudgementJobs, takeLostJudgements } from '../judgements/judge-evaluation.ts'
 import { rememberEpisodes } from '../memory/change-memory.ts'
 import { expireQuestions } from '../questions/expire-questions.ts'
@@ -75,6 +76,7 @@ export const MAINTENANCE: readonly MaintenanceTask[] = [
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
   { what: 'end checks that no worker takes', everyMs: 30_000, run: endAbandonedChecks },
   { what: 'make partitions', everyMs: 30_000, run: makePartitions },
+  { what: 'give up deliveries that cannot be sent', everyMs: 60_000, run: endUnsendableDeliveries },
   { what: 'renew judgements without a job', everyMs: 60_000, run: renewJudgementJobs },
   { what: 'delete expired rows', everyMs: 600_000, run: deleteExpired },
 ]

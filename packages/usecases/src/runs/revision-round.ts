@@ -1,4 +1,4 @@
-import { assignments, type EndingRow, type LockedTask, outbox, type settle, type Tx, tasks } from '@muster/db'
+import { assignments, type EndingRow, type LockedTask, outbox, receivers, type settle, type Tx, tasks } from '@muster/db'
 import { type NewEvent, PRIORITY_RANKS, type Recommendation, revisionRequest, type SubtaskBudget, subtaskSessionId } from '@muster/domain'
 import { unassign } from '../assignments/unassign-task.ts'
 import type { Deps } from '../core/ctx.ts'
@@ -64,6 +64,8 @@ export async function startRevisionRound(
   const superseded = await unassign(tx, task, EVALUATOR)
   await assignments.openAssignment(tx, projectId, { taskId: task.id, sessionId: held.subagentSessionId, credentialHash: null })
   await tasks.writeTransition(tx, task.id, { status: 'in_progress', subagentSessionId: held.subagentSessionId, subtaskId: id })
+  // As the inbox does, the callback of a chain reports only its last subtask.
+  await receivers.moveCallbacks(tx, projectId, ended.id, id)
   const revisionRound = { subtask_id: id, revision_of: ended.id, revision_round: ended.revisionRound + 1, max_revisions: ended.maxRevisions }
   await outbox.publish(tx, projectId, [
     ...superseded,

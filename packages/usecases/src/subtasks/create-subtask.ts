@@ -12,6 +12,7 @@ import {
 import type { RunJobs } from '@muster/jobs'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import { type Ctx, type Deps, inProject, recordWrites } from '../core/ctx.ts'
+import { type Callback, insertCallback } from '../deliveries/insert-callback.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
 import { grantProjectPermitsSoon, takeLaterPermit } from './grant-permits.ts'
@@ -37,6 +38,8 @@ export interface NewSubtask {
   maxAttempts?: number | undefined
   budget?: { maxSteps?: number | undefined; maxTokens?: number | undefined; maxCostUsdMicros?: number | undefined } | undefined
   metadata?: Record<string, unknown> | undefined
+  /** Where its end is sent to. */
+  callback?: Callback | undefined
   /** The number of revision rounds after a poor result. Only for dispatched tasks, because results without criteria are never poor. */
   maxRevisions?: number | undefined
 }
@@ -54,8 +57,8 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
   if (input.subagent !== undefined) return await createRun(ctx, input, input.subagent)
   const row = prepareSubtask(ctx, input)
   // A stored answer commits with its effect, which needs a transaction of its own.
-  if (ctx.idempotency === undefined) return await batchExecutorsOf(ctx).add({ ctx, row })
-  return await inProject(ctx, async (tx) => unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0]))
+  if (ctx.idempotency === undefined && input.callback === undefined) return await batchExecutorsOf(ctx).add({ ctx, row })
+  return await inProject(ctx, (tx) => insertWithCallback(ctx, tx, { row }, input.callback))
 }
 
 /** The same for a run of a sub-agent. The version of its definition is stored with it. */
@@ -63,8 +66,14 @@ async function createRun(ctx: Ctx, input: NewSubtask, subagent: string): Promise
   const prepared = prepareRun(ctx, input)
   return await inProject(ctx, async (tx) => {
     const row = await inBackground(ctx, tx, prepared, input.runner, subagent)
-    return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0])
+    return await insertWithCallback(ctx, tx, { row }, input.callback)
   })
+}
+
+/** Inserts a prepared subtask in a caller's transaction, with its callback if it has one. Takes the lock of its lane last. */
+export async function insertWithCallback(ctx: Ctx, tx: Tx, prepared: Omit<Prepared, 'ctx'>, callback: Callback | undefined): Promise<Subtask> {
+  if (callback !== undefined) await insertCallback(ctx, tx, prepared.row.id, callback)
+  return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ...prepared, ctx }]))[0])
 }
 
 /** A subtask before its runner is chosen. */

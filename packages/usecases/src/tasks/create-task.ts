@@ -4,6 +4,7 @@ import { outbox, type Tx, taskDependencies, taskRevisions, tasks, tsgs } from '@
 import { type BriefFields, briefRefused, DomainError, type FieldProblem, mergeAllCriteria, requireScope, requireSpawnAllowed, type Task } from '@muster/domain'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { isDiskFailure } from '../core/failure-report.ts'
+import { type Callback, insertCallback } from '../deliveries/insert-callback.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { unknownTasks, unknownTsgs, type ValidatedTask, validateBrief } from './validate-task.ts'
 
@@ -11,9 +12,10 @@ import { unknownTasks, unknownTsgs, type ValidatedTask, validateBrief } from './
  * Stores a brief as revision 1. The task is blocked while one of its dependencies is not completed. [B5] create_task, [EN] create_real_task
  *
  * @param problems what the endpoint has found already; the error lists them with the others
+ * @param callback where its end is sent to
  * @throws DomainError `validation_failed` with every problem at once, `spawn_blocked` for a sub-agent
  */
-export async function createTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = []): Promise<Task> {
+export async function createTask(ctx: Ctx, fields: BriefFields, problems: readonly FieldProblem[] = [], callback?: Callback): Promise<Task> {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, 'tasks:write')
   const validated = await validateBrief(ctx, fields, problems)
@@ -24,7 +26,10 @@ export async function createTask(ctx: Ctx, fields: BriefFields, problems: readon
   const workspace = taskWorkspacePath(ctx, id)
   await makeTaskWorkspace(workspace)
   try {
-    return await inProject(ctx, (tx) => store(ctx, tx, id, workspace, validated, given))
+    return await inProject(ctx, async (tx) => {
+      if (callback !== undefined) await insertCallback(ctx, tx, id, callback)
+      return await store(ctx, tx, id, workspace, validated, given)
+    })
   } catch (error) {
     await removeTaskWorkspace(ctx, workspace)
     throw error

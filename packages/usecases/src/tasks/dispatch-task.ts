@@ -13,7 +13,7 @@ import {
 import { unassign } from '../assignments/unassign-task.ts'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { taskEvent } from '../events/event-data.ts'
-import { inBackground, insertPrepared, type NewSubtask, prepareRun, unwrap } from '../subtasks/create-subtask.ts'
+import { inBackground, insertWithCallback, type NewSubtask, prepareRun } from '../subtasks/create-subtask.ts'
 import { requireUnblocked } from './assign-task.ts'
 import { isHeldByRun, lockOpenTask } from './finish-task.ts'
 
@@ -62,7 +62,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
       }),
     ])
     // Last, since it takes the lane's lock. A refusal takes everything back.
-    return unwrap((await insertPrepared(ctx, tx, projectId, [{ ctx, row, taskBudget: budgetOf(task) }]))[0])
+    return await insertWithCallback(ctx, tx, { row, taskBudget: budgetOf(task) }, input.callback)
   })
 }
 

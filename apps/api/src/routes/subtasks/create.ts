@@ -28,7 +28,7 @@ export const createSubtaskEndpoint = endpoint({
     200: { description: 'The subtask has ended within `wait_seconds`.', schema: subtaskSchema, headers: LOCATION },
     202: { description: 'Accepted and stored; the subtask has not ended yet.', schema: subtaskSchema, headers: LOCATION },
   },
-  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'subtasks_disabled'],
+  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'subtasks_disabled', 'secrets_not_configured'],
   deadlineMs: WAIT_DEADLINE_MS,
   bodyDeadlineMs: WAIT_BODY_DEADLINE_MS,
   async handle({ ctx, deps, body, gone, elapsedMs, authorizeAgain }) {

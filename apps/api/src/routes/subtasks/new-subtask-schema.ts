@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
 import { metadata, printableId, requestComponent, storable, subagentNameField, text, toMicros } from '../../http/schemas.ts'
 import { fieldProblem, validationFailed } from '../../http/validation.ts'
+import { callbackSchema } from '../webhooks/webhook-schema.ts'
 import { prioritySchema } from './subtask-schema.ts'
 import { WAIT_SECONDS_MAX } from './wait-for-end.ts'
 
@@ -98,6 +99,7 @@ export const newSubtaskSchema = requestComponent(
     required_outputs: requiredOutputs.default([]),
     max_attempts: z.int().min(1).max(10).default(2).describe('The number of failed attempts after which the subtask fails.'),
     budget: newBudget.optional(),
+    callback: callbackSchema.optional(),
     metadata: metadata.default({}),
     wait_seconds: z
       .number()
@@ -126,7 +128,7 @@ export function toRequiredOutputs(given: z.output<typeof requiredOutputs>): Requ
 type SpawnBody = Pick<
   z.output<typeof newSubtaskSchema>,
   'agent_id' | 'timeout_seconds' | 'notify' | 'parent_session_id' | 'subagent' | 'runner' | 'model' | 'budget' | 'metadata'
-> & { max_attempts?: number | undefined }
+> & { callback?: NewSubtask['callback']; max_attempts?: number | undefined }
 
 /**
  * How a subtask is to be run, as every request that starts one says it.
@@ -146,6 +148,7 @@ export function toSpawnOptions(deps: ApiDeps, body: SpawnBody): Omit<NewSubtask,
     maxAttempts: body.max_attempts,
     budget: body.budget && toBudgetOptions(body.budget),
     metadata: body.metadata,
+    callback: body.callback,
   }
 }
 

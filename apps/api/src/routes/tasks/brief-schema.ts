@@ -1,9 +1,11 @@
-import { BRIEF_LIMITS, budgetField, type CleanBrief } from '@muster/domain'
+import { BRIEF_LIMITS, budgetField, type CleanBrief, type FieldProblem } from '@muster/domain'
 import type { RevisedTask, ValidatedTask } from '@muster/usecases'
 import { z } from 'zod'
-import { component, requestComponent } from '../../http/schemas.ts'
+import { component, components, requestComponent } from '../../http/schemas.ts'
+import { check } from '../../http/validation.ts'
 import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
+import { callbackSchema } from '../webhooks/webhook-schema.ts'
 import {
   briefWarningSchema,
   criterionSourceSchema,
@@ -111,6 +113,20 @@ export const newTaskSchema = requestComponent(
     parent_session_id: 'research-1',
   },
 )
+
+/** A brief that is stored, not only validated. */
+export const createdTaskSchema = requestComponent(
+  'CreatedTask',
+  newTaskSchema.extend({ callback: callbackSchema.optional() }),
+  components.get(newTaskSchema)?.example as object,
+)
+
+/** Reads `callback` beside a brief, whose fields the domain validates. */
+export function readCallback(given: unknown): { callback: z.output<typeof callbackSchema> | undefined; problems: FieldProblem[] } {
+  const problems: FieldProblem[] = []
+  const callback = check(z.object({ callback: callbackSchema.optional() }), { callback: given }, 'body', problems)?.callback
+  return { callback, problems }
+}
 
 export const taskPatchSchema = requestComponent(
   'TaskPatch',

@@ -6,7 +6,7 @@ import { idParams, requestComponent } from '../../http/schemas.ts'
 import { newSubtaskSchema, SPAWN_ERRORS, toSpawnOptions } from '../subtasks/new-subtask-schema.ts'
 import { presentSubtask, subtaskSchema } from '../subtasks/subtask-schema.ts'
 
-const { agent_id, timeout_seconds, notify, parent_session_id, subagent, runner, model, max_attempts, budget, metadata } = newSubtaskSchema.shape
+const { agent_id, timeout_seconds, notify, parent_session_id, subagent, runner, model, max_attempts, budget, callback, metadata } = newSubtaskSchema.shape
 
 const taskDispatchSchema = requestComponent(
   'TaskDispatch',
@@ -27,6 +27,7 @@ const taskDispatchSchema = requestComponent(
       .max(REVISIONS_MAX)
       .default(0)
       .describe('How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it.'),
+    callback,
     metadata,
   }),
   { runner: 'scout', timeout_seconds: 300, max_revisions: 2 },
@@ -46,7 +47,7 @@ export const dispatchTaskEndpoint = endpoint({
   body: taskDispatchSchema,
   bodyOptional: true,
   answers: { 202: { description: 'Accepted and stored.', schema: subtaskSchema, headers: ['Location'] } },
-  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'not_found', 'invalid_transition', 'subtasks_disabled'],
+  errors: [...SPAWN_ERRORS, 'pending_limit_reached', 'budget_exhausted', 'not_found', 'invalid_transition', 'subtasks_disabled', 'secrets_not_configured'],
   handle: async ({ ctx, deps, params, body }) =>
     dispatchTask(ctx, params.id, () => ({ ...toSpawnOptions(deps, body), priority: body.priority, maxRevisions: body.max_revisions })),
   answer: (subtask) => ({ status: 202, headers: { location: `/subtasks/${subtask.id}` }, body: presentSubtask(subtask) }),

@@ -1,0 +1,170 @@
+// SQL: workers claim deliveries of all projects and store their ends in batches; how many of one destination are claimed is decided in the statement.
+import type { DeliveryAttempt, ReceiverKind } from '@muster/domain'
+import type { Database, Tx } from '../../client.ts'
+
+/** A delivery with what its worker needs of its receiver. */
+export interface ClaimedDelivery {
+  projectId: string
+  id: string
+  receiverId: string
+  destinationId: string
+  kind: ReceiverKind
+  type: string
+  body: string
+  /** The number of the try, from 1. It fences: an earlier try stores nothing. */
+  tries: number
+  /** Attempts that were made before, since it began or was sent again. */
+  rung: number
+  url: string | null
+  options: Record<string, unknown>
+  /** Sealed. */
+  secret: string | null
+  previousSecret: string | null
+  /** ISO 8601. */
+  claimedAt: string
+}
+
+export interface ClaimLimits {
+  /** Deliveries at most. */
+  limit: number
+  leaseSeconds: number
+  /** Deliveries of one destination that are sent at the same time, by all workers. */
+  perDestination: number
+  /** Failures in a row after which only one at a time tries a destination. */
+  breakerFailures: number
+}
+
+/**
+ * Takes deliveries that are due, of the destinations in turn, the longest due first; also those whose worker let its lease expire. Null while another
+ * process claims: what a destination may take is counted under a lock.
+ */
+export async function claimDeliveries(tx: Tx, { limit, leaseSeconds, perDestination, breakerFailures }: ClaimLimits): Promise<ClaimedDelivery[] | null> {
+  const [lock] = await tx.sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(7300, 3) as "isMine"`
+  if (lock?.isMine !== true) return null
+  await tx.sql`
+    update deliveries set status = 'pending', lease_expires_at = null, due_at = muster_now()
+    where status = 'sending' and lease_expires_at < (select muster_now())`
+  return await tx.sql<ClaimedDelivery[]>`
+    with recursive moment as materialized (select muster_now() as now),
+    -- The destinations of waiting deliveries, one look at the index each.
+    waiting as (
+      (select destination_id as id from deliveries where status = 'pending' order by destination_id limit 1)
+      union all
+      select (select d.destination_id from deliveries d where d.status = 'pending' and d.destination_id > w.id order by d.destination_id limit 1)
+      from waiting w where w.id is not null
+    ),
+    free as materialized (
+      select w.id, case when s.failures >= ${breakerFailures} then 1 else ${perDestination}::int end - (
+          select count(*) from deliveries o where o.status = 'sending' and o.destination_id = w.id
+        ) as room
+      from waiting w cross join moment left join destinations s on s.id = w.id
+      where w.id is not null and (s.paused_until is null or s.paused_until <= moment.now)
+    ),
+    chosen as materialized (
+      select c.id from free f cross join moment cross join lateral (
+        select d.id, d.due_at, row_number() over (order by d.due_at, d.id) as nth
+        from deliveries d
+        where d.status = 'pending' and d.destination_id = f.id and d.due_at <= moment.now
+          and exists (select from receivers r where r.id = d.receiver_id and r.status = 'enabled')
+          and (not d.is_ordered or not exists (
+            select from deliveries e
+            where e.receiver_id = d.receiver_id and e.subject_id = d.subject_id and e.event_seq < d.event_seq
+              and e.is_ordered and e.status in ('pending', 'sending')))
+        order by d.due_at, d.id limit greatest(0, f.room)
+      ) c order by c.nth, c.due_at limit ${limit}
+    )
+    update deliveries d set status = 'sending', tries = d.tries + 1, lease_expires_at = moment.now + ${leaseSeconds} * interval '1 second'
+    from chosen, moment, receivers r
+    where d.id = chosen.id and d.status = 'pending' and r.id = d.receiver_id
+    returning d.project_id as "projectId", d.id, d.receiver_id as "receiverId", d.destination_id as "destinationId", d.kind, d.type, d.body, d.tries, d.rung,
+      r.url, r.options, r.secret, case when r.previous_until > moment.now then r.previous_secret end as "previousSecret",
+      to_char(moment.now at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "claimedAt"`
+}
+
+/** The result of a try. */
+export interface DeliveryEnd {
+  id: string
+  tries: number
+  status: 'pending' | 'delivered' | 'failed'
+  rung: number
+  /** Seconds until the next try, where there is one. */
+  waitSeconds: number
+  /** Null if nothing was attempted. */
+  attempt: DeliveryAttempt | null
+}
+
+/** Stores results, each unless another worker has taken the delivery since. A delivery that would be tried after its time is given up. Returns the ids. */
+export async function storeEnds(tx: Tx, ends: readonly DeliveryEnd[], attemptsKept: number): Promise<{ id: string; status: string }[]> {
+  return await tx.sql<{ id: string; status: string }[]>`
+    with moment as materialized (select muster_now() as now),
+    ended as (
+      select e.id, e.tries, e.rung, e.attempt, moment.now + e.wait_seconds * interval '1 second' as due_at,
+        case when e.status = 'pending' and moment.now + e.wait_seconds * interval '1 second' > d.give_up_at then 'failed' else e.status end as status
+      from jsonb_to_recordset(${JSON.stringify(
+        ends.map(({ waitSeconds, ...end }) => ({ ...end, wait_seconds: waitSeconds })),
+      )}::jsonb) as e(id uuid, tries int, status text, rung int, wait_seconds float8, attempt jsonb)
+      join deliveries d on d.id = e.id cross join moment
+    )
+    update deliveries d set status = e.status, rung = e.rung, lease_expires_at = null,
+      due_at = case when e.status = 'pending' then e.due_at else d.due_at end,
+      ended_at = case when e.status <> 'pending' then moment.now end,
+      attempts = case when jsonb_typeof(e.attempt) = 'object' then
+        case when jsonb_array_length(d.attempts) >= ${attemptsKept} then d.attempts - 0 else d.attempts end || jsonb_build_array(e.attempt)
+        else d.attempts end
+    from ended e, moment
+    where d.id = e.id and d.tries = e.tries and d.status = 'sending'
+    returning d.id, d.status`
+}
+
+/** How a destination did in a batch: failures in a row, 0 after a success, and for how long it asks to be left alone. */
+export interface DestinationResult {
+  projectId: string
+  id: string
+  failures: number
+  pauseSeconds: number
+}
+
+/**
+ * Counts failures and pauses destinations; a success closes the breaker.
+ *
+ * @param breaker seconds of the pause by failures in a row, from the failure that opens it; the last is the longest
+ */
+export async function recordDestinations(
+  tx: Tx,
+  results: readonly DestinationResult[],
+  breaker: { failures: number; seconds: readonly number[] },
+): Promise<void> {
+  const working = results.filter(({ failures, pauseSeconds }) => failures === 0 && pauseSeconds === 0).map(({ id }) => id)
+  if (working.length > 0) await tx.sql`delete from destinations where id = any(${working}::uuid[])`
+  const rows = results
+    .filter(({ failures, pauseSeconds }) => failures > 0 || pauseSeconds > 0)
+    .map(({ projectId, pauseSeconds, ...each }) => ({ ...each, project_id: projectId, pause_seconds: pauseSeconds }))
+  if (rows.length === 0) return
+  const pause = (failures: ReturnType<Tx['sql']['unsafe']>) => tx.sql`
+    coalesce((${breaker.seconds as number[]}::float8[])[least(${failures} - ${breaker.failures}::int + 1, ${breaker.seconds.length}::int)], 0) * interval '1 second'`
+  await tx.sql`
+    with moment as materialized (select muster_now() as now)
+    insert into destinations as s (project_id, id, failures, paused_until)
+    select n.project_id, n.id, n.failures, moment.now + greatest(n.pause_seconds * interval '1 second', ${pause(tx.sql.unsafe('n.failures'))})
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as n(project_id uuid, id uuid, failures int, pause_seconds float8) cross join moment
+    order by n.id
+    on conflict (id) do update set failures = s.failures + excluded.failures,
+      paused_until = greatest(excluded.paused_until, (select muster_now()) + ${pause(tx.sql.unsafe('(s.failures + excluded.failures)'))})`
+}
+
+/** Whether any delivery waits or is being sent. */
+export async function isAnyOpen(database: Database): Promise<boolean> {
+  const [row] = await database.sql<{ isOpen: boolean }[]>`
+    select exists(select from deliveries where status = 'pending') or exists(select from deliveries where status = 'sending') as "isOpen"`
+  return row?.isOpen === true
+}
+
+/** Gives up waiting deliveries that no worker may send: their receiver is gone or disabled, or their time is over. Returns how many. */
+export async function endUnsendable(database: Database, limit: number): Promise<number> {
+  const ended = await database.sql`
+    update deliveries set status = 'failed', ended_at = muster_now() where id in (
+      select d.id from deliveries d left join receivers r on r.id = d.receiver_id left join destinations s on s.id = d.destination_id
+      where d.status = 'pending' and (r.id is null or r.status = 'disabled' or (d.give_up_at < (select muster_now()) and s.paused_until > (select muster_now())))
+      limit ${limit} for update of d skip locked)`
+  return ended.count
+}

@@ -1,0 +1,416 @@
+import { randomBytes } from 'node:crypto'
+import { outbox, transaction } from '@muster/db'
+import type { Channel, EventType, OutboundDelivery, SendResult } from '@muster/domain'
+import { advanceClock, drainOutbox, type Harness, resetClock, startHarness } from '@muster/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type Channels,
+  type Ctx,
+  claimDeliveries,
+  createSubtask,
+  createWebhook,
+  deleteWebhook,
+  endUnsendableDeliveries,
+  getDelivery,
+  getWebhook,
+  type HeldDelivery,
+  listDeliveries,
+  listWebhooks,
+  readEvents,
+  redeliver,
+  rotateWebhookSecret,
+  sendDelivery,
+  testWebhook,
+  updateWebhook,
+  type WebhookFields,
+} from '../index.ts'
+
+let harness: Harness
+let ctx: Ctx
+
+beforeAll(async () => {
+  harness = await startHarness({
+    settings: { SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`, DELIVERY_RETRY_SECONDS: '10,100', OUTBOUND_ALLOW: '127.0.0.1' },
+  })
+})
+beforeEach(async () => {
+  ctx = await harness.projectCtx()
+})
+afterEach(async () => {
+  await resetClock(harness.admin)
+  await harness.admin`truncate receivers, deliveries, destinations`
+})
+afterAll(() => harness.close())
+
+const FIELDS: WebhookFields = {
+  url: 'https://example.com/hook',
+  events: ['*'],
+  description: null,
+  subject: null,
+  agentId: null,
+  sessionId: null,
+  isOrdered: false,
+}
+const webhook = async (fields: Partial<WebhookFields> = {}, of = ctx) => (await createWebhook(of, { ...FIELDS, ...fields })).webhook
+
+/** Publishes events, each of its own subject unless told otherwise, and relays them. */
+async function happen(events: { type?: EventType; subject?: string; data?: Record<string, unknown> }[], of = ctx): Promise<void> {
+  const { projectId } = of.actor
+  await transaction(of.db, projectId, (tx) =>
+    outbox.publish(
+      tx,
+      projectId,
+      events.map(({ type = 'subtask.completed', subject = of.newId(), data = {} }) => ({
+        type,
+        subject: { kind: 'subtask', id: subject },
+        data,
+        actor: { kind: 'system', id: 'test' },
+      })),
+    ),
+  )
+  await drainOutbox(harness.deps)
+}
+
+const answer = (status: number, more: Partial<SendResult> = {}): SendResult => ({
+  outcome: status === 0 ? 'failed' : status < 300 ? 'delivered' : status === 410 ? 'gone' : 'failed',
+  status: status === 0 ? null : status,
+  latencyMs: 5,
+  error: status >= 200 && status < 300 ? null : `answered ${status}`,
+  response: null,
+  retryAfterSeconds: null,
+  ...more,
+})
+
+/** A channel that remembers what it was given, and answers as told. */
+function channelThat(send: (delivery: OutboundDelivery) => SendResult) {
+  const sent: OutboundDelivery[] = []
+  const channel: Channel = {
+    send: async (delivery) => {
+      sent.push(delivery)
+      return send(delivery)
+    },
+  }
+  const channels: Channels = new Map([
+    ['webhook', channel],
+    ['callback', channel],
+  ])
+  return { sent, channels }
+}
+
+const claim = async (limit = 100): Promise<HeldDelivery[]> => (await claimDeliveries(harness.deps, limit))?.held ?? []
+const never = new AbortController().signal
+
+async function sendAll(channels: Channels, limit = 100): Promise<(string | null)[]> {
+  const held = await claim(limit)
+  return await Promise.all(held.map((each) => sendDelivery(harness.deps, channels, each, never)))
+}
+
+describe('a webhook', () => {
+  it('gets the events of its project that it asks for, from then on', async () => {
+    await happen([{}])
+    const all = await webhook()
+    const some = await webhook({ events: ['subtask.failed', 'task.*'] })
+    const other = await harness.projectCtx()
+    await webhook({}, other)
+    await happen([{}, { type: 'subtask.failed' }, { type: 'task.created' }])
+    const typesOf = async (id: string) => (await listDeliveries(ctx, id, { limit: 10 })).items.map(({ type }) => type).sort()
+    expect(await typesOf(all.id)).toEqual(['subtask.completed', 'subtask.failed', 'task.created'])
+    expect(await typesOf(some.id)).toEqual(['subtask.failed', 'task.created'])
+    expect((await harness.admin`select from deliveries where project_id = ${other.actor.projectId}`).count).toBe(0)
+    await expect(listDeliveries(other, all.id, { limit: 10 })).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('gets only the events of its subject, agent and session, where it names them', async () => {
+    const subject = ctx.newId()
+    const { id: bySubject } = await webhook({ subject })
+    const { id: byAgent } = await webhook({ agentId: 'a' })
+    const { id: bySession } = await webhook({ sessionId: 's' })
+    await happen([
+      { subject },
+      { data: { agent_id: 'a', n: 1 } },
+      { data: { agent_id: 'b', parent_session: 's', n: 2 } },
+      { type: 'task.assigned', data: { subagent_session: 's', n: 3 } },
+      { data: { parent_session: 't' } },
+    ])
+    const counts = await Promise.all([bySubject, byAgent, bySession].map(async (id) => (await listDeliveries(ctx, id, { limit: 10 })).items.length))
+    expect(counts).toEqual([1, 1, 2])
+  })
+
+  it('is refused with a URL that deliveries may not reach, and named by it', async () => {
+    for (const url of ['http://127.0.0.1/', 'http://10.0.0.1/', 'ftp://example.com/', 'https://user:pw@example.com/', 'nothing']) {
+      await expect(webhook({ url })).rejects.toMatchObject({ code: 'validation_failed', details: { errors: [{ pointer: '/url', value: url }] } })
+    }
+  })
+
+  it('is one of at most a hundred, also when many are created at once', async () => {
+    await Promise.all(Array.from({ length: 98 }, () => webhook()))
+    const outcomes = await Promise.allSettled(Array.from({ length: 16 }, () => webhook()))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    expect((await listWebhooks(ctx, { limit: 200 })).items).toHaveLength(100)
+  })
+
+  it('keeps its secret sealed in the database, and opens it to sign', async () => {
+    const { webhook: made, secret } = await createWebhook(ctx, FIELDS)
+    const [row] = await harness.admin`select to_jsonb(r)::text as text from receivers r where id = ${made.id}`
+    expect(row?.text).not.toContain(secret)
+    await happen([{}])
+    const { sent, channels } = channelThat(() => answer(204))
+    await sendAll(channels)
+    expect(sent[0]?.receiver.secrets).toEqual([secret])
+  })
+
+  it('is signed by both secrets during the overlap of a rotation, and then by the new one', async () => {
+    const { webhook: made, secret: first } = await createWebhook(ctx, FIELDS)
+    const { secret: second } = await rotateWebhookSecret(ctx, made.id, 3_600)
+    const { sent, channels } = channelThat(() => answer(204))
+    await happen([{}])
+    await sendAll(channels)
+    await advanceClock(harness.admin, '2 hours')
+    await happen([{}])
+    await sendAll(channels)
+    expect(sent.map(({ receiver }) => receiver.secrets)).toEqual([[second, first], [second]])
+  })
+})
+
+describe('a delivery', () => {
+  it('is the event as the log has it, and is stored with what the receiver answered', async () => {
+    const { id } = await webhook()
+    await happen([{ data: { text: 'ü "quoted" \\ \u2028', n: 1.5 } }])
+    const [event] = await readEvents(ctx, { afterSeq: 0, limit: 10 })
+    const { sent, channels } = channelThat(() => answer(200, { response: 'ok' }))
+    expect(await sendAll(channels)).toEqual(['delivered'])
+    const { type, at, projectId, ...rest } = event as NonNullable<typeof event>
+    expect(JSON.parse(sent[0]?.body as string)).toEqual({ type, timestamp: at.toISOString(), project_id: projectId, ...rest })
+    const [listed] = (await listDeliveries(ctx, id, { limit: 10 })).items
+    expect(listed).toMatchObject({ id: sent[0]?.id, status: 'delivered', attempts: [{ status: 200, latency_ms: 5, error: null, response: 'ok' }] })
+  })
+
+  it('is repeated by the ladder with the same id and body, and given up after the last attempt', async () => {
+    const { id } = await webhook()
+    await happen([{}])
+    const { sent, channels } = channelThat(() => answer(500))
+    expect(await sendAll(channels)).toEqual(['pending'])
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '7 seconds')
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '4 seconds')
+    expect(await sendAll(channels)).toEqual(['pending'])
+    await advanceClock(harness.admin, '101 seconds')
+    expect(await sendAll(channels)).toEqual(['failed'])
+    expect(new Set(sent.map(({ id: sentId, body }) => `${sentId} ${body}`)).size).toBe(1)
+    const [delivery] = (await listDeliveries(ctx, id, { limit: 10 })).items
+    expect(delivery?.attempts.map(({ status }) => status)).toEqual([500, 500, 500])
+  })
+
+  it('is given up when its next attempt would come after 72 hours', async () => {
+    await webhook()
+    await happen([{}])
+    await advanceClock(harness.admin, '71 hours 59 minutes 55 seconds')
+    expect(await sendAll(channelThat(() => answer(500)).channels)).toEqual(['failed'])
+  })
+
+  it('waits as long as the receiver asks, and so do the others of that receiver', async () => {
+    await webhook()
+    await happen([{}, {}])
+    const { channels } = channelThat(() => answer(429, { retryAfterSeconds: 60 }))
+    expect(await sendAll(channels, 1)).toEqual(['pending'])
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '59 seconds')
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '2 seconds')
+    expect(await claim()).toHaveLength(2)
+  })
+
+  it('can be sent again, byte for byte with the same id, also after it was delivered', async () => {
+    const { id } = await webhook()
+    await happen([{}])
+    const { sent, channels } = channelThat(() => answer(204))
+    await sendAll(channels)
+    const [{ id: deliveryId } = { id: '' }] = (await listDeliveries(ctx, id, { limit: 10 })).items
+    await redeliver(ctx, id, deliveryId)
+    const [held] = await claim()
+    await expect(redeliver(ctx, id, deliveryId)).rejects.toMatchObject({ code: 'request_in_progress' })
+    expect(await sendDelivery(harness.deps, channels, held as HeldDelivery, never)).toBe('delivered')
+    expect(sent[1]).toEqual(sent[0])
+    expect((await getDelivery(ctx, id, deliveryId)).attempts).toHaveLength(2)
+  })
+
+  it('of a worker that died is sent again by another, and the first one stores nothing', async () => {
+    const { id } = await webhook()
+    await happen([{}])
+    const [lost] = await claim()
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '26 seconds')
+    const [taken] = await claim()
+    expect(taken).toMatchObject({ id: lost?.id, body: lost?.body, tries: 2 })
+    const { channels } = channelThat(() => answer(204))
+    expect(await sendDelivery(harness.deps, channels, lost as HeldDelivery, never)).toBeNull()
+    expect(await sendDelivery(harness.deps, channels, taken as HeldDelivery, never)).toBe('delivered')
+    expect((await listDeliveries(ctx, id, { limit: 10 })).items[0]?.attempts).toHaveLength(1)
+  })
+
+  it('that is cut off because the worker stops is given back, and that is no attempt', async () => {
+    await webhook()
+    await happen([{}])
+    const stopping = new AbortController()
+    const { channels } = channelThat(() => {
+      stopping.abort()
+      return answer(0)
+    })
+    const [held] = await claim()
+    expect(await sendDelivery(harness.deps, channels, held as HeldDelivery, stopping.signal)).toBe('pending')
+    expect(await claim()).toMatchObject([{ id: held?.id, rung: 0, tries: 2 }])
+  })
+
+  it('goes to the webhook as it is now: after a change of its URL to that, after a deletion nowhere', async () => {
+    const { id } = await webhook()
+    await happen([{}, {}])
+    await updateWebhook(ctx, id, { url: 'https://example.org/new' })
+    const { sent, channels } = channelThat(() => answer(204))
+    await sendAll(channels, 1)
+    expect(sent[0]?.receiver.url).toBe('https://example.org/new')
+    await deleteWebhook(ctx, id)
+    expect(await claim()).toEqual([])
+    await expect(getWebhook(ctx, id)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('keeps the order of its subject where the webhook asks for it, and no other waits', async () => {
+    await webhook({ isOrdered: true })
+    const [one, other] = [ctx.newId(), ctx.newId()]
+    await happen([
+      { subject: one, data: { nth: 1 } },
+      { subject: one, data: { nth: 2 } },
+      { subject: other, data: { nth: 1 } },
+    ])
+    const order: string[] = []
+    let isFirst = true
+    const { channels } = channelThat(({ body }) => {
+      const { subject, data } = JSON.parse(body)
+      if (subject.id === one && isFirst) {
+        isFirst = false
+        return answer(500)
+      }
+      order.push(`${subject.id === one ? 'one' : 'other'} ${data.nth}`)
+      return answer(204)
+    })
+    await sendAll(channels)
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '11 seconds')
+    await sendAll(channels)
+    await sendAll(channels)
+    expect(order).toEqual(['other 1', 'one 1', 'one 2'])
+  })
+})
+
+describe('a receiver', () => {
+  it('that answers 410 is disabled with an event, once, and gets nothing more until it is enabled', async () => {
+    const { id } = await webhook()
+    await happen([{}, {}])
+    expect(await sendAll(channelThat(() => answer(410)).channels)).toEqual(['failed', 'failed'])
+    await happen([{}])
+    await endUnsendableDeliveries(harness.deps)
+    expect(await getWebhook(ctx, id)).toMatchObject({ status: 'disabled', disabledReason: 'It answered 410 Gone.' })
+    const disabled = (await readEvents(ctx, { afterSeq: 0, limit: 10 })).filter(({ type }) => type === 'webhook.disabled')
+    expect(disabled).toMatchObject([{ subject: { kind: 'webhook', id }, data: { webhook_id: id, url: FIELDS.url } }])
+    expect((await listDeliveries(ctx, id, { limit: 10 })).items.map(({ status }) => status)).toEqual(['failed', 'failed'])
+    await expect(testWebhook(ctx, id)).rejects.toMatchObject({ code: 'invalid_transition' })
+    await updateWebhook(ctx, id, { enabled: true })
+    await testWebhook(ctx, id)
+    const { sent, channels } = channelThat(() => answer(204))
+    await sendAll(channels)
+    expect(sent).toMatchObject([{ type: 'webhook.test' }])
+  })
+
+  it('that fails five times in a row is left alone, and then tried with one delivery', async () => {
+    await webhook()
+    await happen(Array.from({ length: 8 }, () => ({})))
+    const failing = channelThat(() => answer(500)).channels
+    expect(await sendAll(failing, 5)).toHaveLength(5)
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '11 seconds')
+    expect(await sendAll(failing)).toEqual(['pending'])
+    await advanceClock(harness.admin, '11 seconds')
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '11 seconds')
+    expect(await sendAll(channelThat(() => answer(204)).channels)).toEqual(['delivered'])
+    expect((await claim()).length).toBeGreaterThan(1)
+  })
+
+  it('that is slow delays no other, however many deliveries it has', async () => {
+    await webhook({ url: 'https://slow.example.com/' })
+    await happen(Array.from({ length: 100 }, () => ({})))
+    const slow = await claim(1_000)
+    expect(slow).toHaveLength(20)
+    const { id } = await webhook({ url: 'https://fast.example.com/', events: ['task.created'] })
+    await happen([{ type: 'task.created' }])
+    expect(await claim(1_000)).toMatchObject([{ receiverId: id }])
+  })
+
+  it('is given its deliveries by one claimer at a time, so that all of them together keep within its limit', async () => {
+    await webhook()
+    await happen(Array.from({ length: 100 }, () => ({})))
+    const claimed = await Promise.all(Array.from({ length: 8 }, () => claim(10)))
+    expect(claimed.flat().length).toBeLessThanOrEqual(20)
+  })
+
+  it('that was away for longer than 72 hours gets no delivery that is older', async () => {
+    const { id } = await webhook()
+    await happen(Array.from({ length: 7 }, () => ({})))
+    await sendAll(channelThat(() => answer(0)).channels, 5)
+    await harness.admin`update destinations set paused_until = now() + interval '80 hours'`
+    await advanceClock(harness.admin, '73 hours')
+    await endUnsendableDeliveries(harness.deps)
+    expect((await listDeliveries(ctx, id, { limit: 10 })).items.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 'failed'))
+  })
+})
+
+describe('a callback', () => {
+  const secret = `whsec_${randomBytes(24).toString('base64')}`
+
+  it('gets the end of its subtask, and nothing else', async () => {
+    const spawn = (callback: { url: string; secret?: string } | undefined) => createSubtask(ctx, { task: 'x', runner: 'external', callback })
+    const subtask = await spawn({ url: 'https://example.com/done', secret })
+    const unsigned = await spawn({ url: 'https://example.com/done' })
+    await spawn(undefined)
+    await happen([{ type: 'subtask.started', subject: subtask.id }, { subject: subtask.id }, { type: 'subtask.failed', subject: unsigned.id }])
+    const { sent, channels } = channelThat(() => answer(204))
+    await sendAll(channels)
+    expect(sent.map(({ type, receiver }) => [type, receiver.secrets]).sort()).toEqual([
+      ['subtask.completed', [secret]],
+      ['subtask.failed', []],
+    ])
+  })
+
+  it('is refused with its subtask where its URL may not be reached', async () => {
+    const spawning = createSubtask(ctx, { task: 'x', runner: 'external', callback: { url: 'http://169.254.169.254/' } })
+    await expect(spawning).rejects.toMatchObject({ code: 'validation_failed', details: { errors: [{ pointer: '/callback/url' }] } })
+    expect((await harness.admin`select from subtasks where project_id = ${ctx.actor.projectId}`).count).toBe(0)
+  })
+
+  it('shares its host with others: a slow one holds up no webhook', async () => {
+    for (let nth = 0; nth < 30; nth += 1) {
+      const { id } = await createSubtask(ctx, { task: 'x', agentId: `a${nth}`, runner: 'external', callback: { url: `https://slow.example.com/${nth}` } })
+      await happen([{ subject: id }])
+    }
+    expect(await claim(1_000)).toHaveLength(20)
+  })
+})
+
+describe('without a key for secrets', () => {
+  it('no webhook is stored, and the refusal says what to set', async () => {
+    const bare = { ...ctx, settings: { ...ctx.settings, SECRETS_KEYS: undefined } }
+    await expect(createWebhook(bare, FIELDS)).rejects.toMatchObject({ code: 'secrets_not_configured', message: expect.stringContaining('SECRETS_KEYS') })
+  })
+
+  it('that sealed its secret, a delivery waits with the reason in its log', async () => {
+    const { id } = await webhook()
+    await happen([{}])
+    const { sent, channels } = channelThat(() => answer(204))
+    const [held] = await claim()
+    const others = { ...harness.deps, settings: { ...harness.deps.settings, SECRETS_KEYS: `other:${randomBytes(32).toString('base64')}` } }
+    expect(await sendDelivery(others, channels, held as HeldDelivery, never)).toBe('pending')
+    expect(sent).toEqual([])
+    expect((await listDeliveries(ctx, id, { limit: 10 })).items[0]?.attempts[0]?.error).toContain('SECRETS_KEYS')
+    expect(harness.log.takeErrors()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,182 @@
+import { type DeliveryEnd, type DestinationResult, outbox, projects, receivers, sending, transaction } from '@muster/db'
+import {
+  ATTEMPTS_KEPT,
+  BREAKER,
+  type Channel,
+  DomainError,
+  type NewEvent,
+  PAUSE_SECONDS_MAX,
+  type ReceiverKind,
+  type SendResult,
+  secondsToNextAttempt,
+} from '@muster/domain'
+import { BatchExecutor } from '../core/batch-executor.ts'
+import type { Deps } from '../core/ctx.ts'
+import { storeUntil } from '../core/store-until.ts'
+import { openSecrets } from './change-webhooks.ts'
+
+/** Deliveries of one destination that are sent at the same time, by all workers: a slow one takes no more of them. */
+const PER_DESTINATION = 20
+/** A lease lasts this much longer than an attempt may take, in seconds, so that its result can be stored. */
+const LEASE_SPARE_SECONDS = 10
+const SYSTEM = { kind: 'system', id: 'deliveries' }
+
+/** A delivery that a worker sends. */
+export interface HeldDelivery extends sending.ClaimedDelivery {
+  /** `outbound_allow` of its project; without OUTBOUND_ALLOW it permits nothing, and is not read. */
+  outboundAllow: readonly string[]
+}
+
+export type Channels = ReadonlyMap<ReceiverKind, Channel>
+
+/**
+ * Takes up to `limit` deliveries that are due, of all projects.
+ *
+ * @returns null while another process takes some; `isAnyOpen`: whether any waits or is being sent, so that looking again soon makes sense
+ */
+export async function claimDeliveries(deps: Deps, limit: number): Promise<{ held: HeldDelivery[]; isAnyOpen: boolean } | null> {
+  if (!(await sending.isAnyOpen(deps.dispatchDb))) return { held: [], isAnyOpen: false }
+  const leaseSeconds = deps.settings.DELIVERY_TIMEOUT_SECONDS + LEASE_SPARE_SECONDS
+  const limits = { limit, leaseSeconds, perDestination: PER_DESTINATION, breakerFailures: BREAKER.failures }
+  const claimed = await transaction(deps.dispatchDb, null, (tx) => sending.claimDeliveries(tx, limits))
+  if (claimed === null) return null
+  const allowed = await readAllowLists(deps, new Set(claimed.map(({ projectId }) => projectId)))
+  return { held: claimed.map((each) => ({ ...each, outboundAllow: allowed.get(each.projectId) ?? [] })), isAnyOpen: true }
+}
+
+async function readAllowLists(deps: Deps, projectIds: ReadonlySet<string>): Promise<Map<string, readonly string[]>> {
+  const lists = new Map<string, readonly string[]>()
+  if (deps.settings.OUTBOUND_ALLOW.length === 0) return lists
+  for (const id of projectIds) {
+    const project = await transaction(deps.db, id, (tx) => projects.findProject(tx, id))
+    lists.set(id, project?.settings.outbound_allow ?? [])
+  }
+  return lists
+}
+
+/**
+ * Sends one delivery outside of every transaction, and stores how that ended. If this process dies in between, another worker sends it again with the
+ * same id when the lease has expired.
+ *
+ * @param stopping ends the attempt, and gives the delivery back
+ * @returns how it is now; null if another worker has taken it meanwhile
+ */
+export async function sendDelivery(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal): Promise<string | null> {
+  const result = await attempt(deps, channels, held, stopping)
+  if (result?.outcome === 'gone' && held.kind === 'webhook') await storeUntil(stopping, () => disableGone(deps, held))
+  return await storeUntil(stopping, () => storesOf(deps).add(toStore(deps, held, result)))
+}
+
+/** Null if the process stops. */
+async function attempt(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal): Promise<SendResult | null> {
+  const channel = channels.get(held.kind)
+  if (channel === undefined) return failure('This worker cannot send to this kind of receiver.')
+  let secrets: string[]
+  try {
+    secrets = openSecrets(deps, { ...held, id: held.receiverId })
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    deps.log.error({ err: error, receiver_id: held.receiverId }, 'cannot sign a delivery; it is tried again')
+    return failure(error.message)
+  }
+  const { id, type, body, receiverId, url } = held
+  const timeout = AbortSignal.timeout(deps.settings.DELIVERY_TIMEOUT_SECONDS * 1_000)
+  const receiver = { id: receiverId, url, secrets, outboundAllow: held.outboundAllow }
+  const result = await channel.send({ id, type, body, receiver }, AbortSignal.any([stopping, timeout]))
+  return stopping.aborted && result.outcome === 'failed' ? null : result
+}
+
+function failure(error: string): SendResult {
+  return { outcome: 'failed', status: null, latencyMs: 0, error, response: null, retryAfterSeconds: null }
+}
+
+interface Stored {
+  end: DeliveryEnd
+  destination: DestinationResult | null
+}
+
+function toStore(deps: Deps, held: HeldDelivery, result: SendResult | null): Stored {
+  const { id, tries, rung } = held
+  if (result === null) return { end: { id, tries, rung, status: 'pending', waitSeconds: 0, attempt: null }, destination: null }
+  const made = rung + 1
+  const { outcome, status, latencyMs, error, response, retryAfterSeconds } = result
+  const isOver = outcome !== 'failed'
+  const wait = isOver ? null : secondsToNextAttempt(deps.settings.DELIVERY_RETRY_SECONDS, made, retryAfterSeconds, Math.random())
+  const end: DeliveryEnd = {
+    id,
+    tries,
+    rung: made,
+    status: outcome === 'delivered' ? 'delivered' : wait === null ? 'failed' : 'pending',
+    waitSeconds: wait ?? 0,
+    attempt: { at: held.claimedAt, status, latency_ms: latencyMs, error, response },
+  }
+  const failures = outcome === 'failed' ? 1 : 0
+  const destination = { projectId: held.projectId, id: held.destinationId, failures, pauseSeconds: Math.min(retryAfterSeconds ?? 0, PAUSE_SECONDS_MAX) }
+  return { end, destination }
+}
+
+/** Disables a webhook that answered 410, with its event. Repeating it changes nothing. */
+async function disableGone(deps: Deps, { projectId, receiverId, url }: HeldDelivery): Promise<void> {
+  await transaction(deps.db, projectId, async (tx) => {
+    const disabled = await receivers.disableReceiver(tx, projectId, receiverId, 'It answered 410 Gone.')
+    if (disabled === null) return
+    const event: NewEvent = {
+      type: 'webhook.disabled',
+      subject: { kind: 'webhook', id: receiverId },
+      data: { webhook_id: receiverId, url, reason: disabled.disabledReason },
+      actor: SYSTEM,
+    }
+    await outbox.publish(tx, projectId, [event])
+    tx.afterCommit(() => deps.notifier.notify('outbox'))
+  })
+}
+
+const stores = new WeakMap<Deps['dispatchDb'], BatchExecutor<Stored, string | null>>()
+
+/** Results of deliveries that end at about the same time share a commit. */
+function storesOf(deps: Deps): BatchExecutor<Stored, string | null> {
+  const known = stores.get(deps.dispatchDb)
+  if (known !== undefined) return known
+  const store = async (batch: readonly Stored[]) => {
+    const ended = await transaction(deps.dispatchDb, null, async (tx) => {
+      const rows = await sending.storeEnds(
+        tx,
+        batch.map(({ end }) => end),
+        ATTEMPTS_KEPT,
+      )
+      await sending.recordDestinations(tx, summarise(batch), BREAKER)
+      return rows
+    })
+    const statuses = new Map(ended.map(({ id, status }) => [id, status]))
+    return batch.map(({ end }) => ({ answer: statuses.get(end.id) ?? null }))
+  }
+  const executor = new BatchExecutor(store, { batchesAtOnce: 2, batchSizeMax: 200 })
+  stores.set(deps.dispatchDb, executor)
+  return executor
+}
+
+/** One result for each destination: one success in a batch means that it works. */
+function summarise(batch: readonly Stored[]): DestinationResult[] {
+  const byId = new Map<string, DestinationResult>()
+  const working = new Set<string>()
+  for (const { destination } of batch) {
+    if (destination === null) continue
+    if (destination.failures === 0) working.add(destination.id)
+    const before = byId.get(destination.id)
+    byId.set(destination.id, {
+      ...destination,
+      failures: working.has(destination.id) ? 0 : destination.failures + (before?.failures ?? 0),
+      pauseSeconds: Math.max(destination.pauseSeconds, before?.pauseSeconds ?? 0),
+    })
+  }
+  // Rows of destinations are locked in the order of their ids by each process.
+  return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+const ENDED_AT_ONCE = 1_000
+
+/** Gives up deliveries that can never be sent: of receivers that are gone or disabled, and of those that were away for too long. */
+export async function endUnsendableDeliveries(deps: Deps): Promise<void> {
+  let ended = ENDED_AT_ONCE
+  while (ended === ENDED_AT_ONCE) ended = await sending.endUnsendable(deps.dispatchDb, ENDED_AT_ONCE)
+}
