@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router'
 import { Page } from './design/panel.tsx'
 import { readSubtaskFilters } from './screens/subtasks/filters.ts'
+import { readTaskFilters } from './screens/tasks/filters.ts'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
@@ -30,10 +31,29 @@ const subtaskRoute = createRoute({
   component: lazyRouteComponent(() => import('./screens/subtasks/subtask.tsx'), 'SubtaskScreen'),
 })
 
+const tasksRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/tasks',
+  validateSearch: readTaskFilters,
+  component: lazyRouteComponent(() => import('./screens/tasks/tasks.tsx'), 'Tasks'),
+})
+
 const routeTree = root.addChildren([
   route('/', () => import('./screens/now/now.tsx'), 'Now'),
   subtasksRoute,
   subtaskRoute,
+  tasksRoute,
+  route('/tasks/new', () => import('./screens/tasks/new-task.tsx'), 'NewTask'),
+  route('/tasks/$id', () => import('./screens/tasks/task.tsx'), 'TaskScreen'),
+  route('/schedules', () => import('./screens/schedules/schedules.tsx'), 'Schedules'),
+  route('/events', () => import('./screens/events/events.tsx'), 'Events'),
+  route('/memory', () => import('./screens/memory/memory.tsx'), 'Memory'),
+  route('/subagents', () => import('./screens/subagents/subagents.tsx'), 'Subagents'),
+  route('/guides', () => import('./screens/guides/guides.tsx'), 'Guides'),
+  route('/workers', () => import('./screens/workers/workers.tsx'), 'Workers'),
+  route('/evaluations', () => import('./screens/evaluations/evaluations.tsx'), 'Evaluations'),
+  route('/settings', () => import('./screens/settings/settings.tsx'), 'Settings'),
+  route('/usage', () => import('./screens/usage/usage.tsx'), 'Usage'),
   route('/questions', () => import('./screens/questions/questions.tsx'), 'Questions'),
 ])
 

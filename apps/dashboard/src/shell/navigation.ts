@@ -1,4 +1,19 @@
-import { Activity, ListTree, type LucideIcon, MessageCircleQuestion } from 'lucide-react'
+import {
+  Activity,
+  BookOpen,
+  Bot,
+  Brain,
+  CalendarClock,
+  ClipboardCheck,
+  Coins,
+  FileText,
+  ListTree,
+  type LucideIcon,
+  MessageCircleQuestion,
+  Radio,
+  Server,
+  Settings2,
+} from 'lucide-react'
 
 export interface Destination {
   to: string
@@ -12,4 +27,14 @@ export const DESTINATIONS = [
   { to: '/', label: 'Now', icon: Activity, group: 'Work' },
   { to: '/questions', label: 'Questions', icon: MessageCircleQuestion, group: 'Work' },
   { to: '/subtasks', label: 'Subtasks', icon: ListTree, group: 'Work' },
+  { to: '/tasks', label: 'Tasks', icon: FileText, group: 'Work' },
+  { to: '/schedules', label: 'Schedules', icon: CalendarClock, group: 'Work' },
+  { to: '/evaluations', label: 'Evaluations', icon: ClipboardCheck, group: 'Quality' },
+  { to: '/subagents', label: 'Sub-agents', icon: Bot, group: 'Quality' },
+  { to: '/guides', label: 'Guides', icon: BookOpen, group: 'Quality' },
+  { to: '/memory', label: 'Memory', icon: Brain, group: 'Quality' },
+  { to: '/events', label: 'Events', icon: Radio, group: 'System' },
+  { to: '/usage', label: 'Usage', icon: Coins, group: 'System' },
+  { to: '/workers', label: 'Workers', icon: Server, group: 'System' },
+  { to: '/settings', label: 'Settings', icon: Settings2, group: 'System' },
 ] as const satisfies Destination[]

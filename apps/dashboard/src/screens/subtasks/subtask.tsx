@@ -183,9 +183,9 @@ function Side({ subtask }: { subtask: Subtask }) {
             'Parent session': subtask.parent_session_id ?? undefined,
             Task:
               subtask.task_id === null ? undefined : (
-                <span>
-                  <code>{subtask.task_id}</code>, revision {subtask.task_revision}
-                </span>
+                <Link to="/tasks/$id" params={{ id: subtask.task_id }}>
+                  Open it, revision {subtask.task_revision}
+                </Link>
               ),
             Attempt: `${subtask.attempt}, ${subtask.failures} of ${subtask.max_attempts} failures`,
             Created: <Time at={subtask.created_at} />,

@@ -1,0 +1,43 @@
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { useTheme } from './theme.ts'
+
+const HEIGHT = 220
+
+interface ChartProps {
+  /** In seconds, ascending. */
+  times: number[]
+  series: { label: string; values: (number | null)[] }[]
+}
+
+/** Lines over time. The same figures stand in a table beside it, for those who cannot see it. */
+export default function Chart({ times, series }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const theme = useTheme()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are read from the theme.
+  useEffect(() => {
+    const element = place.current
+    if (element === null) return
+    const style = getComputedStyle(document.documentElement)
+    const colors = ['--accent', '--green', '--amber', '--blue'].map((name) => style.getPropertyValue(name))
+    const axis = { stroke: style.getPropertyValue('--text-3'), grid: { stroke: style.getPropertyValue('--line'), width: 1 } }
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        series: [{}, ...series.map(({ label }, index) => ({ label, stroke: colors[index % colors.length], width: 2, scale: label, points: { show: true } }))],
+        axes: [axis, ...series.map(({ label }, index) => ({ ...axis, scale: label, side: index === 0 ? 3 : 1, grid: { show: index === 0, ...axis.grid } }))],
+      } as uPlot.Options,
+      [times, ...series.map(({ values }) => values)] as uPlot.AlignedData,
+      element,
+    )
+    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
+    resized.observe(element)
+    return () => {
+      resized.disconnect()
+      plot.destroy()
+    }
+  }, [times, series, theme])
+  return <div ref={place} aria-hidden="true" />
+}

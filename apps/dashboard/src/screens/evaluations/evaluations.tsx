@@ -1,0 +1,156 @@
+import type { AgreementStats, EvaluationStats, StatsGrouping } from '@muster/client'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense, useCallback } from 'react'
+import { Badge } from '../../design/badge.tsx'
+import { curlLine, Empty } from '../../design/empty.tsx'
+import { Loaded } from '../../design/loaded.tsx'
+import { Page, Panel } from '../../design/panel.tsx'
+import { Time } from '../../design/time.tsx'
+import { VirtualList } from '../../design/virtual-list.tsx'
+import { useGrowingList } from '../../live/growing-list.ts'
+import { keys } from '../../live/refresh.ts'
+import { muster } from '../../muster.ts'
+import { Flag } from './flag.tsx'
+
+const Chart = lazy(() => import('../../design/chart.tsx'))
+
+const statsQuery = (by: StatsGrouping) => queryOptions({ queryKey: keys.list('evaluation', 'stats', by), queryFn: () => muster.evaluations.stats({ by }) })
+
+/** How good the work is, by whose word, and where people disagree. */
+export function Evaluations() {
+  const days = useQuery(statsQuery('day'))
+  const agreement = useQuery(statsQuery('agreement'))
+  return (
+    <Page
+      title="Evaluations"
+      actions={
+        <a className="button" href="/training/export?format=jsonl" download="training.jsonl">
+          Export training data
+        </a>
+      }
+    >
+      <div className="stack">
+        <Loaded query={days}>{(stats) => <ScoreOverTime stats={stats as EvaluationStats} />}</Loaded>
+        <div className="grid">
+          <ScoresBy by="subagent" title="By sub-agent" />
+          <ScoresBy by="criterion" title="By criterion" />
+        </div>
+        <Loaded query={agreement}>{(stats) => <Agreement stats={stats as AgreementStats} />}</Loaded>
+        <Latest />
+      </div>
+    </Page>
+  )
+}
+
+function ScoreOverTime({ stats }: { stats: EvaluationStats }) {
+  const days = stats.groups.filter(({ key }) => key !== null).sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1))
+  // One point is no line.
+  if (days.length < 2) return null
+  return (
+    <Panel title="Average score by day" count={`${stats.scored.toLocaleString('en')} scored outputs`}>
+      <Suspense>
+        <Chart
+          times={days.map(({ key }) => new Date(key ?? '').getTime() / 1000)}
+          series={[{ label: 'Score', values: days.map((day) => day.average_score) }]}
+        />
+      </Suspense>
+    </Panel>
+  )
+}
+
+function ScoresBy({ by, title }: { by: 'subagent' | 'criterion'; title: string }) {
+  const query = useQuery(statsQuery(by))
+  return (
+    <Panel title={title} isFlush>
+      <Loaded query={query}>
+        {(stats) => {
+          const { groups } = stats as EvaluationStats
+          if (groups.length === 0) return <p className="empty">Nothing has been evaluated yet.</p>
+          return (
+            <ul className="list">
+              {groups.slice(0, 20).map((group) => (
+                <li key={group.key ?? ''}>
+                  <span className="title">{group.key ?? 'none'}</span>
+                  <span className="meta">{group.outputs}</span>
+                  <span className="meta">{group.average_score === null ? '–' : group.average_score.toFixed(2)}</span>
+                </li>
+              ))}
+            </ul>
+          )
+        }}
+      </Loaded>
+    </Panel>
+  )
+}
+
+function Agreement({ stats }: { stats: AgreementStats }) {
+  const kappa = stats.kappa === null ? `kappa says nothing yet (${stats.reason?.replaceAll('_', ' ')})` : `kappa ${stats.kappa.toFixed(2)}`
+  return (
+    <Panel title="Agreement with people" count={`${stats.n} pairs, ${kappa}`} isFlush>
+      {stats.cases.length === 0 ? (
+        <p className="empty">No person has reviewed or flagged an output yet. Where they differ from a verdict, the case appears here.</p>
+      ) : (
+        <ul className="list" aria-label="Where verdicts and people differ most">
+          {stats.cases.map((each) => (
+            <li key={`${each.evaluation_id}${each.criterion?.text}`}>
+              <Badge status={each.verdict ?? each.recommendation} />
+              <span className="grow">
+                {each.criterion?.text ?? 'the whole output'} <span className="hint">a person says {each.said.value.replaceAll('_', ' ')}</span>
+              </span>
+              <span className="meta">{each.difference.toFixed(2)}</span>
+              {each.subtask_id !== null && (
+                <Link to="/subtasks/$id" params={{ id: each.subtask_id }}>
+                  Subtask
+                </Link>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}
+
+const idOf = ({ evaluation_id }: { evaluation_id: string }) => evaluation_id
+const listEvaluations = () => muster.evaluations.list({ limit: 200 })
+
+function Latest() {
+  const list = useCallback(listEvaluations, [])
+  const evaluations = useGrowingList(keys.list('evaluation', 'all'), list, idOf)
+  return (
+    <Panel title="Newest first" count={`${evaluations.items.length}${evaluations.hasMore ? '+' : ''}`} isFlush>
+      <Loaded query={evaluations.query}>
+        {() =>
+          evaluations.items.length === 0 ? (
+            <Empty
+              curl={curlLine('/evaluations', { output: 'Done.', acceptance_criteria: ['All tests pass'] })}
+              sdk={`await muster.evaluations.create({ output: 'Done.' })`}
+            >
+              Results are evaluated as they are stored. Any text can be evaluated as well:
+            </Empty>
+          ) : (
+            <VirtualList label="Evaluations" items={evaluations.items} idOf={idOf} onEnd={evaluations.loadMore}>
+              {(evaluation) => (
+                <div className="list-row">
+                  <Badge status={evaluation.recommendation} />
+                  <span className="meta">{evaluation.score === null ? '–' : evaluation.score.toFixed(2)}</span>
+                  <span className="title">{evaluation.summary ?? evaluation.origin}</span>
+                  {evaluation.subtask_id !== null && (
+                    <>
+                      <Flag subtaskId={evaluation.subtask_id} />
+                      <Link to="/subtasks/$id" params={{ id: evaluation.subtask_id }}>
+                        Subtask
+                      </Link>
+                    </>
+                  )}
+                  <Time at={evaluation.created_at} />
+                </div>
+              )}
+            </VirtualList>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}

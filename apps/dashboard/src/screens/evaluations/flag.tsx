@@ -1,0 +1,27 @@
+import type { Quality } from '@muster/client'
+import { useMutation } from '@tanstack/react-query'
+import { showError, toasts } from '../../design/toasts.tsx'
+import { muster } from '../../muster.ts'
+
+const QUALITIES = ['excellent', 'good', 'needs_work', 'bad'] as const satisfies Quality[]
+
+/** What a person thinks of an output. `excellent` and `good` make it a training example. */
+export function Flag({ subtaskId }: { subtaskId: string }) {
+  const flagging = useMutation({
+    mutationFn: (quality: Quality) => muster.subtasks.flagQuality(subtaskId, { quality }),
+    onSuccess: (_, quality) => toasts.add({ title: `Flagged as ${quality.replaceAll('_', ' ')}.` }),
+    onError: showError,
+  })
+  return (
+    <select className="input" aria-label="Flag the quality" value="" onChange={(event) => flagging.mutate(event.target.value as Quality)}>
+      <option value="" disabled>
+        Flag
+      </option>
+      {QUALITIES.map((quality) => (
+        <option key={quality} value={quality}>
+          {quality.replaceAll('_', ' ')}
+        </option>
+      ))}
+    </select>
+  )
+}

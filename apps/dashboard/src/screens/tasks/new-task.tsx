@@ -1,0 +1,73 @@
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { FormEvent } from 'react'
+import { Button } from '../../design/button.tsx'
+import { Page, Panel } from '../../design/panel.tsx'
+import { useDraft } from '../../design/use-draft.ts'
+import { muster } from '../../muster.ts'
+import { BriefWarnings } from './brief-warnings.tsx'
+
+const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
+
+/** A new brief. */
+export function NewTask() {
+  const navigate = useNavigate()
+  const [title, setTitle] = useDraft('task-title')
+  const [instructions, setInstructions] = useDraft('task-instructions')
+  const [criteria, setCriteria] = useDraft('task-criteria')
+  const [outputs, setOutputs] = useDraft('task-outputs')
+  const brief = { title, instructions, acceptance_criteria: linesOf(criteria), required_outputs: linesOf(outputs) }
+  const creating = useMutation({
+    mutationFn: () => muster.tasks.create(brief),
+    onSuccess: (task) => {
+      for (const clear of [setTitle, setInstructions, setCriteria, setOutputs]) clear('')
+      void navigate({ to: '/tasks/$id', params: { id: task.id } })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    creating.mutate()
+  }
+  return (
+    <Page title="New task">
+      <Panel title="Brief">
+        <form className="stack" onSubmit={submit}>
+          <div className="field">
+            <label htmlFor="title">Title</label>
+            <input id="title" className="input" value={title} onChange={(event) => setTitle(event.target.value)} maxLength={256} required />
+          </div>
+          <div className="field">
+            <label htmlFor="new-instructions">Instructions</label>
+            <textarea
+              id="new-instructions"
+              className="input"
+              rows={8}
+              value={instructions}
+              onChange={(event) => setInstructions(event.target.value)}
+              required
+            />
+          </div>
+          <div className="field">
+            <label htmlFor="new-criteria">Acceptance criteria, one a line</label>
+            <textarea id="new-criteria" className="input" rows={5} value={criteria} onChange={(event) => setCriteria(event.target.value)} />
+          </div>
+          <div className="field">
+            <label htmlFor="new-outputs">Required outputs, one name a line</label>
+            <textarea id="new-outputs" className="input" rows={3} value={outputs} onChange={(event) => setOutputs(event.target.value)} />
+          </div>
+          {title !== '' && instructions !== '' && <BriefWarnings brief={brief} />}
+          {creating.error !== null && (
+            <p className="problem" role="alert">
+              {creating.error.message}
+            </p>
+          )}
+          <div>
+            <Button kind="primary" type="submit" disabled={creating.isPending}>
+              Create task
+            </Button>
+          </div>
+        </form>
+      </Panel>
+    </Page>
+  )
+}

@@ -1,0 +1,95 @@
+import type { Task } from '@muster/client'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
+import { Badge } from '../../design/badge.tsx'
+import { Button } from '../../design/button.tsx'
+import { Loaded } from '../../design/loaded.tsx'
+import { Panel } from '../../design/panel.tsx'
+import { Time } from '../../design/time.tsx'
+import { useDraft } from '../../design/use-draft.ts'
+import { muster } from '../../muster.ts'
+import { taskUpdatesQuery } from './queries.ts'
+
+/** Every change and note, with the state of its delivery: what the assignee has seen, and when. */
+export function Receipts({ task, isEnded }: { task: Task; isEnded: boolean }) {
+  const query = useQuery(taskUpdatesQuery(task.id))
+  return (
+    <Panel title="Updates" count={query.data?.length} isFlush>
+      {!isEnded && <NoteForm task={task} />}
+      <Loaded query={query}>
+        {(updates) =>
+          updates.length === 0 ? (
+            <p className="empty">The brief has not changed since it was assigned.</p>
+          ) : (
+            <div className="table-scroll">
+              <table>
+                <thead>
+                  <tr>
+                    {['Receipt', 'Update', 'Sent', 'Delivered', 'Acknowledged', 'To'].map((name) => (
+                      <th key={name} scope="col">
+                        {name}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {updates.map((update) => (
+                    <tr key={update.update_id}>
+                      <td>
+                        <Badge status={update.status} />
+                      </td>
+                      <td>
+                        {update.update_type.replaceAll('_', ' ')}
+                        {update.content !== '' && <pre>{update.content.slice(0, 2_000)}</pre>}
+                      </td>
+                      <td>
+                        <Time at={update.created_at} /> <span className="hint">by {update.sender.id}</span>
+                      </td>
+                      <td>
+                        <Time at={update.delivered_at} />
+                      </td>
+                      <td>
+                        <Time at={update.acknowledged_at} />
+                      </td>
+                      <td className="meta">{update.delivered_to ?? '–'}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+function NoteForm({ task }: { task: Task }) {
+  const [text, setText] = useDraft(`note-${task.id}`)
+  const sending = useMutation({ mutationFn: () => muster.tasks.note(task.id, text), onSuccess: () => setText('') })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (text.trim() !== '') sending.mutate()
+  }
+  return (
+    <form className="panel-body stack tight" onSubmit={submit}>
+      <textarea
+        className="input"
+        aria-label="A note for the assignee"
+        placeholder="A note for the assignee"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {sending.error !== null && (
+        <p className="problem" role="alert">
+          {sending.error.message}
+        </p>
+      )}
+      <div>
+        <Button type="submit" disabled={sending.isPending || text.trim() === ''}>
+          Send note
+        </Button>
+      </div>
+    </form>
+  )
+}
