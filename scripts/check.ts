@@ -6,7 +6,7 @@ const HELP = `Usage: npm run check [-- --fix]
 Checks everything except behaviour: format, lint, types, import rules, unused code, generated files.
 Each step prints a line, and its output if it fails. Exits 1 if any step fails.
 
-  --fix   first format, apply safe lint fixes, and write .env.example, openapi.yaml and the types of the client
+  --fix   first format, apply safe lint fixes, and write .env.example, openapi.yaml and what is generated of the clients
   --help  print this
 `
 
@@ -23,6 +23,7 @@ const STEPS: Step[] = [
   { name: '.env.example', command: [node, 'scripts/check/env-example.ts'], fix: [node, 'scripts/check/env-example.ts', '--write'] },
   { name: 'openapi.yaml', command: [node, 'scripts/check/openapi.ts'], fix: [node, 'scripts/check/openapi.ts', '--write'] },
   { name: 'client types', command: [node, 'scripts/check/client-types.ts'], fix: [node, 'scripts/check/client-types.ts', '--write'] },
+  { name: 'python client', command: [node, 'scripts/check/python-client.ts'], fix: [node, 'scripts/check/python-client.ts', '--write'] },
   // Recommendations count as errors, because warnings in a log go unread.
   { name: 'openapi rules', command: ['redocly', 'lint', 'openapi.yaml'] },
   { name: 'format and lint', command: ['biome', 'check', '--error-on-warnings', '.'], fix: ['biome', 'check', '--write', '.'] },

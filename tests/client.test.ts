@@ -41,6 +41,33 @@ describe('@muster/client', () => {
     expect(followed.at(-1)).toBe('subtask.completed')
   })
 
+  it('misses no event of the log, even if its first connection breaks before there was one', async () => {
+    const other = await system.startApi()
+    const { address, child } = system.api
+    const { key } = await system.mintKey(['events:read', 'subtasks:write'])
+    let begun: () => void = () => undefined
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    /** Sees when the server has said where the stream begins. */
+    const watching: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      const seen = new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          if (new TextDecoder().decode(chunk).includes('id: ')) begun()
+          controller.enqueue(chunk)
+        },
+      })
+      return new Response(response.body?.pipeThrough(seen) ?? null, response)
+    }
+    const next = new Muster({ url: address, key, fetch: watching }).events.follow({ type: 'subtask.created' }).next()
+    await hasBegun
+    await child.end('SIGKILL')
+    const { id } = await new Muster({ url: other.address, key }).subtasks.spawn({ task: 'While the reader is away.', runner: 'act' })
+    await system.startApi({ PORT: new URL(address).port })
+    expect((await next).value).toMatchObject({ type: 'subtask.created', subject: { id } })
+  })
+
   it('delivers an inbox once: what was taken in is acknowledged, the rest comes again', async () => {
     const parent_session_id = 'client-inbox'
     for (const task of ['One.', 'Two.']) await muster.subtasks.spawn({ task, runner: 'act', parent_session_id }).result()

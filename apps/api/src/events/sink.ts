@@ -10,6 +10,8 @@ const RECONNECT_MS = 1_000
 /** The receiver of one stream of events. */
 export interface EventSink {
   send(event: LoggedEvent): void
+  /** Says after which number the stream begins, so that a reader whose connection breaks before the first event continues there. */
+  beginAfter(seq: number): void
   /** Resolves when the reader has read most of what was sent, or is gone. */
   drained(): Promise<void>
   /** Ends the stream after the last event sent. */
@@ -45,6 +47,10 @@ export function createEventSink(response: ServerResponse, stopping: AbortSignal)
         end()
         response.destroy()
       }
+    },
+    beginAfter(seq) {
+      // Without data it is no message, but every reader keeps the id.
+      response.write(`id: ${seq}\n\n`)
     },
     drained() {
       if (!response.writableNeedDrain || closing.signal.aborted) return Promise.resolve()

@@ -1513,7 +1513,7 @@ export interface paths {
         };
         /**
          * Follow the events of the project
-         * @description Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now. A reader that reconnects with `Last-Event-ID` misses no event. A reader that falls too far behind is disconnected and should reconnect this way. Needs the scope `events:read`.
+         * @description Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now. A reader that reconnects with `Last-Event-ID` misses no event: the stream begins with an `id` for one that has received none yet. A reader that falls too far behind is disconnected and should reconnect this way. Needs the scope `events:read`.
          */
         get: operations["streamEvents"];
         put?: never;

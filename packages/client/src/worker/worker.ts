@@ -65,7 +65,7 @@ export class Worker {
   }
 
   /**
-   * Claims no more, and resolves when the runs have ended. After `graceMs` those that are left are told to stop, and what does not complete is returned
+   * Claims no more, and resolves when the runs have ended. After `graceMs` the signals of those that are left are aborted, and what does not complete is returned
    * for another worker without counting as a failure. Default: no limit.
    */
   async stop({ graceMs }: { graceMs?: number } = {}): Promise<void> {

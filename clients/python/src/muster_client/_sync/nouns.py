@@ -1,0 +1,467 @@
+# Generated from _async/nouns.py by scripts/check/python-client.ts. Do not edit.
+"""The nouns of the API. A body is a model, a mapping, or keyword arguments."""
+
+from __future__ import annotations
+
+import time
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from .._request import SILENT_SECONDS, WAIT_SECONDS, body_of, if_match
+from .._sse import LineReader
+from ..generated import models as m
+from .follow import follow_events, poll_until
+from .subtask import SubtaskHandle
+from .transport import List, Transport
+
+T = TypeVar("T")
+NoneType = type(None)
+
+
+class Noun:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def _call(self, operation: str, model: type[T], **input: Any) -> T:
+        return self._transport.call(operation, model, **input)
+
+    def _list(self, operation: str, model: type[T], path: Mapping[str, str], query: Mapping[str, Any]) -> List[T]:
+        return List(self._transport, operation, model, path, query)
+
+
+class Subtasks(Noun):
+    """Units of background work."""
+
+    def get(self, id: str, *, wait_seconds: int | None = None) -> m.Subtask:
+        """With ``wait_seconds``, answers when it ends or the time is over."""
+        return self._call("getSubtask", m.Subtask, path={"id": id}, query={"wait_seconds": wait_seconds})
+
+    def list(
+        self,
+        *,
+        status: str | None = None,
+        session: str | None = None,
+        agent_id: str | None = None,
+        task_id: str | None = None,
+        schedule_id: str | None = None,
+        subagent: str | None = None,
+        limit: int | None = None,
+    ) -> List[m.Subtask]:
+        """Newest first."""
+        return self._list(
+            "listSubtasks",
+            m.Subtask,
+            {},
+            {"status": status, "session": session, "agent_id": agent_id, "task_id": task_id, "schedule_id": schedule_id, "subagent": subagent, "limit": limit},
+        )
+
+    def cancel(self, id: str) -> m.Subtask:
+        """Asks for its end."""
+        return self._call("cancelSubtask", m.Subtask, path={"id": id})
+
+    def updates(self, id: str, *, limit: int | None = None) -> List[m.Update]:
+        """The updates of a subtask, each with its receipt."""
+        return self._list("listSubtaskUpdates", m.Update, {"id": id}, {"limit": limit})
+
+    def steps(self, id: str, *, limit: int | None = None) -> List[m.Step]:
+        """The transcript."""
+        return self._list("listSubtaskSteps", m.Step, {"id": id}, {"limit": limit})
+
+    def payload(self, id: str) -> m.EvaluatedPayload:
+        """The whole result, where lists and inbox shorten it."""
+        return self._call("getSubtaskPayload", m.EvaluatedPayload, path={"id": id})
+
+    def flag_quality(self, id: str, body: m.NewQualityFlag | Mapping[str, Any] | None = None, /, **fields: Any) -> m.QualityFlag:
+        return self._call("flagSubtaskQuality", m.QualityFlag, path={"id": id}, body=body_of(body, fields))
+
+    def ask(self, id: str, body: m.NewSubtaskQuestion | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Question:
+        """Asks the parent session."""
+        return self._call("askAboutSubtask", m.Question, path={"id": id}, body=body_of(body, fields))
+
+    def spawn(self, body: m.NewSubtask | Mapping[str, Any] | None = None, /, **fields: Any) -> SubtaskHandle:
+        """Starts background work: ``spawn(task="...", parent_session_id="...")``."""
+        subtask = self._call("createSubtask", m.Subtask, body=body_of(body, fields))
+        return SubtaskHandle(self._transport, subtask.id, subtask)
+
+    def run(self, body: m.NewSubtask | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Subtask:
+        """Spawns, and waits for the end."""
+        handle = self.spawn(body, **fields)
+        return handle.result()
+
+    def handle(self, id: str) -> SubtaskHandle:
+        """A handle on a subtask that exists, without a call."""
+        return SubtaskHandle(self._transport, id)
+
+    def steer(self, id: str, content: str, **fields: Any) -> m.Update:
+        """Sends an update to the run."""
+        return self.handle(id).steer(content, **fields)
+
+
+class Tasks(Noun):
+    """Briefs with an owner, their revisions, and who works on them."""
+
+    def create(self, body: m.NewTask | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Task:
+        return self._call("createTask", m.Task, body=body_of(body, fields))
+
+    def validate(self, body: m.NewTask | Mapping[str, Any] | None = None, /, **fields: Any) -> m.ValidatedBrief:
+        """What Muster would make of a brief, without storing it."""
+        return self._call("validateTask", m.ValidatedBrief, body=body_of(body, fields))
+
+    def get(self, id: str) -> m.Task:
+        return self._call("getTask", m.Task, path={"id": id})
+
+    def list(
+        self,
+        *,
+        status: str | None = None,
+        parent_session: str | None = None,
+        subagent_session: str | None = None,
+        priority: str | None = None,
+        q: str | None = None,
+        limit: int | None = None,
+    ) -> List[m.TaskSummary]:
+        """Newest first."""
+        return self._list(
+            "listTasks",
+            m.TaskSummary,
+            {},
+            {"status": status, "parent_session": parent_session, "subagent_session": subagent_session, "priority": priority, "q": q, "limit": limit},
+        )
+
+    def revise(self, id: str, revision: int | str, body: m.TaskPatch | Mapping[str, Any] | None = None, /, **fields: Any) -> m.RevisedTask:
+        """Changes the brief that has this revision. Raises ``revision_stale`` if it has a newer one."""
+        return self._call("reviseTask", m.RevisedTask, path={"id": id}, headers=if_match(revision), body=body_of(body, fields))
+
+    def revisions(self, id: str, *, limit: int | None = None) -> List[m.TaskRevision]:
+        return self._list("listTaskRevisions", m.TaskRevision, {"id": id}, {"limit": limit})
+
+    def note(self, id: str, body: m.NewNote | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Update:
+        """Sends a note to the assignee."""
+        return self._call("noteTask", m.Update, path={"id": id}, body=body_of(body, fields))
+
+    def updates(self, id: str, *, limit: int | None = None) -> List[m.Update]:
+        """The updates of a task, each with its receipt."""
+        return self._list("listTaskUpdates", m.Update, {"id": id}, {"limit": limit})
+
+    def confirm_update(self, update_id: str) -> m.ConfirmedUpdate:
+        """Whether Muster sent an update, for an agent that doubts it."""
+        return self._call("confirmUpdate", m.ConfirmedUpdate, path={"update_id": update_id})
+
+    def assign(self, id: str, body: m.AssignmentRequest | Mapping[str, Any] | None = None, /, **fields: Any) -> m.AssignedTask:
+        return self._call("assignTask", m.AssignedTask, path={"id": id}, body=body_of(body, fields))
+
+    def dispatch(self, id: str, body: m.TaskDispatch | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Subtask:
+        """Runs the task as a subtask."""
+        return self._call("dispatchTask", m.Subtask, path={"id": id}, body=body_of(body, fields))
+
+    def check_in(self, id: str, body: m.NewCheckIn | Mapping[str, Any] | None = None, /, **fields: Any) -> m.CheckedIn:
+        return self._call("checkIn", m.CheckedIn, path={"id": id}, body=body_of(body, fields))
+
+    def complete(self, id: str, body: m.TaskCompletion | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Task:
+        return self._call("completeTask", m.Task, path={"id": id}, body=body_of(body, fields))
+
+    def check(self, id: str) -> m.CheckRunList:
+        """Has the checks of a task executed again."""
+        return self._call("requestTaskChecks", m.CheckRunList, path={"id": id})
+
+    def checks(self, id: str, *, limit: int | None = None) -> List[m.CheckRun]:
+        return self._list("listTaskChecks", m.CheckRun, {"id": id}, {"limit": limit})
+
+    def review(self, id: str, body: m.TaskReview | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Task:
+        return self._call("reviewTask", m.Task, path={"id": id}, body=body_of(body, fields))
+
+    def fail(self, id: str, body: m.Reason | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Task:
+        return self._call("failTask", m.Task, path={"id": id}, body=body_of(body, fields))
+
+    def cancel(self, id: str, body: m.Reason | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Task:
+        return self._call("cancelTask", m.Task, path={"id": id}, body=body_of(body, fields))
+
+    def link_guide(self, id: str, tsg_id: str) -> m.Task:
+        return self._call("linkTsg", m.Task, path={"id": id, "tsg_id": tsg_id})
+
+    def unlink_guide(self, id: str, tsg_id: str) -> m.Task:
+        return self._call("unlinkTsg", m.Task, path={"id": id, "tsg_id": tsg_id})
+
+    def context(self, id: str) -> str:
+        """The context of a task as text for a prompt."""
+        return self._call("getTaskContext", str, path={"id": id})
+
+    def payload(self, id: str) -> m.EvaluatedPayload:
+        """The whole of what was delivered."""
+        return self._call("getTaskPayload", m.EvaluatedPayload, path={"id": id})
+
+    def flag_quality(self, id: str, body: m.NewQualityFlag | Mapping[str, Any] | None = None, /, **fields: Any) -> m.QualityFlag:
+        return self._call("flagTaskQuality", m.QualityFlag, path={"id": id}, body=body_of(body, fields))
+
+    def ask(self, id: str, body: m.NewTaskQuestion | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Question:
+        """Asks the parent session."""
+        return self._call("askAboutTask", m.Question, path={"id": id}, body=body_of(body, fields))
+
+    def stats(self) -> m.TaskStats:
+        return self._call("getStats", m.TaskStats)
+
+
+class Schedules(Noun):
+    """Rules in words or cron that create a subtask at each slot."""
+
+    def create(self, body: m.NewSchedule | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Schedule:
+        return self._call("createSchedule", m.Schedule, body=body_of(body, fields))
+
+    def preview(self, body: m.SchedulePreviewRequest | Mapping[str, Any] | None = None, /, **fields: Any) -> m.SchedulePreview:
+        """How Muster reads a rule, and when it would fire."""
+        return self._call("previewSchedule", m.SchedulePreview, body=body_of(body, fields))
+
+    def get(self, id: str) -> m.Schedule:
+        return self._call("getSchedule", m.Schedule, path={"id": id})
+
+    def list(self, *, active: str | None = None, agent_id: str | None = None, limit: int | None = None) -> List[m.Schedule]:
+        return self._list("listSchedules", m.Schedule, {}, {"active": active, "agent_id": agent_id, "limit": limit})
+
+    def revise(self, id: str, body: m.SchedulePatch | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Schedule:
+        return self._call("reviseSchedule", m.Schedule, path={"id": id}, body=body_of(body, fields))
+
+    def deactivate(self, id: str) -> m.Schedule:
+        return self._call("deactivateSchedule", m.Schedule, path={"id": id})
+
+    def pause(self, id: str) -> m.Schedule:
+        return self._call("pauseSchedule", m.Schedule, path={"id": id})
+
+    def resume(self, id: str) -> m.Schedule:
+        return self._call("resumeSchedule", m.Schedule, path={"id": id})
+
+    def trigger(self, id: str) -> m.Subtask:
+        """Starts a subtask now, beside the slots."""
+        return self._call("triggerSchedule", m.Subtask, path={"id": id})
+
+    def runs(self, id: str, *, limit: int | None = None) -> List[m.ScheduleRun]:
+        return self._list("listScheduleRuns", m.ScheduleRun, {"id": id}, {"limit": limit})
+
+
+class Questions(Noun):
+    """Questions and approvals that runs and assignees ask, and wait for."""
+
+    def get(self, id: str, *, wait_seconds: int | None = None) -> m.Question:
+        return self._call("getQuestion", m.Question, path={"id": id}, query={"wait_seconds": wait_seconds})
+
+    def list(self, *, status: str | None = None, session: str | None = None, task: str | None = None, limit: int | None = None) -> List[m.Question]:
+        return self._list("listQuestions", m.Question, {}, {"status": status, "session": session, "task": task, "limit": limit})
+
+    def answer(self, id: str, body: m.NewAnswer | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Question:
+        return self._call("answerQuestion", m.Question, path={"id": id}, body=body_of(body, fields))
+
+    def withdraw(self, id: str) -> m.Question:
+        return self._call("withdrawQuestion", m.Question, path={"id": id})
+
+    def closed(self, id: str) -> m.Question:
+        """Waits until the question is answered, expired or withdrawn, also over restarts of the server."""
+
+        def poll() -> m.Question:
+            return self.get(id, wait_seconds=WAIT_SECONDS)
+
+        return poll_until(poll, lambda question: question.status != "open")
+
+
+class Evaluations(Noun):
+    """Judgements of outputs."""
+
+    def create(self, body: m.NewEvaluation | Mapping[str, Any] | None = None, /, **fields: Any) -> m.CreatedEvaluation:
+        return self._call("createEvaluation", m.CreatedEvaluation, body=body_of(body, fields))
+
+    def get(self, id: str) -> m.Evaluation:
+        return self._call("getEvaluation", m.Evaluation, path={"id": id})
+
+    def list(self, *, task_id: str | None = None, subtask_id: str | None = None, limit: int | None = None) -> List[m.EvaluationSummary]:
+        return self._list("listEvaluations", m.EvaluationSummary, {}, {"task_id": task_id, "subtask_id": subtask_id, "limit": limit})
+
+    def payload(self, id: str) -> m.EvaluatedPayload:
+        """The whole text that was evaluated."""
+        return self._call("getEvaluationPayload", m.EvaluatedPayload, path={"id": id})
+
+    def stats(self, *, from_: str | None = None, to: str | None = None, by: str | None = None) -> m.AnyEvaluationStats:
+        return self._call("getEvaluationStats", m.AnyEvaluationStats, query={"from": from_, "to": to, "by": by})
+
+    def export_training(self, **query: Any) -> Iterator[Any]:
+        """Training examples, one JSON value each, as they arrive."""
+        reader = LineReader()
+        for chunk in self._transport.chunks("exportTraining", silent_seconds=SILENT_SECONDS, query=query):
+            for line in reader.feed(chunk):
+                yield json.loads(line)
+        for line in reader.end():
+            yield json.loads(line)
+
+
+class Subagents(Noun):
+    """Definitions in Markdown with role, model and tools."""
+
+    def list(self, *, limit: int | None = None) -> List[m.SubagentSummary]:
+        return self._list("listSubagents", m.SubagentSummary, {}, {"limit": limit})
+
+    def get(self, name: str) -> m.Subagent:
+        return self._call("getSubagent", m.Subagent, path={"name": name})
+
+    def put(self, name: str, markdown: str) -> m.PutSubagent:
+        """Stores a definition from its Markdown."""
+        return self._call("putSubagent", m.PutSubagent, path={"name": name}, body=markdown)
+
+    def delete(self, name: str) -> None:
+        self._call("deleteSubagent", NoneType, path={"name": name})
+
+    def spawn(self, name: str, body: m.SubagentSpawn | Mapping[str, Any] | None = None, /, **fields: Any) -> m.SpawnResult:
+        """Runs a sub-agent. In the foreground it may have ended already."""
+        return self._call("spawnSubagent", m.SpawnResult, path={"name": name}, body=body_of(body, fields))
+
+    def check_tool(self, name: str, body: m.ToolCheck | Mapping[str, Any] | None = None, /, **fields: Any) -> m.ToolAnswer:
+        """Whether a sub-agent may use a tool with these arguments."""
+        return self._call("checkSubagentTool", m.ToolAnswer, path={"name": name}, body=body_of(body, fields))
+
+    def import_archive(self, content: bytes, content_type: str) -> m.SubagentImport:
+        """Imports an archive: ``application/zip``, ``application/x-tar`` or ``application/gzip``."""
+        return self._call("importSubagents", m.SubagentImport, body=content, content_type=content_type)
+
+
+class Guides(Noun):
+    """Troubleshooting guides: patterns of a failure, and what to do about it."""
+
+    def create(self, body: m.NewTsg | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Tsg:
+        return self._call("createTsg", m.Tsg, body=body_of(body, fields))
+
+    def put(self, tsg_id: str, markdown: str) -> m.Tsg:
+        """Stores a guide from its Markdown."""
+        return self._call("putTsg", m.Tsg, path={"tsg_id": tsg_id}, body=markdown)
+
+    def get(self, tsg_id: str, *, session_id: str | None = None) -> m.Tsg:
+        return self._call("getTsg", m.Tsg, path={"tsg_id": tsg_id}, query={"session_id": session_id})
+
+    def list(self, *, q: str | None = None, technology: str | None = None, severity: str | None = None, limit: int | None = None) -> List[m.TsgSummary]:
+        return self._list("listTsgs", m.TsgSummary, {}, {"q": q, "technology": technology, "severity": severity, "limit": limit})
+
+    def update(self, tsg_id: str, body: m.TsgPatch | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Tsg:
+        return self._call("updateTsg", m.Tsg, path={"tsg_id": tsg_id}, body=body_of(body, fields))
+
+    def delete(self, tsg_id: str, *, force: str | None = None) -> None:
+        self._call("deleteTsg", NoneType, path={"tsg_id": tsg_id}, query={"force": force})
+
+    def scan(self, body: m.TsgScan | Mapping[str, Any] | None = None, /, **fields: Any) -> m.TsgScanResult:
+        """Which guides fit a text."""
+        return self._call("scanTsgs", m.TsgScanResult, body=body_of(body, fields))
+
+    def feedback(self, tsg_id: str, body: m.TsgFeedback | Mapping[str, Any] | None = None, /, **fields: Any) -> m.TsgUsage:
+        return self._call("recordTsgFeedback", m.TsgUsage, path={"tsg_id": tsg_id}, body=body_of(body, fields))
+
+    def usage(self, tsg_id: str) -> m.TsgUsage:
+        return self._call("getTsgUsage", m.TsgUsage, path={"tsg_id": tsg_id})
+
+
+class Memory(Noun):
+    """Facts that agents keep, and subtasks that have ended."""
+
+    def search(self, *, q: str, kind: str | None = None, agent_id: str | None = None, limit: int | None = None) -> m.MemorySearch:
+        return self._call("searchMemory", m.MemorySearch, query={"q": q, "kind": kind, "agent_id": agent_id, "limit": limit})
+
+    def learn(self, body: m.NewFact | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Fact:
+        return self._call("learnFact", m.Fact, body=body_of(body, fields))
+
+    def fact(self, id: str) -> m.Fact:
+        return self._call("getFact", m.Fact, path={"id": id})
+
+    def delete_fact(self, id: str) -> None:
+        self._call("deleteFact", NoneType, path={"id": id})
+
+    def episode(self, id: str) -> m.Episode:
+        return self._call("getEpisode", m.Episode, path={"id": id})
+
+    def forget_episode(self, id: str) -> None:
+        self._call("forgetEpisode", NoneType, path={"id": id})
+
+
+class Sessions(Noun):
+    """What sessions have not received yet, and their messages."""
+
+    def inject(self, id: str, body: m.InjectionRequest | Mapping[str, Any] | None = None, /, *, ack: str | None = None, **fields: Any) -> m.Injection:
+        """Everything the session has not received. With ``ack="manual"`` it comes again after a minute unless it is acknowledged."""
+        return self._call("injectSession", m.Injection, path={"id": id}, body=body_of(body, fields), query={"ack": ack})
+
+    def acknowledge(self, id: str, claim_id: str) -> None:
+        self._call("acknowledgeInjection", NoneType, path={"id": id, "claim_id": claim_id})
+
+    def post(self, id: str, body: m.NewMessage | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Message:
+        return self._call("postMessage", m.Message, path={"id": id}, body=body_of(body, fields))
+
+    def messages(self, id: str, *, limit: int | None = None) -> List[m.Message]:
+        return self._list("listMessages", m.Message, {"id": id}, {"limit": limit})
+
+
+class Inbox(Noun):
+    """Results that wait for the session that asked for them."""
+
+    def claim_page(self, id: str, body: m.InboxClaimRequest | Mapping[str, Any] | None = None, /, **fields: Any) -> m.ClaimedInbox:
+        """Takes items out of an inbox; ``claim`` does that item by item."""
+        return self._call("claimInbox", m.ClaimedInbox, path={"id": id}, body=body_of(body, fields))
+
+    def acknowledge(self, id: str, claim_id: str) -> None:
+        self._call("acknowledgeInbox", NoneType, path={"id": id, "claim_id": claim_id})
+
+    def claim(self, session: str, *, limit: int = 1, poll_seconds: float | None = None) -> Iterator[m.InboxItem]:
+        """The items of an inbox, oldest first. An item is acknowledged when the loop asks for the next one.
+
+        What was not acknowledged, because the loop raised, was left or died, is delivered again after a minute. With ``poll_seconds`` it waits for more.
+        """
+        while True:
+            page = self.claim_page(session, limit=limit, ack="manual")
+            for item in page.items:
+                yield item
+            if page.claim_id is not None:
+                self.acknowledge(session, page.claim_id)
+            if page.items:
+                continue
+            if poll_seconds is None:
+                return
+            time.sleep(poll_seconds)
+
+
+class Projects(Noun):
+    def get(self, id: str) -> m.Project:
+        return self._call("getProject", m.Project, path={"id": id})
+
+    def update(self, id: str, body: m.ProjectPatch | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Project:
+        return self._call("updateProject", m.Project, path={"id": id}, body=body_of(body, fields))
+
+
+class Keys(Noun):
+    """API keys of the project."""
+
+    def create(self, body: m.NewApiKey | Mapping[str, Any] | None = None, /, **fields: Any) -> m.CreatedApiKey:
+        return self._call("createApiKey", m.CreatedApiKey, body=body_of(body, fields))
+
+    def list(self, *, limit: int | None = None) -> List[m.ApiKey]:
+        return self._list("listApiKeys", m.ApiKey, {}, {"limit": limit})
+
+    def revoke(self, id: str) -> None:
+        self._call("revokeApiKey", NoneType, path={"id": id})
+
+
+class Server(Noun):
+    """The server itself."""
+
+    def health(self) -> m.Health:
+        return self._call("getHealth", m.Health)
+
+    def readiness(self) -> m.Readiness:
+        return self._call("getReadiness", m.Readiness)
+
+    def metrics(self) -> str:
+        """In the format of Prometheus."""
+        return self._call("getMetrics", str)
+
+    def runners(self) -> m.RunnerList:
+        """What can execute a subtask here."""
+        return self._call("listRunners", m.RunnerList)
+
+
+class Events(Noun):
+    """The event log of the project."""
+
+    def follow(self, *, after: int | None = None, type: str | None = None, subject: str | None = None) -> Iterator[m.Event]:
+        """Events from now on, or after an id. Continues over lost connections without missing one, and does not end."""
+        return follow_events(self._transport, "streamEvents", after=after, query={"type": type, "subject": subject})

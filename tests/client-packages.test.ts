@@ -1,0 +1,182 @@
+import { execFile, spawn } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Muster } from '@muster/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pythonWith } from '../scripts/check/python-venv.ts'
+import { type System, startSystem } from './harness/system.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+const PYTHON_CLIENT = join(ROOT, 'clients', 'python')
+const LONG = 180_000
+const run = promisify(execFile)
+
+let system: System
+let folder: string
+let environment: NodeJS.ProcessEnv
+let muster: Muster
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'muster-packages-'))
+  system = await startSystem({ workers: 2, env: { AUTH: 'keys', SUBTASK_LEASE_SECONDS: '2' } })
+  const { key } = await system.mintKey()
+  muster = new Muster({ url: system.api.address, key })
+  environment = { PATH: process.env.PATH, HOME: process.env.HOME, MUSTER_URL: system.api.address, MUSTER_KEY: key, RUNNER: 'act' }
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await system.close()
+})
+
+/** What both languages have to have seen. */
+interface Told {
+  spawn: { id: string; inbox: string[] }
+  steer: { messages: string[] }
+  judge: unknown
+}
+
+/** Runs a journey. When it says that it holds, the worker of its subtask is killed, and the next attempt is let go on. */
+async function journey(program: string, args: string[], cwd: string): Promise<Told> {
+  const child = spawn(program, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  let errors = ''
+  child.stderr.on('data', (text) => {
+    errors += text
+  })
+  const exited = new Promise<number | null>((resolve) => child.on('close', resolve))
+  let last = ''
+  for await (const line of createInterface({ input: child.stdout })) {
+    last = line
+    const id = /^holding (.*)/.exec(line)?.[1]
+    if (id === undefined) continue
+    await system.ledger.written(id, 'start', 1)
+    await system.workerOf((await muster.subtasks.get(id)).worker_id).child.end('SIGKILL')
+    await system.startWorker()
+    await system.ledger.written(id, 'start', 2)
+    system.ledger.release(id)
+  }
+  expect(await exited, errors).toBe(0)
+  return JSON.parse(last) as Told
+}
+
+function expectJourneys({ spawn, steer, judge }: Told): void {
+  expect(spawn).toEqual({ id: spawn.id, status: 'completed', attempt: 2, ends: 1, inbox: [spawn.id] })
+  expect(steer).toMatchObject({ revision: 2, refused: ['revision_stale', 'outputs_missing'], status: 'completed' })
+  expect(steer.messages).toEqual([expect.stringContaining('[Task Assignment: Describe the functions]'), expect.stringContaining('Leave out the tests.')])
+  expect(judge).toEqual({ fedBack: true, recommendations: expect.arrayContaining(['request_revision', 'approve']) })
+}
+
+/** The examples of a README as one program. */
+async function examplesOf(readme: string, language: string): Promise<string> {
+  const text = await readFile(readme, 'utf8')
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, code]) => code).join('\n')
+}
+
+describe('@muster/client, packed and installed into an empty project', () => {
+  let project: string
+  beforeAll(async () => {
+    project = join(folder, 'typescript')
+    await mkdir(project)
+    await run('npx', ['--yes', 'pnpm@12.21.0', 'pack', '--pack-destination', folder], {
+      cwd: join(ROOT, 'packages', 'client'),
+      env: { ...process.env, CI: 'true' },
+    })
+    const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
+    await writeFile(join(project, 'package.json'), '{"type": "module"}')
+    await run('npm', ['install', '--no-audit', '--no-fund', '--offline', join(folder, tarball)], { cwd: project })
+    await writeFile(join(project, 'readme.ts'), await examplesOf(join(ROOT, 'packages', 'client', 'README.md'), 'ts'))
+    await copyFile(new URL('./client/journeys.ts.txt', import.meta.url), join(project, 'journeys.ts'))
+    const compilerOptions = {
+      target: 'ES2022',
+      module: 'NodeNext',
+      strict: true,
+      typeRoots: [join(ROOT, 'node_modules', '@types')],
+      types: ['node'],
+      outDir: 'dist',
+    }
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['readme.ts', 'journeys.ts'] }))
+  }, LONG)
+
+  it('brings nothing else, and compiles under strict without skipping its own declarations', async () => {
+    expect((await readdir(join(project, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual(['@muster'])
+    const compiled = await run(process.execPath, [TSC, '--project', project]).catch(({ stdout }: { stdout: string }) => ({ stdout }))
+    expect(compiled.stdout).toBe('')
+  })
+
+  it('does what its README shows', async () => {
+    const { stdout } = await run(process.execPath, [join(project, 'dist', 'readme.js')], { env: environment })
+    for (const line of [/^completed /m, /^subtask\.completed$/m, /^not_found /m, /Done, with 0 updates\./, /'act'/]) expect(stdout).toMatch(line)
+  })
+
+  it(
+    'makes the journeys: spawn over the death of a worker, brief and steer, judge',
+    async () => {
+      expectJourneys(await journey(process.execPath, [join(project, 'dist', 'journeys.js')], project))
+    },
+    LONG,
+  )
+
+  it('imports in a runtime without modules of Node', async () => {
+    const sources = (await readdir(join(project, 'node_modules', '@muster', 'client', 'dist'), { recursive: true })).filter((name) => name.endsWith('.js'))
+    for (const name of sources) {
+      const imports = (await readFile(join(project, 'node_modules', '@muster', 'client', 'dist', name), 'utf8')).match(/from '[^.][^']*'/g)
+      expect(imports, name).toBeNull()
+    }
+  })
+})
+
+describe('muster-client, built and installed into an empty venv', () => {
+  let python: string
+  beforeAll(async () => {
+    const builder = await pythonWith(['hatchling==1.27.0', 'mypy==2.4.1'])
+    const venv = join(folder, 'venv')
+    python = join(venv, 'bin', 'python')
+    await run(builder, ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--no-build-isolation', '--wheel-dir', folder, PYTHON_CLIENT])
+    await run('python3', ['-m', 'venv', venv])
+    const [wheel = ''] = (await readdir(folder)).filter((name) => name.endsWith('.whl'))
+    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', join(folder, wheel)])
+  }, LONG)
+
+  it(
+    'brings httpx and pydantic and what they need, and is typed under strict',
+    async () => {
+      const { stdout } = await run(python, ['-c', 'import importlib.metadata as m; print(sorted(r.split(">")[0] for r in m.requires("muster-client")))'])
+      expect(stdout.trim()).toBe("['httpx', 'pydantic']")
+      const builder = await pythonWith(['hatchling==1.27.0', 'mypy==2.4.1'])
+      await writeFile(join(folder, 'readme.py'), await examplesOf(join(PYTHON_CLIENT, 'README.md'), 'python'))
+      await copyFile(new URL('./client/journeys.py', import.meta.url), join(folder, 'journeys.py'))
+      const options = ['--strict', '--python-executable', python, '--cache-dir', join(folder, 'mypy')]
+      const files = [join(folder, 'readme.py'), join(folder, 'journeys.py'), '-p', 'muster_client']
+      for (const what of [files.slice(0, 1), files.slice(1, 2), files.slice(2)]) {
+        const checked = await run(builder, ['-m', 'mypy', ...options, ...what]).catch(({ stdout }: { stdout: string }) => ({ stdout }))
+        expect(checked.stdout).toMatch(/^Success/)
+      }
+    },
+    LONG,
+  )
+
+  it('does what its README shows', async () => {
+    const { stdout } = await run(python, [join(folder, 'readme.py')], { env: environment })
+    for (const line of [/^completed /m, /^subtask\.completed$/m, /^not_found /m, /^Done, with 0 updates\.$/m, /'act'/]) expect(stdout).toMatch(line)
+  })
+
+  it(
+    'makes the journeys: spawn over the death of a worker, brief and steer, judge',
+    async () => {
+      expectJourneys(await journey(python, [join(folder, 'journeys.py')], folder))
+    },
+    LONG,
+  )
+
+  it(
+    'has the models that openapi.yaml makes',
+    async () => {
+      await run(process.execPath, [join(ROOT, 'scripts', 'check', 'python-client.ts'), '--models'])
+    },
+    LONG,
+  )
+})
