@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { SCOPES } from '@muster/domain'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -25,7 +26,7 @@ let theirs: Record<string, Record<string, string>>
 
 beforeAll(async () => {
   // Several, because one counts wrong keys, and after a hundred within ten seconds looks at none any more.
-  system = await startSystem({ apis: 4, workers: 0, env: { AUTH: 'keys' } })
+  system = await startSystem({ apis: 4, workers: 0, env: { AUTH: 'keys', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
   const { key } = await system.mintKey()
   mine = system.client.as(key)
   const short = await system.mintKey()
@@ -72,6 +73,8 @@ async function fillOtherProject(): Promise<typeof theirs> {
   await other.ok('POST', `/tasks/${task.id}/quality-flag`, { body: { quality: 'good', tags: [MARK] } })
   await other.ok('POST', `/subtasks/${ended.subtask.id}/quality-flag`, { body: { quality: 'excellent', tags: [MARK] } })
   const fact = await other.ok<{ id: string }>('POST', '/memory/facts', { body: { content: `${MARK} fact` } })
+  const webhook = await other.ok<{ id: string }>('POST', '/webhooks', { body: { url: 'https://example.com/', events: ['*'], description: MARK } })
+  const delivery = await other.ok<{ id: string }>('POST', `/webhooks/${webhook.id}/test`)
   return {
     evaluations: { id: evaluation.evaluation_id },
     questions: { id: question.question_id },
@@ -84,6 +87,7 @@ async function fillOtherProject(): Promise<typeof theirs> {
     schedules: { id: schedule.id },
     tasks: { id: task.id, tsg_id: 'no-guide' },
     updates: { update_id: note.update_id },
+    webhooks: { id: webhook.id, delivery_id: delivery.id },
     projects: { id: ctx.actor.projectId },
     'api-keys': { id: keyId },
     // They belong to no project, and this one sees none.
@@ -99,6 +103,8 @@ async function otherProject(): Promise<unknown> {
     admin`select to_jsonb(s) from subtasks s where project_id = ${id} order by s.id`,
     admin`select to_jsonb(u) from updates u where project_id = ${id} order by u.id`,
     admin`select to_jsonb(i) from inbox i where project_id = ${id} order by i.id`,
+    admin`select to_jsonb(r) from receivers r where project_id = ${id} order by r.id`,
+    admin`select to_jsonb(d) from deliveries d where project_id = ${id} order by d.id`,
     admin`select to_jsonb(f) from facts f where project_id = ${id} order by f.id`,
     admin`select to_jsonb(f) from forgotten_episodes f where project_id = ${id} order by f.subtask_id`,
     admin`select to_jsonb(t) from tsgs t where project_id = ${id} order by t.tsg_id`,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { testDatabase } from '@muster/testing'
 import { listAuditEntries } from '@muster/usecases'
@@ -17,7 +17,7 @@ let admin: postgres.Sql
 
 beforeAll(async () => {
   const database = await testDatabase()
-  api = await startApi(database, { SUBTASK_MAX_PENDING: '1000' })
+  api = await startApi(database, { SUBTASK_MAX_PENDING: '1000', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` })
   key = await api.key(['admin'])
   admin = postgres(database.adminUrl, { max: 1 })
 })
@@ -30,6 +30,7 @@ const made = async (path: string, body: object) => (await api.call('POST', path,
 const task = async () => (await made('/tasks', { title: 'Count', instructions: 'Count the files.' })).id as string
 const guide = async (): Promise<string> =>
   (await made('/tsgs', { tsg_id: `guide-${randomUUID()}`, title: 'A guide', content: 'Restart it.', patterns: ['EADDRINUSE'] })).tsg_id
+const webhook = async () => (await made('/webhooks', { url: 'https://example.com/', events: ['*'] })).id as string
 const definition = '---\ndescription: Counts files.\n---\n\nCount them.'
 const putDefinition = () => api.call('PUT', '/subagents/counter', { key, raw: definition, headers: { 'content-type': 'text/markdown' } })
 
@@ -70,6 +71,8 @@ const prepare: Record<string, () => Promise<Prepared>> = {
     return { path: `/memory/episodes/${id}` }
   },
   updateProject: async () => ({ path: `/projects/${api.ctx.actor.projectId}`, body: { settings: { limits: { pending_per_agent: 500 } } } }),
+  updateWebhook: async () => ({ path: `/webhooks/${await webhook()}`, body: { description: 'x' } }),
+  deleteWebhook: async () => ({ path: `/webhooks/${await webhook()}` }),
   revokeApiKey: async () => ({ path: `/api-keys/${(await made('/api-keys', { name: 'short', scopes: ['subtasks:read'] })).id}` }),
 }
 
