@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { knownMigrations, REPLACED_MIGRATIONS, TAKEOVER_FROM } from '../../packages/db/src/migration-files.ts'
 import { run } from './command.ts'
 import { finish, repositoryRoot } from './report.ts'
 
 const CONFIG = `${repositoryRoot}/drizzle.config.ts`
+
+/** What each migration says about running beside the processes of this and the earlier version: docs/upgrades.md. */
+const SAYS_LIVE = /^-- live: (?:yes|no): \S/
+/** Migrations up to this one came before the rule. docs/upgrades.md lists which of them hold writes up. */
+const SILENT_UNTIL = '0021_audit_log'
 
 /** What this check reads of drizzle.config.ts. */
 interface DrizzleConfig {
@@ -31,10 +36,24 @@ async function nameProblems(out: string): Promise<string[]> {
   }
   const reused = known.filter((name) => REPLACED_MIGRATIONS.includes(name))
   return [
+    ...(await silentMigrations(out, known)),
     ...(await differences(out, known)),
     ...(await differences(`${out}/takeover`, replaced)),
     ...reused.map((name) => `${name} is the name of a migration that was replaced: choose another one`),
   ]
+}
+
+async function silentMigrations(out: string, known: readonly string[]): Promise<string[]> {
+  const problems: string[] = []
+  for (const name of known.slice(known.indexOf(SILENT_UNTIL) + 1)) {
+    const lines = (await readFile(`${out}/${name}.sql`, 'utf8')).split('\n')
+    // The first line of a migration outside of a transaction is `-- no-transaction`.
+    if (!lines.slice(0, 2).some((line) => SAYS_LIVE.test(line)))
+      problems.push(
+        `${name}.sql does not say whether it may run live: begin it with \`-- live: yes: <why>\` or \`-- live: no: <what waits>\` (docs/upgrades.md)`,
+      )
+  }
+  return problems
 }
 
 /**
