@@ -17,7 +17,7 @@ RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
   --package-import-method copy --filter '@muster/dashboard...' && node apps/dashboard/node_modules/vite/bin/vite.js build apps/dashboard
 
 FROM node:24-slim
-# MUSTER_IMAGE: `npm run key` and `npm run migrate` use this installation and install nothing.
+# MUSTER_IMAGE: `npm run key`, `migrate`, `rotate-secrets` and `restored` use this installation and install nothing.
 ENV NODE_ENV=production DATA_DIR=/data MUSTER_IMAGE=1
 WORKDIR /app
 # Holds the workspaces of subtasks. A named volume keeps this owner, so that the processes can write there without being root.

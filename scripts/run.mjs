@@ -20,6 +20,7 @@ const TARGETS = {
   key: { file: 'scripts/key.ts', does: 'create, list and revoke API keys' },
   migrate: { file: 'scripts/migrate.ts', does: 'bring the database to this version' },
   'rotate-secrets': { file: 'scripts/rotate-secrets.ts', does: 'encrypt stored secrets with a new key' },
+  restored: { file: 'scripts/restored.ts', does: 'say what a restore to an earlier time would run twice, and hold it' },
   bench: { file: 'bench/main.ts', does: 'measure' },
   chaos: { file: 'chaos/src/main.ts', does: 'cause faults under load and check every promise' },
   docker: {
@@ -31,7 +32,7 @@ const TARGETS = {
 }
 
 /** Commands that work in the Docker image. */
-const IN_IMAGE = ['key', 'migrate', 'rotate-secrets']
+const IN_IMAGE = ['key', 'migrate', 'rotate-secrets', 'restored']
 
 const HELP = `Usage: npm run <command> [-- <options>]
 

@@ -63,7 +63,9 @@ describe('npm run key in the image', () => {
   it('says which commands the image has', async () => {
     expect(await npmRun('demo')).toMatchObject({
       code: 1,
-      said: expect.stringContaining('npm run demo is not part of this image, which has: npm run key, npm run migrate, npm run rotate-secrets.'),
+      said: expect.stringContaining(
+        'npm run demo is not part of this image, which has: npm run key, npm run migrate, npm run rotate-secrets, npm run restored.',
+      ),
     })
   })
 })

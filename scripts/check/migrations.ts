@@ -9,7 +9,7 @@ const CONFIG = `${repositoryRoot}/drizzle.config.ts`
 /** What each migration says about running beside the processes of this and the earlier version: docs/upgrades.md. */
 const SAYS_LIVE = /^-- live: (?:yes|no): \S/
 /** Migrations up to this one came before the rule. docs/upgrades.md lists which of them hold writes up. */
-const SILENT_UNTIL = '0021_audit_log'
+const SILENT_UNTIL = '0022_deliveries'
 
 /** What this check reads of drizzle.config.ts. */
 interface DrizzleConfig {

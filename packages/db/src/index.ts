@@ -16,6 +16,7 @@ export {
   transaction,
   unavailable,
 } from './client.ts'
+export { listProjectIds } from './list-projects.ts'
 export { migrate } from './migrate.ts'
 export type { ApiKey } from './queries/api-keys.ts'
 export * as apiKeys from './queries/api-keys.ts'
