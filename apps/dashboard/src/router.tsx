@@ -53,6 +53,7 @@ const routeTree = root.addChildren([
   route('/workers', () => import('./screens/workers/workers.tsx'), 'Workers'),
   route('/evaluations', () => import('./screens/evaluations/evaluations.tsx'), 'Evaluations'),
   route('/settings', () => import('./screens/settings/settings.tsx'), 'Settings'),
+  route('/webhooks', () => import('./screens/webhooks/webhooks.tsx'), 'Webhooks'),
   route('/usage', () => import('./screens/usage/usage.tsx'), 'Usage'),
   route('/questions', () => import('./screens/questions/questions.tsx'), 'Questions'),
 ])

@@ -13,6 +13,7 @@ import {
   Radio,
   Server,
   Settings2,
+  Webhook,
 } from 'lucide-react'
 
 export interface Destination {
@@ -34,6 +35,7 @@ export const DESTINATIONS = [
   { to: '/guides', label: 'Guides', icon: BookOpen, group: 'Quality' },
   { to: '/memory', label: 'Memory', icon: Brain, group: 'Quality' },
   { to: '/events', label: 'Events', icon: Radio, group: 'System' },
+  { to: '/webhooks', label: 'Webhooks', icon: Webhook, group: 'System' },
   { to: '/usage', label: 'Usage', icon: Coins, group: 'System' },
   { to: '/workers', label: 'Workers', icon: Server, group: 'System' },
   { to: '/settings', label: 'Settings', icon: Settings2, group: 'System' },
