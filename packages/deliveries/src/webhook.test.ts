@@ -31,6 +31,7 @@ beforeEach(() => {
   answer = (response) => void response.writeHead(204).end()
 })
 
+const NONE = { OUTBOUND_ALLOW: [] as string[], TELEGRAM_API_URL: undefined, SMTP_URL: undefined, SMTP_FROM: undefined }
 const BODY = '{"type":"subtask.completed","data":{"result":"ü €"}}'
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
@@ -43,7 +44,7 @@ function send({
   allow = [] as string[],
 } = {}) {
   const channel = createChannels(
-    { OUTBOUND_ALLOW: operator === '' ? [] : [operator] },
+    { ...NONE, OUTBOUND_ALLOW: operator === '' ? [] : [operator] },
     {
       resolve: async (host) => HOSTILE_NAMES[host.toLowerCase().replace(/\.$/, '')] ?? [],
       dial: (address) => {
@@ -52,7 +53,7 @@ function send({
       },
     },
   ).get('webhook')
-  const receiver = { id: 'r', url, secrets, outboundAllow: allow }
+  const receiver = { id: 'r', url, secrets, options: {}, outboundAllow: allow }
   return channel?.send({ id: 'msg-1', type: 'subtask.completed', body: BODY, receiver }, signal)
 }
 
@@ -163,17 +164,14 @@ describe('an address', () => {
 
   it('is that of one look-up: a name that answers differently the next time gains nothing', async () => {
     let asked = 0
-    const channel = createChannels(
-      { OUTBOUND_ALLOW: [] },
-      {
-        resolve: async () => (asked++ === 0 ? ['93.184.216.34'] : ['127.0.0.1']),
-        dial: (address) => {
-          dialled.push(address)
-          return '127.0.0.1'
-        },
+    const channel = createChannels(NONE, {
+      resolve: async () => (asked++ === 0 ? ['93.184.216.34'] : ['127.0.0.1']),
+      dial: (address) => {
+        dialled.push(address)
+        return '127.0.0.1'
       },
-    ).get('webhook')
-    const receiver = { id: 'r', url: `http://moving.test:${port}/`, secrets: [], outboundAllow: [] }
+    }).get('webhook')
+    const receiver = { id: 'r', url: `http://moving.test:${port}/`, secrets: [], options: {}, outboundAllow: [] }
     const delivery = { id: 'm', type: 't', body: BODY, receiver }
     expect(await channel?.send(delivery, new AbortController().signal)).toMatchObject({ outcome: 'delivered' })
     expect(await channel?.send(delivery, new AbortController().signal)).toMatchObject({ error: expect.stringContaining('is not a public address') })
@@ -182,8 +180,8 @@ describe('an address', () => {
   })
 
   it('whose name is not resolved in time is given up', async () => {
-    const channel = createChannels({ OUTBOUND_ALLOW: [] }, { resolve: () => sleep(60_000, [], { ref: false }) }).get('webhook')
-    const delivery = { id: 'm', type: 't', body: BODY, receiver: { id: 'r', url: 'http://public.test/', secrets: [], outboundAllow: [] } }
+    const channel = createChannels(NONE, { resolve: () => sleep(60_000, [], { ref: false }) }).get('webhook')
+    const delivery = { id: 'm', type: 't', body: BODY, receiver: { id: 'r', url: 'http://public.test/', secrets: [], options: {}, outboundAllow: [] } }
     expect(await channel?.send(delivery, AbortSignal.timeout(50))).toMatchObject({ error: 'did not answer in time' })
   })
 })

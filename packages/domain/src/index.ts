@@ -67,6 +67,7 @@ export {
   unstorableReason,
 } from './core/text.ts'
 export { VERSION } from './core/version.ts'
+export { CHANNEL_KINDS, type ChannelKind, channelSettings } from './deliveries/channel-settings.ts'
 export {
   ATTEMPTS_KEPT,
   BREAKER,
@@ -83,6 +84,7 @@ export {
   type SendResult,
   secondsToNextAttempt,
 } from './deliveries/delivery.ts'
+export { cutToUnits, MESSAGE_EVENTS, MESSAGE_OCCASIONS, messageOf, type PersonMessage } from './deliveries/message.ts'
 export {
   CALLBACK_EVENTS,
   EVENT_PATTERNS,

@@ -3908,6 +3908,26 @@ export interface components {
             ask?: string[];
             /** @description Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well */
             outbound_allow?: string[];
+            telegram?: {
+                /** @description Of the bot. It is stored encrypted and never shown; absent later: it stays as it is */
+                bot_token?: string;
+                /** @description The chat that the bot writes to: a number, or @name of a channel */
+                chat_id: string;
+                /** @description What is reported. A subtask or schedule with `notify: false` is not. */
+                on: ("completed" | "failed" | "question")[];
+            };
+            slack?: {
+                /** @description An incoming webhook. It is stored encrypted and never shown; absent later: it stays as it is */
+                webhook_url?: string;
+                /** @description What is reported. A subtask or schedule with `notify: false` is not. */
+                on: ("completed" | "failed" | "question")[];
+            };
+            /** @description Needs SMTP_URL and SMTP_FROM of the operator */
+            email?: {
+                to: string[];
+                /** @description What is reported. A subtask or schedule with `notify: false` is not. */
+                on: ("completed" | "failed" | "question")[];
+            };
             loops?: components["schemas"]["LoopSettings"];
         };
         PromptSection: string;

@@ -53,6 +53,8 @@ export interface OpenReceiver {
   url: string | null
   /** The current one first. */
   secrets: readonly string[]
+  /** Of a channel for people: `chat_id`, or `to`. */
+  options: Record<string, unknown>
   /** `outbound_allow` of the project. */
   outboundAllow: readonly string[]
 }

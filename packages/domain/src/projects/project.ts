@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isOutboundEntry, OUTBOUND_ALLOW_MAX } from '../core/outbound-allow.ts'
+import { channelSettings } from '../deliveries/channel-settings.ts'
 import { evaluationSettingsSchema } from '../evaluations/settings.ts'
 import { loopSettingsSchema } from '../loops/settings.ts'
 import { isTimeZone } from '../schedules/wall-clock.ts'
@@ -45,6 +46,7 @@ export const projectSettingsSchema = z.strictObject({
     .max(OUTBOUND_ALLOW_MAX)
     .describe('Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well')
     .optional(),
+  ...channelSettings,
   loops: loopSettingsSchema.describe('When work counts as going in circles, and what happens then').optional(),
 })
 

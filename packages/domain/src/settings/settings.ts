@@ -255,6 +255,12 @@ export const settingsSchema = z.object({
     .describe(
       'Addresses besides the public internet that deliveries may reach, separated by commas: IP addresses, ranges such as 10.0.0.0/8, names of hosts. A project has to name them as well, in its setting outbound_allow.',
     ),
+  TELEGRAM_API_URL: baseUrl.optional().describe('Server of the Telegram Bot API, such as one of your own. Absent: https://api.telegram.org.'),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must look like smtps://user:password@host:465' })
+    .optional()
+    .describe('Server that sends e-mail to people, as smtp:// or smtps://. Absent: projects cannot have e-mail as a channel.'),
+  SMTP_FROM: text.optional().describe('Sender of e-mail, such as Muster <muster@example.com>. SMTP_URL needs it.'),
   DELIVERY_CONCURRENCY: count(1, 1000).default(50).describe('Deliveries that one worker process sends at once.'),
   DELIVERY_TIMEOUT_SECONDS: count(1, 120).default(15).describe('Seconds within which a receiver has to answer.'),
   DELIVERY_RETRY_SECONDS: retrySeconds
@@ -311,6 +317,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     ) {
       problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is not one of ${BUILT_IN_RUNNER_NAMES.join(', ')} or COMMAND_RUNNERS`)
     }
+    if (settings.SMTP_URL !== undefined && settings.SMTP_FROM === undefined) problems.push('SMTP_FROM: is needed for SMTP_URL: the sender of e-mail')
     problems.push(...searchProblems(settings))
     if (problems.length === 0) return settings
   }

@@ -21,6 +21,7 @@ import {
   rotateWebhookSecret,
   sendDelivery,
   testWebhook,
+  updateProject,
   updateWebhook,
   type WebhookFields,
 } from '../index.ts'
@@ -393,6 +394,61 @@ describe('a callback', () => {
       await happen([{ subject: id }])
     }
     expect(await claim(1_000)).toHaveLength(20)
+  })
+})
+
+describe('a channel for people', () => {
+  const TELEGRAM = { bot_token: 'a-token', chat_id: '7', on: ['completed' as const, 'question' as const] }
+  const set = (settings: object) => updateProject(ctx, ctx.actor.projectId, { settings })
+  const listed = async () =>
+    await harness.admin<{ type: string }[]>`select type from deliveries where project_id = ${ctx.actor.projectId} and kind = 'telegram' order by id`
+
+  it('gets what its project asks for, but nothing of a subtask with notify false', async () => {
+    await set({ telegram: TELEGRAM })
+    await happen([{ data: { n: 1 } }, { data: { notify: false } }, { type: 'subtask.failed' }, { type: 'question.asked' }, { type: 'task.completed' }])
+    expect((await listed()).map(({ type }) => type).sort()).toEqual(['question.asked', 'subtask.completed', 'task.completed'])
+    await set({})
+    await happen([{}])
+    expect(await listed()).toHaveLength(3)
+  })
+
+  it('keeps its token where a change does not give it, and shows it nowhere', async () => {
+    const first = await set({ telegram: TELEGRAM })
+    expect(first.settings.telegram).toEqual({ chat_id: '7', on: TELEGRAM.on })
+    await set({ telegram: { chat_id: '8', on: ['failed'] } })
+    await happen([{ type: 'subtask.failed' }])
+    const [held] = await claim()
+    expect(held).toMatchObject({ kind: 'telegram', options: { chat_id: '8' } })
+    const sent: OutboundDelivery[] = []
+    const channel: Channel = {
+      send: async (delivery) => {
+        sent.push(delivery)
+        return answer(200)
+      },
+    }
+    await sendDelivery(harness.deps, new Map([['telegram', channel]]), held as HeldDelivery, never)
+    expect(sent[0]?.receiver.secrets).toEqual(['a-token'])
+    const [row] =
+      await harness.admin`select (to_jsonb(p)::text || coalesce((select string_agg(to_jsonb(r)::text, '') from receivers r), '')) as text from projects p where id = ${ctx.actor.projectId}`
+    expect(row?.text).not.toContain('a-token')
+  })
+
+  it('is refused without its token, or without a server for its mail, and changes nothing', async () => {
+    await expect(set({ telegram: { chat_id: '7', on: ['failed'] } })).rejects.toMatchObject({
+      details: { errors: [{ pointer: '/settings/telegram/bot_token' }] },
+    })
+    await expect(set({ email: { to: ['a@example.com'], on: ['failed'] } })).rejects.toMatchObject({ details: { errors: [{ pointer: '/settings/email' }] } })
+    await expect(set({ slack: { webhook_url: 'http://10.0.0.1/', on: ['failed'] } })).rejects.toMatchObject({
+      details: { errors: [{ pointer: '/settings/slack/webhook_url' }] },
+    })
+    expect((await harness.admin`select from receivers`).count).toBe(0)
+  })
+
+  it('is sent one message at a time', async () => {
+    await set({ telegram: TELEGRAM })
+    await happen([{}, {}, {}])
+    expect(await claim()).toHaveLength(1)
+    expect(await claim()).toEqual([])
   })
 })
 

@@ -81,7 +81,7 @@ async function attempt(deps: Deps, channels: Channels, held: HeldDelivery, stopp
   }
   const { id, type, body, receiverId, url } = held
   const timeout = AbortSignal.timeout(deps.settings.DELIVERY_TIMEOUT_SECONDS * 1_000)
-  const receiver = { id: receiverId, url, secrets, outboundAllow: held.outboundAllow }
+  const receiver = { id: receiverId, url, secrets, options: held.options, outboundAllow: held.outboundAllow }
   const result = await channel.send({ id, type, body, receiver }, AbortSignal.any([stopping, timeout]))
   return stopping.aborted && result.outcome === 'failed' ? null : result
 }

@@ -2,6 +2,7 @@ import { lanes, projects, transaction } from '@muster/db'
 import { notFound, type Project, type ProjectSettings, requireFound, requireScope } from '@muster/domain'
 import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
 import { grantFreePermits } from '../subtasks/grant-permits.ts'
+import { applyChannels, withoutSecrets } from './channels.ts'
 
 /** @throws DomainError `not_found`, also for projects of others */
 export async function getProject(ctx: Ctx, id: string): Promise<Project> {
@@ -15,8 +16,12 @@ export async function updateProject(ctx: Ctx, id: string, change: { name?: strin
   const { name, settings } = change
   if (name === undefined && settings === undefined) return await getProject(ctx, id)
   const project = await inProject(ctx, async (tx) => {
-    const changed = await projects.changeProject(tx, id, { ...(name === undefined ? {} : { name }), ...(settings === undefined ? {} : { settings }) })
+    const changed = await projects.changeProject(tx, id, {
+      ...(name === undefined ? {} : { name }),
+      ...(settings === undefined ? {} : { settings: withoutSecrets(settings) }),
+    })
     if (changed === null || settings === undefined) return changed
+    await applyChannels(ctx, tx, id, settings)
     // A raised limit frees permits although no subtask has ended, and nothing else would grant them to waiting subtasks.
     const agentIds = await lanes.findWaitingLanes(tx, id)
     if (agentIds.length > 0) await grantFreePermits(ctx, tx, id, agentIds)

@@ -215,6 +215,7 @@ function terminalEvents(
     error: decision.error,
     task_id: row.taskId,
     schedule_id: row.scheduleId,
+    ...(row.notify ? {} : { notify: false }),
     ...(row.subagentName === null ? {} : { subagent: { name: row.subagentName, version: row.subagentVersion } }),
     ...targets.get(row.id),
     ...(evaluation === null ? {} : { evaluation: { id: evaluation.row.id, score: evaluation.row.score, recommendation: evaluation.row.recommendation } }),

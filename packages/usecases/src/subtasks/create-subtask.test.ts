@@ -1,6 +1,4 @@
-import { connect } from '@muster/db'
 import { DomainError } from '@muster/domain'
-import { createNotifier, createRunJobs } from '@muster/jobs'
 import {
   advanceClock,
   allEvents,
@@ -14,7 +12,6 @@ import {
   settleOne,
   spawn,
   spawnMany,
-  startDatabaseProxy,
   startHarness,
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -86,40 +83,6 @@ describe('spawning', () => {
         data: { subtask_id: made.id, agent_id: made.agentId, task: made.task, parent_session: 'chat', priority: 'normal', runner: 'own' },
       },
     ])
-  })
-
-  it('is one round trip: the lock, the row, the job, the notification and the COMMIT travel together', async () => {
-    const proxy = await startDatabaseProxy(harness.database.appUrl)
-    const behind = connect(proxy.url, { role: 'muster_app', connectionsMax: 1, applicationName: 'round-trips' })
-    const ctx = { ...harness.ctx, db: behind }
-    try {
-      // The first time, the driver asks for types.
-      await spawn(ctx, { agentId: newAgent() })
-      const before = proxy.roundTrips()
-      const made = await spawn(ctx, { agentId: newAgent() })
-      expect(proxy.roundTrips() - before).toBe(1)
-      expect(await readSubtaskRow(harness.admin, made.id)).toMatchObject({ status: 'pending', slot: true })
-    } finally {
-      await behind.close()
-      await proxy.close()
-    }
-  })
-
-  it('is heard by other processes with its commit if it may start, and not if it waits for a permit', async () => {
-    const heard: string[] = []
-    const unlisten = await harness.deps.dispatchDb.listen(
-      'muster_run',
-      (payload) => heard.push(payload),
-      () => {},
-    )
-    const far = () => ({ ...harness.ctx, notifier: createNotifier(harness.deps.dispatchDb, () => {}), runJobs: createRunJobs() })
-    const agentId = newAgent()
-    // One more than the running limit.
-    for (let number = 1; number <= harness.ctx.settings.SUBTASK_MAX_CONCURRENT + 1; number += 1) await spawn(far(), { agentId })
-    harness.deps.notifier.notify('run', 'last')
-    await expect.poll(() => heard.at(-1)).toMatch(/,last$/)
-    expect(heard).toHaveLength(harness.ctx.settings.SUBTASK_MAX_CONCURRENT + 1)
-    await unlisten()
   })
 
   it('leaves nothing behind when its transaction fails', async () => {

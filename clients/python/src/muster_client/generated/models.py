@@ -1,6 +1,6 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 2531abb19a8207ad.
-from pydantic import AnyUrl, BaseModel, ConfigDict, Field, RootModel
+# Of schemas e017784516d26cc6.
+from pydantic import AnyUrl, BaseModel, ConfigDict, EmailStr, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
 
@@ -873,6 +873,53 @@ class ProblemWarning(BaseModel):
     field: str
     message: str
     timestamp: str
+
+
+class ProjectSettingsTelegram(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    bot_token: str | None = None
+    """
+    Of the bot. It is stored encrypted and never shown; absent later: it stays as it is
+    """
+    chat_id: str
+    """
+    The chat that the bot writes to: a number, or @name of a channel
+    """
+    on: list[Literal['completed', 'failed', 'question'] | str]
+    """
+    What is reported. A subtask or schedule with `notify: false` is not.
+    """
+
+
+class ProjectSettingsSlack(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    webhook_url: str | None = None
+    """
+    An incoming webhook. It is stored encrypted and never shown; absent later: it stays as it is
+    """
+    on: list[Literal['completed', 'failed', 'question'] | str]
+    """
+    What is reported. A subtask or schedule with `notify: false` is not.
+    """
+
+
+class ProjectSettingsEmail(BaseModel):
+    """
+    Needs SMTP_URL and SMTP_FROM of the operator
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    to: list[EmailStr]
+    on: list[Literal['completed', 'failed', 'question'] | str]
+    """
+    What is reported. A subtask or schedule with `notify: false` is not.
+    """
 
 
 class PromptSection(RootModel[str]):
@@ -4006,6 +4053,12 @@ class ProjectSettings(BaseModel):
     outbound_allow: list[str] | None = None
     """
     Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well
+    """
+    telegram: ProjectSettingsTelegram | None = None
+    slack: ProjectSettingsSlack | None = None
+    email: ProjectSettingsEmail | None = None
+    """
+    Needs SMTP_URL and SMTP_FROM of the operator
     """
     loops: LoopSettings | None = None
 

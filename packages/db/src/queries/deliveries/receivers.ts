@@ -84,6 +84,28 @@ export async function changeReceiver(tx: Tx, projectId: string, id: string, { su
   return row ?? null
 }
 
+type ChannelRow = Pick<typeof receivers.$inferInsert, 'projectId' | 'id' | 'kind' | 'destinationId' | 'events' | 'options' | 'secret'>
+
+/** The receiver of a channel for people, of which a project has one of a kind. */
+export async function findChannel(tx: Tx, projectId: string, kind: Receiver['kind']): Promise<Receiver | null> {
+  const [row] = await tx.orm
+    .select(COLUMNS)
+    .from(receivers)
+    .where(and(eq(receivers.projectId, projectId), ne(receivers.kind, 'callback'), eq(receivers.kind, kind)))
+  return row ?? null
+}
+
+export async function insertChannel(tx: Tx, row: ChannelRow): Promise<void> {
+  await tx.orm.insert(receivers).values(row)
+}
+
+export async function changeChannel(tx: Tx, projectId: string, id: string, change: Partial<Pick<ChannelRow, 'events' | 'options' | 'secret'>>): Promise<void> {
+  await tx.orm
+    .update(receivers)
+    .set(change)
+    .where(and(eq(receivers.projectId, projectId), eq(receivers.id, id)))
+}
+
 /** Puts a secret before the current one, which stays valid beside it for some seconds. */
 export async function replaceSecret(
   tx: Tx,

@@ -42,7 +42,7 @@ export async function claimDeliveries(tx: Tx, { limit, leaseSeconds, perDestinat
   const [lock] = await tx.sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(7300, 3) as "isMine"`
   if (lock?.isMine !== true) return null
   await tx.sql`
-    update deliveries set status = 'pending', lease_expires_at = null, due_at = muster_now()
+    update deliveries set status = 'pending', lease_expires_at = null, due_at = lease_expires_at
     where status = 'sending' and lease_expires_at < (select muster_now())`
   return await tx.sql<ClaimedDelivery[]>`
     with recursive moment as materialized (select muster_now() as now),
@@ -54,10 +54,10 @@ export async function claimDeliveries(tx: Tx, { limit, leaseSeconds, perDestinat
       from waiting w where w.id is not null
     ),
     free as materialized (
-      select w.id, case when s.failures >= ${breakerFailures} then 1 else ${perDestination}::int end - (
+      select w.id, case when s.failures >= ${breakerFailures} or r.kind in ('telegram', 'slack', 'email') then 1 else ${perDestination}::int end - (
           select count(*) from deliveries o where o.status = 'sending' and o.destination_id = w.id
         ) as room
-      from waiting w cross join moment left join destinations s on s.id = w.id
+      from waiting w cross join moment left join destinations s on s.id = w.id left join receivers r on r.id = w.id
       where w.id is not null and (s.paused_until is null or s.paused_until <= moment.now)
     ),
     chosen as materialized (

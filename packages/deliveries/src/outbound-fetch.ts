@@ -1,0 +1,48 @@
+import { type AddressRules, OutboundRefused, type OutboundRequest, openRequest, readOutboundUrl } from '@muster/outbound'
+
+/** Longer than any answer of a service for messages. */
+const ANSWER_BYTES_MAX = 256 * 1024
+
+/** The last answer that a library has read, or why there was none. */
+export interface Seen {
+  status: number | null
+  retryAfterSeconds: number | null
+  response: string | null
+  refusal: string | null
+}
+
+/** `fetch` for the libraries of message services: their requests go by the same address rules as webhooks, and the channel sees what came back. */
+export function outboundFetch(options: Pick<OutboundRequest, 'resolve' | 'dial'> & { rules: AddressRules; signal: AbortSignal }): {
+  seen: Seen
+  fetch: typeof fetch
+} {
+  const seen: Seen = { status: null, retryAfterSeconds: null, response: null, refusal: null }
+  const send: typeof fetch = async (input, init = {}) => {
+    if (init.body !== undefined && init.body !== null && typeof init.body !== 'string') throw new Error('only bodies of text are sent')
+    try {
+      const url = readOutboundUrl(String(input instanceof Request ? input.url : input))
+      const headers = Object.fromEntries(new Headers(init.headers))
+      const answer = await openRequest(url, { ...options, method: init.method === 'GET' ? 'GET' : 'POST', headers, body: init.body ?? undefined })
+      seen.status = answer.statusCode ?? 0
+      const retryAfter = Number(answer.headers['retry-after'])
+      seen.retryAfterSeconds = Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : null
+      const chunks: Buffer[] = []
+      let length = 0
+      for await (const chunk of answer as AsyncIterable<Buffer>) {
+        chunks.push(chunk)
+        length += chunk.length
+        if (length > ANSWER_BYTES_MAX) break
+      }
+      answer.destroy()
+      seen.response = Buffer.concat(chunks).toString('utf8')
+      return new Response(seen.status === 204 ? null : seen.response, {
+        status: seen.status,
+        headers: { 'content-type': answer.headers['content-type'] ?? 'text/plain' },
+      })
+    } catch (error) {
+      if (error instanceof OutboundRefused) seen.refusal = error.message
+      throw error
+    }
+  }
+  return { seen, fetch: send }
+}

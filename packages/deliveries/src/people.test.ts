@@ -1,0 +1,205 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { SendResult } from '@muster/domain'
+import { HOSTILE_NAMES, HOSTILE_URLS } from '@muster/testing'
+import { SMTPServer } from 'smtp-server'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createChannels } from './channels.ts'
+
+/*
+ * Channels for people against servers on loopback that keep to the limits of the real ones.
+ */
+const TOKEN = '123456:a-token-of-a-bot'
+const never = new AbortController().signal
+const closers: (() => Promise<unknown> | unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return (server.address() as AddressInfo).port
+}
+
+async function jsonOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  let body = ''
+  for await (const chunk of request) body += chunk
+  return JSON.parse(body)
+}
+
+const body = (type: string, data: object) => JSON.stringify({ type, data })
+const completed = (result: string, task = 'Research snow') => body('subtask.completed', { task, result })
+
+describe('Telegram', () => {
+  interface Sent {
+    chat_id: string
+    text: string
+    parse_mode?: string
+    atMs: number
+  }
+
+  /** Refuses what the Bot API refuses: another token, texts that are too long or have half a surrogate, open entities, and more than 30 messages a second. */
+  async function startBotApi() {
+    const sent: Sent[] = []
+    const server = createServer(async (request, response) => {
+      const { chat_id, text, parse_mode } = (await jsonOf(request)) as unknown as Omit<Sent, 'atMs'>
+      const refuse = (error_code: number, description: string, parameters = {}) =>
+        void response.writeHead(error_code, { 'content-type': 'application/json' }).end(JSON.stringify({ ok: false, error_code, description, parameters }))
+      if (request.url !== `/bot${TOKEN}/sendMessage`) return refuse(404, 'Not Found')
+      if (text.length > 4_096) return refuse(400, 'Bad Request: message is too long')
+      if (!text.isWellFormed()) return refuse(400, 'Bad Request: strings must be encoded in UTF-8')
+      if (parse_mode === 'Markdown' && (text.match(/[*_`]/g)?.length ?? 0) % 2 === 1)
+        return refuse(400, "Bad Request: can't parse entities: Can't find end of the entity")
+      const atMs = performance.now()
+      if (sent.filter((each) => each.atMs > atMs - 1_000).length >= 30) return refuse(429, 'Too Many Requests: retry after 3', { retry_after: 3 })
+      sent.push({ chat_id, text, ...(parse_mode === undefined ? {} : { parse_mode }), atMs })
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ok: true, result: { message_id: sent.length } }))
+    })
+    return { sent, url: `http://127.0.0.1:${await listen(server)}` }
+  }
+
+  async function send(url: string, bodies: string[], { allow = ['127.0.0.1'], token = TOKEN } = {}): Promise<SendResult[]> {
+    const channel = createChannels({ OUTBOUND_ALLOW: ['127.0.0.1'], TELEGRAM_API_URL: url, SMTP_URL: undefined, SMTP_FROM: undefined }).get('telegram')
+    const receiver = { id: 'r', url: null, secrets: [token], options: { chat_id: '-100' }, outboundAllow: allow }
+    const results: SendResult[] = []
+    for (const each of bodies) {
+      const result = await channel?.send({ id: 'm', type: 't', body: each, receiver }, never)
+      if (result !== undefined) results.push(result)
+    }
+    return results
+  }
+
+  it('gets the texts of the source document, as Markdown', async () => {
+    const { sent, url } = await startBotApi()
+    await send(url, [completed('Base depth is *62"*.'), body('subtask.failed', { task: 'Research snow', error: 'No network.' })])
+    expect(sent.map(({ atMs: _, ...each }) => each)).toEqual([
+      { chat_id: '-100', text: '✅ Task completed: "Research snow"\n\nResult: Base depth is *62"*.', parse_mode: 'Markdown' },
+      { chat_id: '-100', text: '❌ Task failed: "Research snow"\n\nError: No network.', parse_mode: 'Markdown' },
+    ])
+  })
+
+  it('gets plain text where it refuses the Markdown, and where the text was cut', async () => {
+    const { sent, url } = await startBotApi()
+    const results = await send(url, [completed('snake_case'), completed(`*${'👩‍🚀'.repeat(2_000)}*`)])
+    expect(results.map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered'])
+    expect(sent.map(({ parse_mode }) => parse_mode)).toEqual([undefined, undefined])
+    expect(sent[1]?.text.length).toBeGreaterThan(4_000)
+  })
+
+  it('is never sent more than thirty messages a second', async () => {
+    const { url } = await startBotApi()
+    const results = await send(
+      url,
+      Array.from({ length: 45 }, (_, nth) => completed(`result ${nth}`)),
+    )
+    expect(results.filter(({ outcome }) => outcome !== 'delivered')).toEqual([])
+  })
+
+  it('that says to wait is waited for', async () => {
+    const server = createServer((_, response) =>
+      response
+        .writeHead(429, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ ok: false, error_code: 429, description: 'Too Many Requests: retry after 17', parameters: { retry_after: 17 } })),
+    )
+    const [result] = await send(`http://127.0.0.1:${await listen(server)}`, [completed('x')])
+    expect(result).toMatchObject({ outcome: 'failed', status: 429, retryAfterSeconds: 17, error: 'was refused: Too Many Requests: retry after 17' })
+  })
+
+  it('is not reached where its address is not permitted, and no error contains the token', async () => {
+    const { sent, url } = await startBotApi()
+    const results = [...(await send(url, [completed('x')], { allow: [] })), ...(await send(url, [completed('x')], { token: '1:wrong' }))]
+    expect(results.map(({ error }) => error)).toEqual([expect.stringContaining('OUTBOUND_ALLOW'), 'was refused: Not Found'])
+    expect(JSON.stringify(results)).not.toMatch(/wrong|a-token/)
+    expect(sent).toEqual([])
+  })
+})
+
+describe('Slack', () => {
+  const NAMED = { resolve: async (host: string) => HOSTILE_NAMES[host.toLowerCase().replace(/\.$/, '')] ?? [], dial: () => '127.0.0.1' }
+  const send = (url: string, text: string) =>
+    createChannels({ OUTBOUND_ALLOW: [], TELEGRAM_API_URL: undefined, SMTP_URL: undefined, SMTP_FROM: undefined }, NAMED)
+      .get('slack')
+      ?.send({ id: 'm', type: 't', body: text, receiver: { id: 'r', url: null, secrets: [url], options: {}, outboundAllow: [] } }, never)
+
+  it('gets blocks within its limits, in which nothing mentions a user', async () => {
+    const received: Record<string, unknown>[] = []
+    const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+      const message = (await jsonOf(request)) as { blocks: { text: { type: string; text: string } }[] }
+      received.push(message)
+      const isValid = message.blocks.every(({ text }, nth) => text.text.length > 0 && text.text.length <= (nth === 0 ? 150 : 3_000) && text.text.isWellFormed())
+      response.writeHead(isValid ? 200 : 400).end(isValid ? 'ok' : 'invalid_blocks')
+    })
+    const url = `http://public.test:${await listen(server)}/services/T/B/x`
+    expect(await send(url, completed(`<!channel> ${'😀'.repeat(3_000)}`, 'a < b & c '.repeat(40)))).toMatchObject({ outcome: 'delivered', status: 200 })
+    expect(received[0]).toMatchObject({
+      text: expect.stringContaining('a &lt; b &amp; c'),
+      blocks: [{ text: { type: 'plain_text' } }, { text: { type: 'plain_text' } }],
+    })
+  })
+
+  it('that limits the rate is waited for, and no error contains its address', async () => {
+    const server = createServer((_, response) => response.writeHead(429, { 'retry-after': '30' }).end('rate_limited'))
+    const result = await send(`http://public.test:${await listen(server)}/services/T/B/secret`, completed('x'))
+    expect(result).toMatchObject({ outcome: 'failed', status: 429, retryAfterSeconds: 30, response: 'rate_limited' })
+    expect(JSON.stringify(result)).not.toContain('services')
+  })
+
+  it.each(HOSTILE_URLS)('is not reached at an address that is not public: %s', async (url, reason) => {
+    expect(await send(url, completed('x'))).toMatchObject({ outcome: 'failed', status: null, error: expect.stringContaining(reason) })
+  })
+})
+
+describe('e-mail', () => {
+  async function startSmtp(refuses = false) {
+    const mails: string[] = []
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      logger: false,
+      onRcptTo: ({ address }, _session, callback) => callback(refuses ? Object.assign(new Error(`no mailbox ${address}`), { responseCode: 550 }) : null),
+      onData(stream, _session, callback) {
+        let mail = ''
+        stream.on('data', (chunk: Buffer) => {
+          mail += chunk
+        })
+        stream.on('end', () => {
+          mails.push(mail)
+          callback()
+        })
+      },
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closers.push(() => new Promise<void>((resolve) => server.close(() => resolve())))
+    return { mails, url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}` }
+  }
+  const send = (url: string, text: string) =>
+    createChannels({ OUTBOUND_ALLOW: [], TELEGRAM_API_URL: undefined, SMTP_URL: url, SMTP_FROM: 'Muster <muster@example.com>' })
+      .get('email')
+      ?.send(
+        {
+          id: 'delivery-1',
+          type: 't',
+          body: text,
+          receiver: { id: 'r', url: null, secrets: [], options: { to: ['one@example.com', 'two@example.com'] }, outboundAllow: [] },
+        },
+        never,
+      )
+
+  it('has a subject of one line, and the id of the delivery, by which a repetition is recognised', async () => {
+    const { mails, url } = await startSmtp()
+    expect(await send(url, completed('Done.', 'Count\r\nBcc: thief@example.com'))).toMatchObject({ outcome: 'delivered' })
+    expect(mails[0]).toContain('Message-ID: <delivery-1@muster>')
+    expect(mails[0]).toContain('To: one@example.com, two@example.com')
+    expect(mails[0]).not.toMatch(/^Bcc:/m)
+  })
+
+  it('that a server refuses, or that finds no server, is tried again later', async () => {
+    const { url } = await startSmtp(true)
+    expect(await send(url, completed('x'))).toMatchObject({ outcome: 'failed', error: 'was not taken (550)' })
+    expect(await send('smtp://127.0.0.1:1', completed('x'))).toMatchObject({ outcome: 'failed', error: expect.stringContaining('was not taken') })
+  })
+})

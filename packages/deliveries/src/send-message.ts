@@ -1,0 +1,38 @@
+import { cutToBytes, messageOf, type OutboundDelivery, type PersonMessage, RESPONSE_EXCERPT_BYTES, type SendResult, toStorableText } from '@muster/domain'
+import type { Seen } from './outbound-fetch.ts'
+
+/** The message of a delivery, whose body is an event. */
+export function readMessage({ body }: Pick<OutboundDelivery, 'body'>): PersonMessage {
+  return messageOf(JSON.parse(body))
+}
+
+/**
+ * Sends through the library of a service once, and says how it ended.
+ *
+ * @param send throws where the service did not take the message; the reason is in its error
+ */
+export async function attempt(seen: Seen, signal: AbortSignal, send: () => Promise<unknown>): Promise<SendResult> {
+  const startedMs = performance.now()
+  let error: string | null = null
+  try {
+    await send()
+  } catch (thrown) {
+    error = seen.refusal ?? (signal.aborted ? 'did not answer in time' : reasonOf(thrown))
+  }
+  const excerpt = seen.response === null ? null : cutToBytes(toStorableText(seen.response), RESPONSE_EXCERPT_BYTES).text
+  return {
+    outcome: error === null ? 'delivered' : 'failed',
+    status: seen.status,
+    latencyMs: Math.round(performance.now() - startedMs),
+    error,
+    response: excerpt,
+    retryAfterSeconds: error === null ? null : seen.retryAfterSeconds,
+  }
+}
+
+/** Messages of libraries may contain the URL, in which the token is: only what is known to be free of it is kept. */
+function reasonOf(thrown: unknown): string {
+  const { description, responseCode, code } = thrown as { description?: unknown; responseCode?: unknown; code?: unknown }
+  if (typeof description === 'string') return `was refused: ${toStorableText(description).slice(0, 500)}`
+  return `was not taken (${String(responseCode ?? code ?? 'the connection failed')})`
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { MESSAGE_OCCASIONS } from './message.ts'
+
+/** Channels for people, which a project has in its settings. */
+export const CHANNEL_KINDS = ['telegram', 'slack', 'email'] as const
+export type ChannelKind = (typeof CHANNEL_KINDS)[number]
+
+const on = z
+  .array(z.enum(MESSAGE_OCCASIONS as ['completed', 'failed', 'question']))
+  .min(1)
+  .describe('What is reported. A subtask or schedule with `notify: false` is not.')
+const secret = z.string().min(1).max(2_000)
+
+export const channelSettings = {
+  telegram: z
+    .strictObject({
+      bot_token: secret.optional().describe('Of the bot. It is stored encrypted and never shown; absent later: it stays as it is'),
+      chat_id: z.string().min(1).max(64).describe('The chat that the bot writes to: a number, or @name of a channel'),
+      on,
+    })
+    .optional(),
+  slack: z
+    .strictObject({
+      webhook_url: secret.optional().describe('An incoming webhook. It is stored encrypted and never shown; absent later: it stays as it is'),
+      on,
+    })
+    .optional(),
+  email: z
+    .strictObject({ to: z.array(z.email().max(254)).min(1).max(20), on })
+    .describe('Needs SMTP_URL and SMTP_FROM of the operator')
+    .optional(),
+}
