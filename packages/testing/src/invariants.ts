@@ -2,6 +2,7 @@ import { TERMINAL_SUBTASK_EVENTS } from '@muster/domain'
 import type postgres from 'postgres'
 import { BUDGETS } from './budget-invariants.ts'
 import { announced, type Check, type InvariantOptions } from './check.ts'
+import { DELIVERIES } from './delivery-invariants.ts'
 import { EVALUATIONS } from './evaluation-invariants.ts'
 import { SCHEDULES } from './schedule-invariants.ts'
 import { TASKS } from './task-invariants.ts'
@@ -232,4 +233,4 @@ const ANNOUNCEMENTS: Check[] = [
   },
 ]
 
-const CHECKS: readonly Check[] = [...LANES, ...LOCK_STEP, ...ROWS, ...ANNOUNCEMENTS, ...TASKS, ...SCHEDULES, ...EVALUATIONS, ...BUDGETS]
+const CHECKS: readonly Check[] = [...LANES, ...LOCK_STEP, ...ROWS, ...ANNOUNCEMENTS, ...TASKS, ...SCHEDULES, ...EVALUATIONS, ...BUDGETS, ...DELIVERIES]

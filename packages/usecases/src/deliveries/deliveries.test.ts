@@ -19,6 +19,7 @@ import {
   readEvents,
   redeliver,
   rotateWebhookSecret,
+  sealAllAgain,
   sendDelivery,
   testWebhook,
   updateProject,
@@ -449,6 +450,31 @@ describe('a channel for people', () => {
     await happen([{}, {}, {}])
     expect(await claim()).toHaveLength(1)
     expect(await claim()).toEqual([])
+  })
+})
+
+describe('the rotation of keys', () => {
+  const withKeys = (SECRETS_KEYS: string) => ({ ...harness.deps, settings: { ...harness.deps.settings, SECRETS_KEYS } })
+
+  it('seals all secrets with the first key, so that the others can go, and may be repeated', async () => {
+    const { secret } = await createWebhook(ctx, FIELDS)
+    const other = await harness.projectCtx()
+    await rotateWebhookSecret(other, (await webhook({}, other)).id, 3_600)
+    const next = `two:${randomBytes(32).toString('base64')}`
+    expect(await sealAllAgain(withKeys(`${next},${harness.deps.settings.SECRETS_KEYS}`))).toBe(2)
+    expect(await sealAllAgain(withKeys(next))).toBe(0)
+    await happen([{}])
+    const { sent, channels } = channelThat(() => answer(204))
+    const [held] = await claim()
+    expect(await sendDelivery(withKeys(next), channels, held as HeldDelivery, never)).toBe('delivered')
+    expect(sent[0]?.receiver.secrets).toEqual([secret])
+  })
+
+  it('stops at a secret whose key is missing, and changes nothing of it', async () => {
+    await webhook()
+    const [before] = await harness.admin`select secret from receivers`
+    await expect(sealAllAgain(withKeys(`two:${randomBytes(32).toString('base64')}`))).rejects.toMatchObject({ code: 'secrets_not_configured' })
+    expect(await harness.admin`select secret from receivers`).toEqual([before])
   })
 })
 
