@@ -1,3 +1,5 @@
+import { transaction } from '@muster/db'
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type Harness, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createNotifier, installQueues, type Notifier } from './index.ts'
@@ -90,5 +92,65 @@ describe('the queues', () => {
   it('never move a run job by themselves', async () => {
     const queues = await harness.admin`select distinct retry_limit, expire_seconds, notify from pgboss.queue where name like 'run.%'`
     expect(queues).toEqual([{ retry_limit: 0, expire_seconds: 86_400, notify: false }])
+  })
+
+  describe('of a transaction', () => {
+    /** A notifier that has sent nothing yet, and what another process hears of it. */
+    async function listening(channel: 'run' | 'ended') {
+      const own = createNotifier(harness.deps.dispatchDb, () => {})
+      const heard: string[][] = []
+      const unlisten = await far.listen(channel, (payloads) => heard.push(payloads))
+      await vi.waitFor(() => expect(heard).toEqual([[]]))
+      heard.length = 0
+      return { own, heard, unlisten }
+    }
+
+    it('travels with the COMMIT, wakes listeners of its own process after it, and is heard once by others', async () => {
+      const { own, heard, unlisten } = await listening('ended')
+      const here = vi.fn()
+      const silence = await own.listen('ended', here)
+      here.mockClear()
+      const sent = await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
+        const notification = own.withCommit(tx, 'ended', ['one', 'two'])
+        tx.afterCommit(notification.committed)
+        tx.withCommit(notification.sent)
+        return notification.sent
+      })
+      expect(await sent).toHaveLength(1)
+      expect(here.mock.calls).toEqual([[['one', 'two']]])
+      await vi.waitFor(() => expect(heard).toEqual([['one', 'two']]))
+      own.notify('ended', 'three')
+      await vi.waitFor(() => expect(heard).toEqual([['one', 'two'], ['three']]))
+      await silence()
+      await unlisten()
+    })
+
+    it('is never heard of a transaction that rolls back, and not where its condition is false', async () => {
+      const { own, heard, unlisten } = await listening('ended')
+      const failed = transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
+        await own.withCommit(tx, 'ended', ['lost']).sent
+        throw new Error('no')
+      })
+      await expect(failed).rejects.toThrow('no')
+      const other = createNotifier(harness.deps.dispatchDb, () => {})
+      await transaction(harness.deps.db, DEFAULT_PROJECT_ID, (tx) => other.withCommit(tx, 'ended', ['untrue'], tx.sql`false`).sent)
+      harness.deps.notifier.notify('ended', 'last')
+      await vi.waitFor(() => expect(heard.flat()).toContain('last'))
+      expect(heard.flat()).toEqual(['last'])
+      await unlisten()
+    })
+
+    it('follows the commit where this process has notified a moment ago: such commits would wait for each other', async () => {
+      const { own, heard, unlisten } = await listening('ended')
+      own.notify('ended', 'before')
+      const statements = await transaction(harness.deps.db, DEFAULT_PROJECT_ID, async (tx) => {
+        const notification = own.withCommit(tx, 'ended', ['after'])
+        tx.afterCommit(notification.committed)
+        return await notification.sent
+      })
+      expect(statements).toBeUndefined()
+      await vi.waitFor(() => expect(heard.flat()).toEqual(['before', 'after']))
+      await unlisten()
+    })
   })
 })

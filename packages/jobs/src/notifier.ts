@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Database } from '@muster/db'
+import type { Database, Tx } from '@muster/db'
 
 /**
  * Channels on which loops wake each other, within a process and across processes. Only speed depends on them, because every listener also polls.
@@ -33,6 +33,16 @@ function isLocal(channel: Channel): channel is (typeof LOCAL_CHANNELS)[number] {
 const QUIET_MS = 2
 /** A notification carries at most 8000 bytes; ids take 37 each. */
 const PAYLOADS_PER_NOTIFICATION = 200
+/** How long a process sends no notification before the next one may travel with a commit, in milliseconds. */
+const LONE_AFTER_MS = 5
+
+/** A notification that belongs to a transaction. */
+export interface CommitNotification {
+  /** The statement that sends it with the COMMIT, for a pipeline of the transaction. Empty where it is sent after the commit. */
+  sent: Promise<unknown>
+  /** To be called after the commit, if there is something to notify of. */
+  committed(): void
+}
 
 export interface Notifier {
   /**
@@ -40,6 +50,18 @@ export interface Notifier {
    * It is sent outside every transaction, because a NOTIFY inside a commit takes a lock that all committing transactions share.
    */
   notify(channel: Exclude<Channel, 'events'>, payload?: string): void
+  /**
+   * The same for a transaction, whose COMMIT carries the notification if this process has sent none for a moment: it arrives sooner then, and without a
+   * transaction of its own. Under load it follows the commit, together with others.
+   *
+   * @param onlyIf a condition in SQL: nothing travels with the COMMIT where it is false
+   */
+  withCommit(
+    tx: Pick<Tx, 'sql'>,
+    channel: Exclude<keyof typeof CHANNELS, 'events'>,
+    payloads: readonly string[],
+    onlyIf?: ReturnType<Tx['sql']>,
+  ): CommitNotification
   /** Calls back on each notification with its payloads, and without payloads whenever listening has begun, also after a lost connection. */
   listen(channel: Channel, onNotification: (payloads: string[]) => void): Promise<() => Promise<void>>
 }
@@ -50,6 +72,11 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
   const local = new Map<Channel, Set<(payloads: string[]) => void>>()
   const waiting = new Map<keyof typeof CHANNELS, Set<string>>()
   const quiet = new Set<Channel>()
+  let sentAtMs = Number.NEGATIVE_INFINITY
+
+  const wakeHere = (channel: Channel, payloads: string[]) => {
+    for (const onNotification of local.get(channel) ?? []) onNotification(payloads)
+  }
 
   const flush = (channel: keyof typeof CHANNELS) => {
     const payloads = waiting.get(channel)
@@ -60,6 +87,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
       quiet.delete(channel)
       flush(channel)
     }, QUIET_MS)
+    sentAtMs = performance.now()
     const all = [...payloads]
     for (let start = 0; start < Math.max(all.length, 1); start += PAYLOADS_PER_NOTIFICATION) {
       const text = [self, ...all.slice(start, start + PAYLOADS_PER_NOTIFICATION)].join(',')
@@ -68,14 +96,31 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
     }
   }
 
+  const notify: Notifier['notify'] = (channel, payload) => {
+    wakeHere(channel, payload === undefined ? [] : [payload])
+    if (isLocal(channel)) return
+    const payloads = waiting.get(channel) ?? new Set()
+    if (payload !== undefined) payloads.add(payload)
+    waiting.set(channel, payloads)
+    if (!quiet.has(channel)) flush(channel)
+  }
+
   return {
-    notify(channel, payload) {
-      for (const onNotification of local.get(channel) ?? []) onNotification(payload === undefined ? [] : [payload])
-      if (isLocal(channel)) return
-      const payloads = waiting.get(channel) ?? new Set()
-      if (payload !== undefined) payloads.add(payload)
-      waiting.set(channel, payloads)
-      if (!quiet.has(channel)) flush(channel)
+    notify,
+    withCommit({ sql }, channel, payloads, onlyIf = sql`true`) {
+      const nowMs = performance.now()
+      if (nowMs - sentAtMs < LONE_AFTER_MS || payloads.length > PAYLOADS_PER_NOTIFICATION) {
+        const each = payloads.length === 0 ? [undefined] : payloads
+        return {
+          sent: Promise.resolve(),
+          committed: () => {
+            for (const payload of each) notify(channel, payload)
+          },
+        }
+      }
+      sentAtMs = nowMs
+      const text = [self, ...payloads].join(',')
+      return { sent: sql`select pg_notify(${CHANNELS[channel]}, ${text}) where ${onlyIf}`.execute(), committed: () => wakeHere(channel, [...payloads]) }
     },
     async listen(channel, onNotification) {
       const listeners = local.get(channel) ?? new Set()

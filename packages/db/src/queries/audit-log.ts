@@ -3,11 +3,15 @@ import type { AuditDoor, AuditEntry, Origin } from '@muster/domain'
 import type { Tx } from '../client.ts'
 
 /** A write as it is recorded. */
-export type NewAuditEntry = Pick<AuditEntry, 'actor' | 'origin'>
+export interface NewAuditEntry extends Pick<AuditEntry, 'actor' | 'origin'> {
+  /** Written only if this subtask is there: of a write whose outcome is not known when its entry is sent. */
+  onlyWithSubtaskId?: string | null
+}
 
 /** Records writes in the transaction that makes them. Needs no answer, so it may travel with the COMMIT. */
 export async function insertAuditEntries({ sql }: Tx, projectId: string, entries: readonly NewAuditEntry[]): Promise<void> {
-  const rows = entries.map(({ actor, origin }) => ({
+  const rows = entries.map(({ actor, origin, onlyWithSubtaskId }) => ({
+    subtask_id: onlyWithSubtaskId ?? null,
     actor_kind: actor.kind,
     actor_id: actor.id,
     actor_name: actor.name,
@@ -18,13 +22,15 @@ export async function insertAuditEntries({ sql }: Tx, projectId: string, entries
     ids: origin.ids,
     fields: origin.fields,
   }))
+  const subtaskIds = entries.flatMap(({ onlyWithSubtaskId }) => onlyWithSubtaskId ?? [])
   await sql`
     with moment as materialized (select muster_now() as now)
     insert into audit_log (project_id, at, actor_kind, actor_id, actor_name, door, address, operation, request_id, ids, fields)
     select ${projectId}, moment.now, e.actor_kind, e.actor_id, e.actor_name, e.door, e.address, e.operation, e.request_id, e.ids, e.fields
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as e(actor_kind text, actor_id text, actor_name text, door text, address text, operation text, request_id text, ids jsonb, fields text[])
-      cross join moment`
+      as e(subtask_id uuid, actor_kind text, actor_id text, actor_name text, door text, address text, operation text, request_id text, ids jsonb, fields text[])
+      cross join moment
+    where e.subtask_id is null or e.subtask_id = any(array(select id from subtasks where id = any(${subtaskIds}::uuid[])))`
 }
 
 export interface AuditFilter {

@@ -111,13 +111,20 @@ export async function inProject<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, isAns
  * and the scheduler, leave no entry.
  *
  * @param results of the callers, in their order; undefined where a caller was refused
+ * @param subtaskIds what each of them makes, where it is not known yet whether it is refused: then it leaves an entry only with its subtask
  */
-export function recordWrites(tx: Tx, projectId: string, callers: readonly Pick<Ctx, 'actor' | 'origin'>[], results: readonly unknown[]): void {
+export function recordWrites(
+  tx: Tx,
+  projectId: string,
+  callers: readonly Pick<Ctx, 'actor' | 'origin'>[],
+  results: readonly unknown[],
+  subtaskIds: readonly string[] = [],
+): void {
   const entries = callers.flatMap(({ actor, origin }, place): NewAuditEntry[] => {
     const result = results[place]
     if (origin === undefined || result === undefined) return []
     const { kind, id, name = null } = actor
-    return [{ actor: { kind, id, name }, origin: { ...origin, ids: withResult(origin.ids, idsOfResult(result)) } }]
+    return [{ onlyWithSubtaskId: subtaskIds[place] ?? null, actor: { kind, id, name }, origin: { ...origin, ids: withResult(origin.ids, idsOfResult(result)) } }]
   })
   if (entries.length > 0) tx.withCommit(auditLog.insertAuditEntries(tx, projectId, entries))
 }

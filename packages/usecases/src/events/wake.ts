@@ -9,3 +9,13 @@ export function wakeAfterCommit({ notifier }: Pick<Deps, 'notifier'>, tx: Tx, ev
     for (const { type, subject } of events) if (endsWait(type)) notifier.notify('ended', subject.id)
   })
 }
+
+/** The same for the last statements of a transaction, with which the notification may travel. @returns when it has been sent */
+export function wakeWithCommit({ notifier }: Pick<Deps, 'notifier'>, tx: Tx, events: readonly NewEvent[]): Promise<unknown> {
+  const endedIds = events.flatMap(({ type, subject }) => (endsWait(type) ? [subject.id] : []))
+  tx.afterCommit(() => notifier.notify('outbox'))
+  if (endedIds.length === 0) return Promise.resolve()
+  const notification = notifier.withCommit(tx, 'ended', endedIds)
+  tx.afterCommit(notification.committed)
+  return notification.sent
+}

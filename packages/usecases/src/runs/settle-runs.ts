@@ -19,7 +19,7 @@ import { leaveEndedRun, returnTaskToPending } from '../assignments/unassign-task
 import type { Deps } from '../core/ctx.ts'
 import { readRulesOfEnds, storeEvaluations } from '../evaluations/evaluate-output.ts'
 import { questionEvent, updateEvent } from '../events/event-data.ts'
-import { wakeAfterCommit } from '../events/wake.ts'
+import { wakeWithCommit } from '../events/wake.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
 import { grantProjectPermitsSoon } from '../subtasks/grant-permits.ts'
 import { takeCheckIn } from '../tasks/check-in.ts'
@@ -169,13 +169,13 @@ async function writeEnds(
       evaluated.length > 0 ? storeEvaluations(deps, tx, projectId, evaluated) : null,
       outbox.publish(tx, projectId, events),
       removeJobs(deps, tx, projectId, plans.rows),
+      wakeWithCommit(deps, tx, events),
     ]),
   )
   tx.afterCommit(() => {
     if (granted.isLeftToProject) grantProjectPermitsSoon(deps, projectId)
     if (granted.count + plans.returned.length > 0) deps.notifier.notify('run')
   })
-  wakeAfterCommit(deps, tx, events)
 }
 
 /** For runs whose sub-agent has a target latency: how long they took, and by how much they exceeded it. */

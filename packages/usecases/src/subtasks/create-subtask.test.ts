@@ -1,3 +1,4 @@
+import { connect } from '@muster/db'
 import { DomainError } from '@muster/domain'
 import {
   advanceClock,
@@ -12,6 +13,7 @@ import {
   settleOne,
   spawn,
   spawnMany,
+  startDatabaseProxy,
   startHarness,
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -83,6 +85,23 @@ describe('spawning', () => {
         data: { subtask_id: made.id, agent_id: made.agentId, task: made.task, parent_session: 'chat', priority: 'normal', runner: 'own' },
       },
     ])
+  })
+
+  it('is one round trip: the lock, the row, the job, the notification and the COMMIT travel together', async () => {
+    const proxy = await startDatabaseProxy(harness.database.appUrl)
+    const behind = connect(proxy.url, { role: 'muster_app', connectionsMax: 1, applicationName: 'round-trips' })
+    const ctx = { ...harness.ctx, db: behind }
+    try {
+      // The first time, the driver asks for types.
+      await spawn(ctx, { agentId: newAgent() })
+      const before = proxy.roundTrips()
+      const made = await spawn(ctx, { agentId: newAgent() })
+      expect(proxy.roundTrips() - before).toBe(1)
+      expect(await readSubtaskRow(harness.admin, made.id)).toMatchObject({ status: 'pending', slot: true })
+    } finally {
+      await behind.close()
+      await proxy.close()
+    }
   })
 
   it('leaves nothing behind when its transaction fails', async () => {

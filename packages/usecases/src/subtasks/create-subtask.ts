@@ -10,7 +10,7 @@ import {
   type Subtask,
 } from '@muster/domain'
 import type { RunJobs } from '@muster/jobs'
-import { BatchExecutor } from '../core/batch-executor.ts'
+import { BatchExecutor, isolating, type Outcome } from '../core/batch-executor.ts'
 import { type Ctx, type Deps, inProject, recordWrites } from '../core/ctx.ts'
 import { type Callback, insertCallback } from '../deliveries/insert-callback.ts'
 import { subtaskEvent } from '../events/event-data.ts'
@@ -150,28 +150,34 @@ export function unwrap(spawned: Spawned | undefined): Subtask {
 
 /** Inserts prepared subtasks of one project, in their order, in a caller's transaction. Takes the locks of lanes; locks of rows come before. */
 export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<Spawned[]> {
+  return (await insertWithLimits(deps, tx, projectId, prepared)).spawned
+}
+
+/** The statements that lock the lanes of rows, insert those and their jobs, each of which sees what the one before it has waited for or written. */
+function insertRows(deps: Deps, tx: Tx, projectId: string, rows: readonly Prepared[], options: spawn.InsertOptions) {
+  return [
+    spawn.insertSubtasks(tx, projectId, rows.map(withCreatedEvent), lanes.laneDefaults(deps.settings), deps.settings.SUBTASK_AGEING_SECONDS, options),
+    deps.runJobs.insertForRows(
+      tx,
+      rows.map(({ row }) => row.id),
+    ),
+  ] as const
+}
+
+async function insertWithLimits(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<{ spawned: Spawned[]; hasBudget: boolean }> {
   const defaults = lanes.laneDefaults(deps.settings)
   const agentIds = prepared.map(({ row }) => row.agentId)
-  const insert = (rows: readonly Prepared[], isReserved: boolean) =>
-    [
-      spawn.insertSubtasks(tx, projectId, rows.map(withCreatedEvent), defaults, deps.settings.SUBTASK_AGEING_SECONDS, isReserved),
-      deps.runJobs.insertForRows(
-        tx,
-        rows.map(({ row }) => row.id),
-      ),
-    ] as const
   let asking = prepared
   let overBudget = new Map<string, DomainError>()
-  // Each statement sees what the one before it has waited for or written. Almost no project has a budget, so the rows are sent with the lock, and
-  // are not inserted where there is one.
+  // Almost no project has a budget, so the rows are sent with the lock, and are not inserted where there is one.
   const mayHaveRoom = prepared.every(({ taskBudget }) => taskBudget === undefined)
   let [hasBudget, inserted = new Map<string, spawn.InsertedSubtask>()] = await pipeline([
     lanes.lockProjectLanes(tx, projectId, agentIds, defaults),
-    ...(mayHaveRoom ? insert(prepared, false) : []),
+    ...(mayHaveRoom ? insertRows(deps, tx, projectId, prepared, { isReserved: false }) : []),
   ])
   if (hasBudget || !mayHaveRoom) {
     const { reserved, refusals } = await reserveBudgets(deps, tx, projectId, prepared)
-    if (reserved.length > 0) [inserted] = await pipeline(insert(reserved, true))
+    if (reserved.length > 0) [inserted] = await pipeline(insertRows(deps, tx, projectId, reserved, { isReserved: true }))
     asking = reserved
     overBudget = refusals
   }
@@ -195,7 +201,41 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
   if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectPermitsSoon(deps, projectId))
   if (hasPermits) tx.afterCommit(() => deps.notifier.notify('run'))
   if (inserted.size > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
-  return spawned
+  return { spawned, hasBudget }
+}
+
+const NOT_YET = new Date(0)
+
+/**
+ * Inserts prepared subtasks in one round trip: COMMIT is sent with the statements. Of those that need an answer before the COMMIT, it inserts none:
+ * where the project has a budget, where a subtask meets a limit, and where one would take the permit of a less urgent one.
+ *
+ * @returns those that it has inserted, with the time of their creation
+ */
+async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Prepared[]): Promise<{ accepted: Map<string, Date>; hasBudget: boolean }> {
+  const { sent, notification } = await transaction(deps.db, projectId, async (tx) => {
+    const ids = prepared.map(({ row }) => row.id)
+    const locked = lanes.lockProjectLanes(
+      tx,
+      projectId,
+      prepared.map(({ row }) => row.agentId),
+      lanes.laneDefaults(deps.settings),
+    )
+    const [inserted, jobs] = insertRows(deps, tx, projectId, prepared, { isReserved: false, takesNoPermit: true })
+    const notification = deps.notifier.withCommit(tx, 'run', [], spawn.anyHasPermit(tx, ids))
+    const sent = pipeline([locked, inserted, jobs, notification.sent] as const)
+    tx.withCommit(sent)
+    const callers = prepared.map((each) => each.ctx)
+    // Which of them are accepted is not known yet, only what their answers would be.
+    recordWrites(tx, projectId, callers, prepared.map(({ row }) => toNewSubtask(row, NOT_YET)), ids)
+    return { sent, notification }
+  })
+  const [hasBudget, rows] = await sent
+  const all = [...rows.values()]
+  if (all.some(({ isLeftToProject }) => isLeftToProject)) grantProjectPermitsSoon(deps, projectId)
+  if (all.some(({ hasPermit }) => hasPermit)) notification.committed()
+  if (all.length > 0) deps.notifier.notify('outbox')
+  return { hasBudget, accepted: new Map([...rows].map(([id, { createdAt }]) => [id, createdAt])) }
 }
 
 function withCreatedEvent({ ctx, row }: Prepared) {
@@ -221,17 +261,41 @@ function batchExecutorsOf(ctx: Ctx): BatchExecutor<Prepared, Subtask> {
   const { projectId } = ctx.actor
   const known = ofProcess.get(projectId)
   if (known !== undefined) return known
-  const executor = new BatchExecutor<Prepared, Subtask>(
-    (prepared) =>
-      transaction(ctx.db, projectId, async (tx) => {
-        const spawned = await insertPrepared((prepared[0] as Prepared).ctx, tx, projectId, prepared)
-        const callers = prepared.map((each) => each.ctx)
-        const accepted = spawned.map((each) => ('answer' in each ? each.answer : undefined))
-        recordWrites(tx, projectId, callers, accepted)
-        return spawned
-      }),
-    BATCHES,
-  )
+  const executor = new BatchExecutor<Prepared, Subtask>(acceptingIn(projectId), BATCHES)
   ofProcess.set(projectId, executor)
   return executor
+}
+
+/** How one project accepts batches: at once where that is possible, and what is left with all that a limit or a budget asks for. */
+function acceptingIn(projectId: string): (prepared: readonly Prepared[]) => Promise<Outcome<Subtask>[]> {
+  // As the last batch found it.
+  let hasBudget = false
+  return async (prepared) => {
+    const { ctx: deps } = prepared[0] as Prepared
+    const mayBeAtOnce = !hasBudget && prepared.every(({ taskBudget }) => taskBudget === undefined)
+    const atOnce = mayBeAtOnce ? await insertAtOnce(deps, projectId, prepared) : { accepted: new Map<string, Date>(), hasBudget }
+    hasBudget = atOnce.hasBudget
+    const left = prepared.filter(({ row }) => !atOnce.accepted.has(row.id))
+    const others = new Map<string, Outcome<Subtask>>()
+    const insertLeft = async (rows: readonly Prepared[]) => {
+      const limited = await transaction(deps.db, projectId, async (tx) => {
+        const answer = await insertWithLimits(deps, tx, projectId, rows)
+        const callers = rows.map((each) => each.ctx)
+        const accepted = answer.spawned.map((each) => ('answer' in each ? each.answer : undefined))
+        recordWrites(tx, projectId, callers, accepted)
+        return answer
+      })
+      hasBudget = limited.hasBudget
+      return limited.spawned
+    }
+    // A failure here is one of these alone: the others are accepted.
+    const parts = left.length === 0 ? [] : await isolating(left, insertLeft).catch((error: unknown) => [{ items: left, error }])
+    for (const part of parts) {
+      for (const [place, { row }] of part.items.entries()) others.set(row.id, 'error' in part ? part : (part.answer[place] as Spawned))
+    }
+    return prepared.map(({ row }) => {
+      const createdAt = atOnce.accepted.get(row.id)
+      return createdAt === undefined ? (others.get(row.id) as Outcome<Subtask>) : { answer: toNewSubtask(row, createdAt) }
+    })
+  }
 }

@@ -16,9 +16,17 @@ export interface InsertedSubtask {
   isLeftToProject: boolean
 }
 
+export interface InsertOptions {
+  /** Whether the budgets of the rows were reserved. If not, nothing is inserted in a project with a budget. */
+  isReserved: boolean
+  /** Inserts nothing if a row would be more urgent than an unclaimed one with a permit: its caller cannot move that permit. */
+  takesNoPermit?: boolean
+}
+
 /**
  * Inserts subtasks in their order, with their events, up to the pending limits of their lanes and their project, and grants free permits. Those that
- * are missing in the answer met a limit. Inserts nothing in a project with a budget, unless the budgets of the rows were reserved. `lockProjectLanes` must come before, as a statement of its own. Counts pending rows no further than the limit.
+ * are missing in the answer met a limit. `lockProjectLanes` must
+ * come before, as a statement of its own. Counts pending rows no further than the limit.
  */
 export async function insertSubtasks(
   tx: Tx,
@@ -26,7 +34,7 @@ export async function insertSubtasks(
   rows: readonly { row: NewSubtaskRow; created: NewEvent }[],
   defaults: LaneDefaults,
   ageingSeconds: number,
-  isReserved: boolean,
+  { isReserved, takesNoPermit = false }: InsertOptions,
 ): Promise<Map<string, InsertedSubtask>> {
   const data = rows.map(({ row, created }) => ({
     ...toRecord(INSERTED, row),
@@ -96,6 +104,11 @@ export async function insertSubtasks(
         moment.now, moment.now + w.rank_seconds * interval '1 second',
         w.has_permit, case when w.has_permit then moment.now end, case when w.has_permit then w.job_id end
       from admitted w cross join moment
+      where not (${takesNoPermit}::boolean and exists (
+        select from admitted a join used u on u.agent_id = a.agent_id
+        where not a.has_permit and (u.last_rank_at > (select now from moment) + a.rank_seconds * interval '1 second' or exists (
+          select from admitted later where later.agent_id = a.agent_id and later.has_permit and later.rank_seconds > a.rank_seconds))
+      ))
       order by w.place
       returning id, agent_id, slot, created_at, rank_at
     ),
@@ -121,6 +134,11 @@ export async function insertSubtasks(
       },
     ]),
   )
+}
+
+/** Whether one of these subtasks has a permit: a condition of a statement. */
+export function anyHasPermit({ sql }: Pick<Tx, 'sql'>, ids: readonly string[]): ReturnType<Tx['sql']> {
+  return sql`exists (select from subtasks where id = any(${ids as string[]}::uuid[]) and slot)`
 }
 
 /** The limit that a new subtask of an agent meets: the agent's if that is reached, or else the project's. */
