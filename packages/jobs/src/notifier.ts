@@ -120,7 +120,9 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
       }
       sentAtMs = nowMs
       const text = [self, ...payloads].join(',')
-      return { sent: sql`select pg_notify(${CHANNELS[channel]}, ${text}) where ${onlyIf}`.execute(), committed: () => wakeHere(channel, [...payloads]) }
+      // Sent in its turn in a pipeline, as the statements of asynchronous functions are: `execute` would send it before them.
+      const send = async () => await sql`select pg_notify(${CHANNELS[channel]}, ${text}) where ${onlyIf}`
+      return { sent: send(), committed: () => wakeHere(channel, [...payloads]) }
     },
     async listen(channel, onNotification) {
       const listeners = local.get(channel) ?? new Set()

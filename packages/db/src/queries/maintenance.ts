@@ -1,4 +1,4 @@
-// SQL: calls of functions that own what no role of ours may touch.
+// SQL: calls of functions that own what no role of ours may touch, and a look that every process takes all the time.
 import type { Database, Tx } from '../client.ts'
 
 /** Stores a row, for which the server needs new space on its disk for a moment. @throws the error of a server that cannot store */
@@ -38,4 +38,23 @@ export async function relayLagMs({ sql }: Pick<Tx, 'sql'>): Promise<number> {
   const [row] = await sql<{ lag_ms: number }[]>`
     select round(extract(epoch from (select muster_now()) - at) * 1000)::bigint as lag_ms from outbox order by id limit 1`
   return Math.max(0, row?.lag_ms ?? 0)
+}
+
+/** Whether there is anything that periodic work looks after, in any project. */
+export interface UnderWay {
+  /** A subtask runs. */
+  runs: boolean
+  /** A subtask waits for a permit. */
+  waits: boolean
+  /** A question is open. */
+  asks: boolean
+}
+
+/** One statement, each part of which reads at most one row of an index. */
+export async function findUnderWay({ sql }: Pick<Tx, 'sql'>): Promise<UnderWay> {
+  const [row] = await sql<UnderWay[]>`
+    select exists (select from subtasks where status = 'running') as runs,
+      exists (select from subtasks where status = 'pending' and not slot) as waits,
+      exists (select from questions where status = 'open') as asks`
+  return row as UnderWay
 }

@@ -123,12 +123,6 @@ export async function removeOldWorkers(tx: Pick<Tx, 'sql'>): Promise<void> {
   await tx.sql`delete from muster_system.workers where seen_at < (select muster_now()) - interval '1 day'`
 }
 
-/** Whether any subtask runs, of any project. */
-export async function isAnyRunning({ sql }: Pick<Tx, 'sql'>): Promise<boolean> {
-  const [row] = await sql<{ any: boolean }[]>`select exists (select from subtasks where status = 'running') as any`
-  return row?.any === true
-}
-
 export interface LostAttempt extends AttemptRef {
   projectId: string
   /** Whether its worker is gone, whatever its lease says. If not, its lease has lapsed, and the worker may still renew it. */

@@ -78,7 +78,7 @@ const RELAY_EVERY_MS = 1_000
  * Each move waits for the disk and wakes the followers of the log, so under load the events of these milliseconds travel together. While the log has
  * followers, a few moves may come without a rest, as long as there are no more of them on average: the events of a lone subtask need not wait for others.
  */
-const PACES = { followed: { restMs: 25, inAdvance: 3 }, otherwise: { restMs: 250, inAdvance: 0 } }
+const PACES = { followed: { restMs: 25, inAdvance: 3 }, otherwise: { restMs: 500, inAdvance: 0 } }
 /** A process with followers says so every second: after this many milliseconds without a word, there are none. */
 const FOLLOWED_MS = 3_000
 export const SAY_FOLLOWED_EVERY_MS = 1_000

@@ -18,7 +18,7 @@ function move(pace: ReturnType<typeof createRelayPace>): number {
 
 it('rests between two moves while nobody follows the log', () => {
   const pace = createRelayPace()
-  expect([move(pace), move(pace), move(pace)]).toEqual([0, 249, 249])
+  expect([move(pace), move(pace), move(pace)]).toEqual([0, 499, 499])
   vi.advanceTimersByTime(1_000)
   expect(move(pace)).toBe(0)
 })

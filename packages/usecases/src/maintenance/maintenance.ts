@@ -1,4 +1,4 @@
-import { auditLog, idempotency, maintenance, workers } from '@muster/db'
+import { auditLog, type Database, idempotency, maintenance, workers } from '@muster/db'
 import { type Loop, startLoop } from '@muster/jobs'
 import { endAbandonedChecks } from '../checks/run-check.ts'
 import type { Deps } from '../core/ctx.ts'
@@ -29,6 +29,21 @@ export async function refreshStatistics(deps: Deps): Promise<void> {
   await maintenance.analyzeGrownTables(deps.dispatchDb)
 }
 
+/** How old a look may be that another task of the process has taken, in milliseconds: tasks with the same pace come at the same time. */
+const LOOK_SHARED_MS = 250
+const looks = new WeakMap<Database, { atMs: number; found: Promise<maintenance.UnderWay> }>()
+
+/** What there is to look after: one look for all tasks of a process that ask at about the same time. */
+function underWay({ dispatchDb }: Deps): Promise<maintenance.UnderWay> {
+  const known = looks.get(dispatchDb)
+  if (known !== undefined && performance.now() - known.atMs < LOOK_SHARED_MS) return known.found
+  const found = maintenance.findUnderWay(dispatchDb)
+  looks.set(dispatchDb, { atMs: performance.now(), found })
+  // Whether it fails is for each to find out anew.
+  found.catch(() => looks.delete(dispatchDb))
+  return found
+}
+
 export interface MaintenanceTask {
   /** For messages: "failed to …". */
   what: string
@@ -53,7 +68,9 @@ export function startMaintenance(deps: Deps, { everyMs, run, idle, afterEvents }
 }
 
 /** What does not run is not lost. A subtask that starts later has a worker that was alive then, and whose silence takes longer to be noticed. */
-const NOTHING_RUNS = { when: async (deps: Deps) => !(await workers.isAnyRunning(deps.dispatchDb)), everyMs: 1_000 }
+const NOTHING_RUNS = { when: async (deps: Deps) => !(await underWay(deps)).runs, everyMs: 1_000 }
+const NOTHING_WAITS = { when: async (deps: Deps) => !(await underWay(deps)).waits, everyMs: 2_000 }
+const NOTHING_IS_ASKED = { when: async (deps: Deps) => !(await underWay(deps)).asks, everyMs: 2_000 }
 
 /** Only the reaper needs to know since when writes succeed, so they need not be checked again before something runs. A failure here is one of writes too. */
 const WRITES_ARE_KNOWN = {
@@ -68,10 +85,10 @@ const WRITES_ARE_KNOWN = {
 export const MAINTENANCE: readonly MaintenanceTask[] = [
   { what: 'reap subtasks of lost workers', everyMs: 250, run: reapRuns, idle: NOTHING_RUNS },
   { what: 'write to the database', everyMs: 1_000, run: checkWrites, idle: WRITES_ARE_KNOWN },
-  { what: 'pass idle permits on', everyMs: 2_000, run: passIdlePermits },
+  { what: 'pass idle permits on', everyMs: 2_000, run: passIdlePermits, idle: NOTHING_WAITS },
   { what: 'index ended subtasks', everyMs: 10_000, run: rememberEpisodes, afterEvents: { restMs: 1_000 } },
-  { what: 'grant missed permits', everyMs: 2_000, run: grantMissedPermits },
-  { what: 'expire questions', everyMs: 2_000, run: expireQuestions },
+  { what: 'grant missed permits', everyMs: 2_000, run: grantMissedPermits, idle: NOTHING_WAITS },
+  { what: 'expire questions', everyMs: 2_000, run: expireQuestions, idle: NOTHING_IS_ASKED },
   { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
   { what: 'end checks that no worker takes', everyMs: 30_000, run: endAbandonedChecks },

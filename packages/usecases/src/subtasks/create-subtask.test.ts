@@ -1,5 +1,6 @@
 import { connect } from '@muster/db'
 import { DomainError } from '@muster/domain'
+import { createNotifier, createRunJobs } from '@muster/jobs'
 import {
   advanceClock,
   allEvents,
@@ -102,6 +103,23 @@ describe('spawning', () => {
       await behind.close()
       await proxy.close()
     }
+  })
+
+  it('is heard by other processes with its commit if it may start, and not if it waits for a permit', async () => {
+    const heard: string[] = []
+    const unlisten = await harness.deps.dispatchDb.listen(
+      'muster_run',
+      (payload) => heard.push(payload),
+      () => {},
+    )
+    const far = () => ({ ...harness.ctx, notifier: createNotifier(harness.deps.dispatchDb, () => {}), runJobs: createRunJobs() })
+    const agentId = newAgent()
+    // One more than the running limit.
+    for (let number = 1; number <= harness.ctx.settings.SUBTASK_MAX_CONCURRENT + 1; number += 1) await spawn(far(), { agentId })
+    harness.deps.notifier.notify('run', 'last')
+    await expect.poll(() => heard.at(-1)).toMatch(/,last$/)
+    expect(heard).toHaveLength(harness.ctx.settings.SUBTASK_MAX_CONCURRENT + 1)
+    await unlisten()
   })
 
   it('leaves nothing behind when its transaction fails', async () => {
