@@ -127,3 +127,23 @@ describe('statements that travel with the COMMIT', () => {
     }
   })
 })
+
+describe('a pool', () => {
+  it('goes on with the connection that was used last: its session is warm, and the others need no plans', async () => {
+    const database = await testDatabase()
+    const pool = connect(database.appUrl, { role: 'muster_app', connectionsMax: 3, applicationName: 'last-first' })
+    const pid = async () => (await pool.sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid
+    const pidOfTransaction = () =>
+      transaction(pool, DEFAULT_PROJECT_ID, async (tx) => (await tx.sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid)
+    try {
+      const atOnce = (count: number): Promise<unknown> => transaction(pool, DEFAULT_PROJECT_ID, () => (count === 1 ? pid() : atOnce(count - 1)))
+      await atOnce(2)
+      const last = await pid()
+      const later = [await pid(), await pidOfTransaction(), await pidOfTransaction(), await pid()]
+      expect(new Set([last, ...later]).size).toBe(1)
+    } finally {
+      await pool.close()
+      await database.drop()
+    }
+  })
+})
