@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startLoop } from './index.ts'
+import { untilTick } from './loop.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -116,5 +117,25 @@ describe('a loop', () => {
     await stopping
     loop.wake()
     expect(gated.runs).toHaveLength(1)
+  })
+})
+
+describe('the sleep of a loop', () => {
+  it('ends with those of the others, so that an idle process wakes up once for all of them', () => {
+    expect([10_001, 10_003.4, 10_249].map((nowMs) => nowMs + untilTick(500, nowMs))).toEqual([10_500, 10_500.4, 10_500])
+    expect(10_003 + untilTick(2_000, 10_003)).toBe(12_000)
+  })
+
+  it('is never longer than asked for, and never shorter than half of it', () => {
+    for (let nowMs = 10_000; nowMs < 11_000; nowMs += 0.7) {
+      for (const sleepMs of [500, 1_000, 10_000]) {
+        expect(untilTick(sleepMs, nowMs)).toBeLessThanOrEqual(sleepMs)
+        expect(untilTick(sleepMs, nowMs)).toBeGreaterThanOrEqual(sleepMs / 2)
+      }
+    }
+  })
+
+  it('is as long as asked for where it is short, or no multiple of a tick', () => {
+    expect([0, 25, 250, 900].map((sleepMs) => untilTick(sleepMs, 10_003))).toEqual([0, 25, 250, 900])
   })
 })
