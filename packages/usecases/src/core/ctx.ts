@@ -124,7 +124,9 @@ export function recordWrites(
     const result = results[place]
     if (origin === undefined || result === undefined) return []
     const { kind, id, name = null } = actor
-    return [{ onlyWithSubtaskId: subtaskIds[place] ?? null, actor: { kind, id, name }, origin: { ...origin, ids: withResult(origin.ids, idsOfResult(result)) } }]
+    return [
+      { onlyWithSubtaskId: subtaskIds[place] ?? null, actor: { kind, id, name }, origin: { ...origin, ids: withResult(origin.ids, idsOfResult(result)) } },
+    ]
   })
   if (entries.length > 0) tx.withCommit(auditLog.insertAuditEntries(tx, projectId, entries))
 }

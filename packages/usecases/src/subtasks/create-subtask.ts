@@ -227,7 +227,13 @@ async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Pr
     tx.withCommit(sent)
     const callers = prepared.map((each) => each.ctx)
     // Which of them are accepted is not known yet, only what their answers would be.
-    recordWrites(tx, projectId, callers, prepared.map(({ row }) => toNewSubtask(row, NOT_YET)), ids)
+    recordWrites(
+      tx,
+      projectId,
+      callers,
+      prepared.map(({ row }) => toNewSubtask(row, NOT_YET)),
+      ids,
+    )
     return { sent, notification }
   })
   const [hasBudget, rows] = await sent
