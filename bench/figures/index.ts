@@ -1,6 +1,7 @@
 import type { Figure } from '../instrument/figure.ts'
 import { cancelToSignal } from './cancel-to-signal.ts'
 import { crashToRerun } from './crash-to-rerun.ts'
+import { deliveries } from './deliveries.ts'
 import { evaluation } from './evaluation.ts'
 import { fairness } from './fairness.ts'
 import { frontDoor } from './front-door.ts'
@@ -30,6 +31,7 @@ export const figures: Figure[] = [
   runningLimit,
   fairness,
   scheduleLateness,
+  deliveries,
   evaluation,
   startUp,
 ]
