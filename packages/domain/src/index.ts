@@ -85,6 +85,7 @@ export {
   secondsToNextAttempt,
 } from './deliveries/delivery.ts'
 export { cutToUnits, MESSAGE_EVENTS, MESSAGE_OCCASIONS, messageOf, type PersonMessage } from './deliveries/message.ts'
+export { type QuietHours, secondsOfQuiet } from './deliveries/quiet-hours.ts'
 export {
   CALLBACK_EVENTS,
   EVENT_PATTERNS,

@@ -3915,18 +3915,33 @@ export interface components {
                 chat_id: string;
                 /** @description What is reported. A subtask or schedule with `notify: false` is not. */
                 on: ("completed" | "failed" | "question")[];
+                /** @description Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project */
+                quiet_hours?: {
+                    from: string;
+                    to: string;
+                };
             };
             slack?: {
                 /** @description An incoming webhook. It is stored encrypted and never shown; absent later: it stays as it is */
                 webhook_url?: string;
                 /** @description What is reported. A subtask or schedule with `notify: false` is not. */
                 on: ("completed" | "failed" | "question")[];
+                /** @description Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project */
+                quiet_hours?: {
+                    from: string;
+                    to: string;
+                };
             };
             /** @description Needs SMTP_URL and SMTP_FROM of the operator */
             email?: {
                 to: string[];
                 /** @description What is reported. A subtask or schedule with `notify: false` is not. */
                 on: ("completed" | "failed" | "question")[];
+                /** @description Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project */
+                quiet_hours?: {
+                    from: string;
+                    to: string;
+                };
             };
             loops?: components["schemas"]["LoopSettings"];
         };

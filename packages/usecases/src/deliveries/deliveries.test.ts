@@ -445,6 +445,20 @@ describe('a channel for people', () => {
     expect((await harness.admin`select from receivers`).count).toBe(0)
   })
 
+  it('sends nothing in its quiet hours, and what came then when they are over', async () => {
+    const [row] = await harness.admin<{ from: string; to: string }[]>`
+      select to_char(now() at time zone 'UTC' - interval '1 hour', 'HH24:MI') as from, to_char(now() at time zone 'UTC' + interval '1 hour', 'HH24:MI') as to`
+    await set({ telegram: { ...TELEGRAM, quiet_hours: row } })
+    await happen([{}])
+    const { sent, channels } = channelThat(() => answer(200))
+    const telegram: Channels = new Map([['telegram', channels.get('webhook') as Channel]])
+    expect(await sendAll(telegram)).toEqual(['pending'])
+    expect(await claim()).toEqual([])
+    await advanceClock(harness.admin, '61 minutes')
+    expect(await sendAll(telegram)).toEqual(['delivered'])
+    expect(sent).toHaveLength(1)
+  })
+
   it('is sent one message at a time', async () => {
     await set({ telegram: TELEGRAM })
     await happen([{}, {}, {}])

@@ -6,8 +6,10 @@ import {
   DomainError,
   type NewEvent,
   PAUSE_SECONDS_MAX,
+  type QuietHours,
   type ReceiverKind,
   type SendResult,
+  secondsOfQuiet,
   secondsToNextAttempt,
 } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
@@ -62,9 +64,21 @@ async function readAllowLists(deps: Deps, projectIds: ReadonlySet<string>): Prom
  * @returns how it is now; null if another worker has taken it meanwhile
  */
 export async function sendDelivery(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal): Promise<string | null> {
+  const waitSeconds = quietSeconds(held)
+  if (waitSeconds > 0) {
+    const { id, tries, rung } = held
+    const end: DeliveryEnd = { id, tries, rung, status: 'pending', waitSeconds, attempt: null }
+    return await storeUntil(stopping, () => storesOf(deps).add({ end, destination: null }))
+  }
   const result = await attempt(deps, channels, held, stopping)
   if (result?.outcome === 'gone' && held.kind === 'webhook') await storeUntil(stopping, () => disableGone(deps, held))
   return await storeUntil(stopping, () => storesOf(deps).add(toStore(deps, held, result)))
+}
+
+/** Seconds until the quiet hours of a channel are over; 0 if it has none now. */
+function quietSeconds({ options, claimedAt }: HeldDelivery): number {
+  const { quiet_hours: quiet } = options as { quiet_hours?: QuietHours & { timezone: string } }
+  return quiet === undefined ? 0 : secondsOfQuiet(new Date(claimedAt), quiet, quiet.timezone)
 }
 
 /** Null if the process stops. */

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas e017784516d26cc6.
+# Of schemas aac608ecdfdbdbcf.
 from pydantic import AnyUrl, BaseModel, ConfigDict, EmailStr, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -875,6 +875,18 @@ class ProblemWarning(BaseModel):
     timestamp: str
 
 
+class ProjectSettingsTelegramQuietHours(BaseModel):
+    """
+    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    from_: str = Field(..., alias='from')
+    to: str
+
+
 class ProjectSettingsTelegram(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -891,6 +903,22 @@ class ProjectSettingsTelegram(BaseModel):
     """
     What is reported. A subtask or schedule with `notify: false` is not.
     """
+    quiet_hours: ProjectSettingsTelegramQuietHours | None = None
+    """
+    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
+    """
+
+
+class ProjectSettingsSlackQuietHours(BaseModel):
+    """
+    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    from_: str = Field(..., alias='from')
+    to: str
 
 
 class ProjectSettingsSlack(BaseModel):
@@ -905,6 +933,22 @@ class ProjectSettingsSlack(BaseModel):
     """
     What is reported. A subtask or schedule with `notify: false` is not.
     """
+    quiet_hours: ProjectSettingsSlackQuietHours | None = None
+    """
+    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
+    """
+
+
+class ProjectSettingsEmailQuietHours(BaseModel):
+    """
+    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    from_: str = Field(..., alias='from')
+    to: str
 
 
 class ProjectSettingsEmail(BaseModel):
@@ -919,6 +963,10 @@ class ProjectSettingsEmail(BaseModel):
     on: list[Literal['completed', 'failed', 'question'] | str]
     """
     What is reported. A subtask or schedule with `notify: false` is not.
+    """
+    quiet_hours: ProjectSettingsEmailQuietHours | None = None
+    """
+    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
     """
 
 
