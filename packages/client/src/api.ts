@@ -1,7 +1,7 @@
 import { type BriefOptions, SessionBrief } from './brief/brief.ts'
 import type { InputOf, OperationId, OutputOf, QueryOf } from './http/operation.ts'
 import { type Answered, type CallOptions, Transport } from './http/transport.ts'
-import { Keys, Projects, Server } from './nouns/administration.ts'
+import { Audit, Keys, Projects, Server, Workers } from './nouns/administration.ts'
 import { Guides } from './nouns/guides.ts'
 import { Questions } from './nouns/questions.ts'
 import { Evaluations, Events, Memory } from './nouns/records.ts'
@@ -10,6 +10,7 @@ import { Inbox, Sessions } from './nouns/sessions.ts'
 import { Subagents } from './nouns/subagents.ts'
 import { Subtasks } from './nouns/subtasks.ts'
 import { Tasks } from './nouns/tasks.ts'
+import { Webhooks } from './nouns/webhooks.ts'
 
 export interface MusterOptions {
   /** Address of the API. Default: `http://127.0.0.1:7300`, where `npm start` listens. */
@@ -41,6 +42,9 @@ export class Api {
   readonly keys: Keys
   readonly projects: Projects
   readonly server: Server
+  readonly webhooks: Webhooks
+  readonly workers: Workers
+  readonly audit: Audit
   protected readonly options: MusterOptions
   protected readonly transport: Transport
 
@@ -64,6 +68,9 @@ export class Api {
     this.keys = new Keys(this.transport)
     this.projects = new Projects(this.transport)
     this.server = new Server(this.transport)
+    this.webhooks = new Webhooks(this.transport)
+    this.workers = new Workers(this.transport)
+    this.audit = new Audit(this.transport)
   }
 
   /** Tokens and dollars that were used. */

@@ -44,6 +44,9 @@ class AsyncMuster:
         self.projects = nouns.AsyncProjects(self._transport)
         self.keys = nouns.AsyncKeys(self._transport)
         self.server = nouns.AsyncServer(self._transport)
+        self.webhooks = nouns.AsyncWebhooks(self._transport)
+        self.workers = nouns.AsyncWorkers(self._transport)
+        self.audit = nouns.AsyncAudit(self._transport)
         self.events = nouns.AsyncEvents(self._transport)
 
     async def usage(self, *, since: str | None = None, until: str | None = None, by: str | None = None) -> m.UsageReport:

@@ -45,6 +45,9 @@ class Muster:
         self.projects = nouns.Projects(self._transport)
         self.keys = nouns.Keys(self._transport)
         self.server = nouns.Server(self._transport)
+        self.webhooks = nouns.Webhooks(self._transport)
+        self.workers = nouns.Workers(self._transport)
+        self.audit = nouns.Audit(self._transport)
         self.events = nouns.Events(self._transport)
 
     def usage(self, *, since: str | None = None, until: str | None = None, by: str | None = None) -> m.UsageReport:

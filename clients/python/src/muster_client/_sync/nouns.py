@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from .._request import SILENT_SECONDS, WAIT_SECONDS, body_of, if_match
+from .._request import SILENT_SECONDS, WAIT_SECONDS, body_of, if_match, read
 from .._sse import LineReader
 from ..generated import models as m
 from .follow import follow_events, poll_until
@@ -457,6 +457,84 @@ class Server(Noun):
     def runners(self) -> m.RunnerList:
         """What can execute a subtask here."""
         return self._call("listRunners", m.RunnerList)
+
+
+class Webhooks(Noun):
+    """Addresses to which events are pushed, and each delivery."""
+
+    def create(self, body: m.NewWebhook | Mapping[str, Any] | None = None, /, **fields: Any) -> m.WebhookWithSecret:
+        """Its secret is in this answer only."""
+        return self._call("createWebhook", m.WebhookWithSecret, body=body_of(body, fields))
+
+    def get(self, id: str) -> m.Webhook:
+        return self._call("getWebhook", m.Webhook, path={"id": id})
+
+    def list(self, *, limit: int | None = None) -> List[m.Webhook]:
+        return self._list("listWebhooks", m.Webhook, {}, {"limit": limit})
+
+    def update(self, id: str, body: m.WebhookPatch | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Webhook:
+        return self._call("updateWebhook", m.Webhook, path={"id": id}, body=body_of(body, fields))
+
+    def delete(self, id: str) -> None:
+        self._call("deleteWebhook", NoneType, path={"id": id})
+
+    def rotate_secret(self, id: str, body: m.SecretRotation | Mapping[str, Any] | None = None, /, **fields: Any) -> m.WebhookWithSecret:
+        return self._call("rotateWebhookSecret", m.WebhookWithSecret, path={"id": id}, body=body_of(body, fields))
+
+    def test(self, id: str) -> m.WebhookDelivery:
+        """Sends a test event."""
+        return self._call("testWebhook", m.WebhookDelivery, path={"id": id})
+
+    def deliveries(self, id: str, *, limit: int | None = None, status: str | None = None) -> List[m.WebhookDeliverySummary]:
+        return self._list("listDeliveries", m.WebhookDeliverySummary, {"id": id}, {"limit": limit, "status": status})
+
+    def delivery(self, id: str, delivery_id: str) -> m.WebhookDelivery:
+        return self._call("getDelivery", m.WebhookDelivery, path={"id": id, "delivery_id": delivery_id})
+
+    def redeliver(self, id: str, delivery_id: str) -> m.WebhookDelivery:
+        return self._call("redeliver", m.WebhookDelivery, path={"id": id, "delivery_id": delivery_id})
+
+
+class Workers(Noun):
+    """The processes that run subtasks."""
+
+    def list(self, *, limit: int | None = None) -> List[m.Worker]:
+        return self._list("listWorkers", m.Worker, {}, {"limit": limit})
+
+    def drain(self, id: str, body: m.NewDrain | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Drain:
+        """Has a worker take no more work."""
+        return self._call("drainWorker", m.Drain, path={"id": id}, body=body_of(body, fields))
+
+
+class Audit(Noun):
+    """Who changed what."""
+
+    def list(
+        self,
+        *,
+        actor: str | None = None,
+        operation: str | None = None,
+        subject: str | None = None,
+        door: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int | None = None,
+    ) -> List[m.AuditEntry]:
+        return self._list(
+            "listAudit",
+            m.AuditEntry,
+            {},
+            {"actor": actor, "operation": operation, "subject": subject, "door": door, "since": since, "until": until, "limit": limit},
+        )
+
+    def export(self, **query: Any) -> Iterator[m.AuditEntry]:
+        """Entries as they arrive."""
+        reader = LineReader()
+        for chunk in self._transport.chunks("exportAudit", silent_seconds=SILENT_SECONDS, query=query):
+            for line in reader.feed(chunk):
+                yield read(m.AuditEntry, line.encode(), 200)
+        for line in reader.end():
+            yield read(m.AuditEntry, line.encode(), 200)
 
 
 class Events(Noun):
