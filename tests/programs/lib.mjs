@@ -5,7 +5,10 @@ const { MUSTER_SUBTASK_ID: subtaskId, MUSTER_ATTEMPT: attempt, LEDGER: ledger } 
 
 /** Tells the test what happens, past Muster. */
 export function note(event, more = {}) {
-  appendFileSync(ledger, `${JSON.stringify({ subtask_id: subtaskId, attempt: Number(attempt), event, pid: process.pid, ...more })}\n`)
+  appendFileSync(
+    ledger,
+    `${JSON.stringify({ subtask_id: subtaskId, attempt: Number(attempt), event, pid: process.pid, traceparent: process.env.TRACEPARENT, ...more })}\n`,
+  )
 }
 
 /** Tells Muster something. */

@@ -17,6 +17,7 @@ import { addAuth } from './plugins/auth.ts'
 import { addDashboard } from './plugins/dashboard.ts'
 import { addRequestMetrics, createMetrics } from './plugins/metrics.ts'
 import { addReference } from './plugins/reference.ts'
+import { addTracing } from './plugins/tracing.ts'
 import { endpoints } from './routes/index.ts'
 
 const CLOSE_IDLE_EVERY_MS = 50
@@ -50,6 +51,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   app.server.on('checkExpectation', (request, response) => answerExpectation(request, response, deps.newId()))
   const methodsOf = allowedMethods(app)
 
+  addTracing(app, deps)
   addRequestHooks(app, deps)
   closeConnections(app, deps.stopping)
   closeUnfinished(app)
@@ -93,7 +95,14 @@ function addRequestHooks(app: FastifyInstance, deps: ApiDeps): void {
   })
   app.addHook('onResponse', (request, reply, done) => {
     deps.log.debug(
-      { request_id: request.id, method: request.method, path: pathOf(request), status: reply.statusCode, took_ms: Math.round(reply.elapsedTime) },
+      {
+        request_id: request.id,
+        ...(request.span !== null && { trace_id: request.span.traceId }),
+        method: request.method,
+        path: pathOf(request),
+        status: reply.statusCode,
+        took_ms: Math.round(reply.elapsedTime),
+      },
       'request answered',
     )
     done()

@@ -36,7 +36,7 @@ export interface RunningDeps extends ApiDeps {
 }
 
 /** Composes an API process. Connects to nothing yet. */
-export function createDeps({ settings, environment, log, stopping }: Omit<ProcessContext, 'log' | 'started'> & { log: Log }): RunningDeps {
+export function createDeps({ settings, environment, log, stopping, tracing }: Omit<ProcessContext, 'log' | 'started'> & { log: Log }): RunningDeps {
   const url = settings.DATABASE_URL
   const db = connect(url, { role: 'muster_app', connectionsMax: settings.API_POOL_SIZE, applicationName: 'muster-api' })
   const dispatchDb = connect(url, { role: 'muster_dispatch', connectionsMax: DISPATCH_POOL_SIZE, applicationName: 'muster-api-dispatch' })
@@ -55,6 +55,7 @@ export function createDeps({ settings, environment, log, stopping }: Omit<Proces
     settings,
     newId: v7,
     log,
+    ...(tracing && { tracing }),
   }
   const followers = createDemand(LINGER_MS)
   const claimers = createDemand(LINGER_MS)

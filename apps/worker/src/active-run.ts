@@ -1,4 +1,4 @@
-import type { AttemptEnd } from '@muster/domain'
+import { type AttemptEnd, type Span, traceIdOf } from '@muster/domain'
 import type { Brief, RunBudget, Runner, RunOutcome, StopReason } from '@muster/runners'
 import { buildPrompt, type ClaimedRun, isDatabaseUnavailable, isDiskFailure, listAskRules, type RunPrompt, type RunSignal, stepsUsed } from '@muster/usecases'
 import { endOfThrown, toAttemptEnd } from './attempt-end.ts'
@@ -26,6 +26,7 @@ export class ActiveRun {
   readonly #questions: RunQuestions
   #timer: PausableTimer | null = null
   #blockedFor = ''
+  #traceparent: string | null = null
 
   /** @param onDiskFailure is called when the run is released because this machine cannot write its files */
   constructor(deps: WorkerDeps, claimed: ClaimedRun, runner: Runner, onDiskFailure: () => void) {
@@ -90,7 +91,11 @@ export class ActiveRun {
   /** Runs the subtask and settles its end. Never throws: every failure is an end of the attempt. */
   async complete(settler: Settler): Promise<void> {
     const { log } = this.#deps
-    const fields = { subtask_id: this.subtaskId, attempt: this.attempt, runner: this.#claimed.runner }
+    const span = this.#startSpan()
+    const fields = {
+      ...{ subtask_id: this.subtaskId, attempt: this.attempt, runner: this.#claimed.runner },
+      ...(this.#traceparent !== null && { trace_id: traceIdOf(this.#traceparent) }),
+    }
     // The worker's own timer comes before the reaper's, and lets the runner end its work in order.
     this.#timer = new PausableTimer(this.#claimed.timeoutSeconds * 1_000, () => this.stop('timed_out'))
     log.debug(fields, 'run started')
@@ -100,11 +105,36 @@ export class ActiveRun {
     const usage = await this.#journal.close()
     if (this.#stopReason() === 'lease_lost') {
       log.warn(fields, 'run stopped: the subtask was taken over or has ended elsewhere')
+      span?.end('lease_lost')
       return
     }
     const ref = { subtaskId: this.subtaskId, attempt: this.attempt, taskId: this.#claimed.taskId }
+    const storing = this.#deps.tracing?.start('settle', { parent: this.#traceparent })
     const settlement = await settler.settle(this.#claimed.projectId, { ...ref, end, usage, undeliveredUpdateIds: this.#updates.undeliveredIds })
+    storing?.end()
+    span?.set({ 'muster.end': end.kind })
+    span?.end(end.kind === 'completed' || end.kind === 'waiting' || end.kind === 'released' ? undefined : end.kind)
     log.info({ ...fields, end: end.kind, settlement }, 'run ended')
+  }
+
+  /** The span of this attempt. Its parent is what asked for the subtask, so that all attempts and rounds are in one trace. */
+  #startSpan(): Span | undefined {
+    const { tracing } = this.#deps
+    const { traceparent, agentId, model, runner, createdAt, revisionOf } = this.#claimed
+    this.#traceparent = traceparent
+    if (tracing === undefined) return undefined
+    if (this.attempt === 1) tracing.start('wait', { parent: traceparent, startedAt: createdAt, attributes: { 'muster.subtask.id': this.subtaskId } }).end()
+    const span = tracing.start(`invoke_agent ${agentId}`, {
+      parent: traceparent,
+      attributes: {
+        ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': agentId, 'muster.subtask.id': this.subtaskId, 'muster.attempt': this.attempt },
+        'muster.runner': runner,
+        ...(model !== null && { 'gen_ai.request.model': model }),
+        ...(revisionOf !== null && { 'muster.revision_of': revisionOf }),
+      },
+    })
+    this.#traceparent = span.traceparent
+    return span
   }
 
   async #attempt(fields: object): Promise<AttemptEnd> {
@@ -147,6 +177,8 @@ export class ActiveRun {
         ownsWorkspace: !folder.isClients,
         access: { url: settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`, token: claimed.credential },
         signal: this.#abort.signal,
+        traceparent: this.#traceparent,
+        ...(this.#deps.tracing && { tracing: this.#deps.tracing }),
         updates: this.#updates,
         step: (step) => {
           this.#silence.broken(performance.now())

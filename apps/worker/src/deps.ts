@@ -25,7 +25,7 @@ export interface WorkerDeps extends Deps {
   close(): Promise<void>
 }
 
-export interface WorkerContext extends Pick<ProcessContext, 'settings' | 'environment'> {
+export interface WorkerContext extends Pick<ProcessContext, 'settings' | 'environment' | 'tracing'> {
   log: Log
   /** In place of the configured runners: for tests and measurements. */
   runners?: ReadonlyMap<string, Runner>
@@ -33,7 +33,7 @@ export interface WorkerContext extends Pick<ProcessContext, 'settings' | 'enviro
 
 /** Composes a worker. Connects to nothing yet. */
 export function createDeps(context: WorkerContext): WorkerDeps {
-  const { settings, environment, log } = context
+  const { settings, environment, log, tracing } = context
   const url = settings.DATABASE_URL
   const db = connect(url, { role: 'muster_app', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker' })
   const dispatchDb = connect(url, { role: 'muster_dispatch', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker-dispatch' })
@@ -56,6 +56,7 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     settings,
     newId: v7,
     log,
+    ...(tracing && { tracing }),
     workerId: v7(),
     runners,
     judge: createJudge(settings, { environment }),

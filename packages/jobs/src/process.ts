@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errorForLog, type ProcessSettings, parseProcessSettings, SettingsError } from '@muster/domain'
+import { errorForLog, type ProcessSettings, parseProcessSettings, SettingsError, type Tracing } from '@muster/domain'
 import pino, { type Logger } from 'pino'
+import { startTracing, wantsTracing } from './tracing.ts'
 
 /** Longest time to wait until the last lines of the log are written. */
 const LAST_LINES_MS = 500
@@ -16,6 +17,8 @@ export interface ProcessContext {
   log: Logger
   /** Aborted when the process begins to stop. */
   stopping: AbortSignal
+  /** Absent unless the variables of OpenTelemetry ask for it. */
+  tracing?: Tracing
   /** Takes what has been started. It is closed in reverse order when the process stops, and when it cannot start. */
   started: AsyncDisposableStack
 }
@@ -56,7 +59,10 @@ export async function runProcess(
   })
 
   try {
-    const fields = await start({ settings, environment, log, stopping: stopping.signal, started })
+    const tracing = wantsTracing(environment) ? await startTracing(`muster-${name}`, environment) : undefined
+    // First in, so that the spans of everything else are sent.
+    if (tracing !== undefined) started.defer(() => tracing.close())
+    const fields = await start({ settings, environment, log, stopping: stopping.signal, started, ...(tracing && { tracing }) })
     if (!stopping.signal.aborted) {
       log.info({ ...fields, pid: process.pid }, 'ready')
       await once(stopping.signal, 'abort')

@@ -1,4 +1,4 @@
-import type { Answer, QuestionKind, QuestionStatus, RequiredOutput, StepKind, SubagentDefinition } from '@muster/domain'
+import type { Answer, QuestionKind, QuestionStatus, RequiredOutput, Span, StepKind, SubagentDefinition, Tracing } from '@muster/domain'
 
 /**
  * The port between the worker and whatever executes a subtask. A runner gets one `Run`, does the work, and answers with one
@@ -116,6 +116,10 @@ export interface Run {
   readonly signal: AbortSignal
   /** Updates in order, each once; the iteration ends with the run. A runner that is not steerable leaves it alone. */
   readonly updates: AsyncIterable<RunUpdate>
+  /** The span of this attempt, or what asked for the subtask where nothing is traced; null where there is neither. Programs get it as TRACEPARENT. */
+  readonly traceparent?: string | null
+  /** Records spans below that of the attempt. Absent where nothing is traced. */
+  readonly tracing?: Tracing
   /** Adds to the transcript. Returns at once; written in order at the next checkpoint. */
   step(step: RunStep): void
   usage(delta: UsageDelta): void
@@ -168,3 +172,10 @@ export interface Runner {
   readonly asksFirst?: boolean
   run(run: Run): Promise<RunOutcome>
 }
+
+/** A span below that of the attempt; undefined where nothing is traced. */
+export function startSpan({ tracing, traceparent = null }: Pick<Run, 'tracing' | 'traceparent'>, ...[name, options]: SpanOfRun): Span | undefined {
+  return tracing?.start(name, { ...options, parent: traceparent })
+}
+
+type SpanOfRun = [name: string, options: Omit<Parameters<Tracing['start']>[1], 'parent'>]

@@ -115,6 +115,7 @@ function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, repl
     actor: request.actor as Actor,
     ...(idempotency === undefined ? {} : { idempotency }),
     ...(origin === undefined ? {} : { origin }),
+    ...(request.traceparent === null ? {} : { traceparent: request.traceparent }),
   }
   const { params, query, body, headers } = request
   return {

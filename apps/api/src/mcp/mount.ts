@@ -30,7 +30,13 @@ export function addMcp(app: FastifyInstance, deps: ApiDeps): void {
     exposeHeadRoute: false,
     async handler(request, reply) {
       const { answer } = await handler()
-      return reply.send(await answer({ request, ctx: { ...deps, actor: request.actor as Actor }, gone: goneSignal(reply.raw) }))
+      return reply.send(
+        await answer({
+          request,
+          ctx: { ...deps, actor: request.actor as Actor, ...(request.traceparent === null ? {} : { traceparent: request.traceparent }) },
+          gone: goneSignal(reply.raw),
+        }),
+      )
     },
   })
   app.addHook('preClose', async () => (await made)?.close())

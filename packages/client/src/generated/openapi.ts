@@ -2351,6 +2351,8 @@ export interface components {
             session_id: string;
             /** @description A credential for this subtask only. It can read its own work and cannot start work. */
             credential: string;
+            /** @description The span that asked for the subtask (W3C Trace Context): the parent of those of your worker. Null without a trace. */
+            traceparent: string | null;
             lease: components["schemas"]["Lease"];
             brief: components["schemas"]["Brief"];
         };

@@ -34,6 +34,8 @@ export const subtasks = pgTable(
     notify: boolean().notNull(),
     requiredOutputs: jsonb().$type<RequiredOutput[]>().notNull().default([]),
     metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),
+    /** The span that asked for it, as W3C Trace Context has it: the parent of its runs. */
+    traceparent: text(),
 
     status: text().$type<SubtaskStatus>().notNull().default('pending'),
     /** Queue order: `created_at + rank × ageing`, fixed at insert. The same order as ageing by waiting time, but indexable. */

@@ -3,7 +3,7 @@ import { CONTINUATION_BYTES_MAX, classifyResult, cutToBytes, RESULT_BYTES_MAX } 
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { createKeptText } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
-import type { Run, RunOutcome, RunUpdate } from '../port.ts'
+import { type Run, type RunOutcome, type RunUpdate, startSpan } from '../port.ts'
 import type { BudgetMeter } from './budget.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import type { Inbox } from './inbox.ts'
@@ -145,6 +145,10 @@ export class Conversation {
     for (let tries = 1; ; tries += 1) {
       const signal = inbox.activity()
       const isSent = !signal.aborted
+      const span = startSpan(run, `chat ${choice.modelId}`, {
+        kind: 'client',
+        attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': choice.modelId, 'gen_ai.provider.name': choice.provider },
+      })
       const end = await callModel({
         model,
         tools: toolSet,
@@ -153,6 +157,11 @@ export class Conversation {
         signal,
         idleSeconds: patience.idleSeconds,
       })
+      if (end.kind === 'answer') {
+        const { inputTokens, outputTokens } = end.answer.usage
+        span?.set({ 'gen_ai.usage.input_tokens': inputTokens, 'gen_ai.usage.output_tokens': outputTokens })
+      }
+      span?.end(end.kind === 'failed' ? 'model_call_failed' : undefined)
       // A call that failed before the first word may not have reached the model.
       if (isSent && (end.kind !== 'failed' || end.text !== '')) for (const { updateId } of this.#unanswered) run.delivered(updateId)
       if (end.kind === 'answer') {
@@ -274,7 +283,12 @@ export class Conversation {
   ): Promise<ToolEnd> {
     if (isAwaiting) return { text: texts.NOT_RUN_BEFORE_ANSWER, isError: true }
     if (isInterrupted) return { text: texts.NOT_RUN, isError: true }
-    return await this.#uses.use(request, finish, signal)
+    const span = startSpan(this.#parts.run, `execute_tool ${request.name.slice(0, 100)}`, {
+      attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': request.name.slice(0, 100), 'gen_ai.tool.call.id': request.id },
+    })
+    const end = await this.#uses.use(request, finish, signal)
+    span?.end('isError' in end && end.isError ? 'tool_error' : undefined)
+    return end
   }
 
   /** What an answer without a tool call comes to. Null: go on. */

@@ -40,6 +40,8 @@ export function locateProgram(settings: CommandRunnerSettings, environment: Envi
 
 /** How a program reaches Muster, and what it is there for. Subtask and attempt also tell its processes from all others. */
 export interface MusterVariables extends Record<`MUSTER_${string}`, string> {
+  /** As W3C Trace Context has it; absent where there is no trace. */
+  TRACEPARENT?: string
   MUSTER_URL: string
   MUSTER_TOKEN: string
   MUSTER_SUBTASK_ID: string

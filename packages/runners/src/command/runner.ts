@@ -67,7 +67,7 @@ function cannotStart(name: string, problem: string, retryable: boolean): RunOutc
 }
 
 /** How the program of a run reaches Muster. */
-export function musterVariables({ brief, workspace, access }: Run): MusterVariables {
+export function musterVariables({ brief, workspace, access, traceparent }: Run): MusterVariables {
   return {
     MUSTER_URL: access.url,
     MUSTER_TOKEN: access.token,
@@ -75,6 +75,7 @@ export function musterVariables({ brief, workspace, access }: Run): MusterVariab
     MUSTER_ATTEMPT: String(brief.attempt),
     MUSTER_SESSION_ID: brief.sessionId,
     MUSTER_WORKSPACE: workspace,
+    ...(traceparent != null && { TRACEPARENT: traceparent }),
   }
 }
 

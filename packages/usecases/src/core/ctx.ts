@@ -1,5 +1,5 @@
 import { auditLog, type Database, idempotency, type NewAuditEntry, type Tx, transaction } from '@muster/db'
-import { type Actor, DomainError, idsOfResult, type Origin, type Settings } from '@muster/domain'
+import { type Actor, DomainError, idsOfResult, type Origin, type Settings, type Tracing } from '@muster/domain'
 import type { JudgeJobs, Notifier, RunJobs } from '@muster/jobs'
 import type { WriteWatch } from './write-watch.ts'
 
@@ -20,6 +20,8 @@ export interface Deps {
   /** The data folder in which this process runs work; absent where it runs none. */
   place?: string
   log: Log
+  /** Absent where nothing is traced. */
+  tracing?: Tracing
 }
 
 export interface Log {
@@ -32,6 +34,8 @@ export interface Log {
 /** `Deps` and who asks. */
 export interface Ctx extends Deps {
   actor: Actor
+  /** The span of the request, or what its caller sent: the parent of what it starts. */
+  traceparent?: string
   /** Set by an entry point whose writes belong in the audit log. */
   origin?: Origin
   /** Set by a door when the caller sent an `Idempotency-Key`. */

@@ -36,6 +36,8 @@ export interface ClaimedSubtask {
   subtask: Subtask
   sessionId: string
   credential: string
+  /** The span that asked for the subtask, for those of the worker. */
+  traceparent: string | null
   lease: { token: string; attempt: number; expiresAt: Date }
   brief: Omit<RunPrompt, 'sessionId' | 'runsTask' | 'hasWaited' | 'delivered'>
 }
@@ -100,6 +102,7 @@ async function describeClaim(ctx: Ctx, tx: Tx, run: ClaimedRun): Promise<Claimed
     subtask: (await subtasks.findSubtask(tx, run.id)) as Subtask,
     sessionId,
     credential: run.credential,
+    traceparent: run.traceparent,
     lease: { token: run.leaseToken as string, attempt: run.attempt, expiresAt: run.leaseExpiresAt },
     brief,
   }

@@ -129,6 +129,7 @@ export function prepareRun(ctx: Ctx, input: Omit<NewSubtask, 'runner'>, scope: S
     notify: input.notify ?? true,
     requiredOutputs: input.requiredOutputs ?? [],
     metadata: input.metadata ?? {},
+    traceparent: ctx.traceparent ?? null,
     maxRevisions: input.maxRevisions ?? 0,
     jobId: ctx.newId(),
   }

@@ -152,6 +152,10 @@ export const claimedSubtaskSchema = component(
     subtask: subtaskSchema,
     session_id: z.string(),
     credential: z.string().describe('A credential for this subtask only. It can read its own work and cannot start work.'),
+    traceparent: z
+      .string()
+      .nullable()
+      .describe('The span that asked for the subtask (W3C Trace Context): the parent of those of your worker. Null without a trace.'),
     lease: leaseSchema,
     brief: briefSchema,
   }),
@@ -181,6 +185,7 @@ export function presentClaim(claim: ClaimedSubtask): z.output<typeof claimedSubt
     subtask: presentSubtask(claim.subtask),
     session_id: claim.sessionId,
     credential: claim.credential,
+    traceparent: claim.traceparent,
     lease: { token: claim.lease.token, attempt: claim.lease.attempt, expires_at: toTime(claim.lease.expiresAt) },
     brief: {
       text: claim.brief.text,

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas aac608ecdfdbdbcf.
+# Of schemas 00bbbc76780ef41d.
 from pydantic import AnyUrl, BaseModel, ConfigDict, EmailStr, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -5499,6 +5499,10 @@ class ClaimedSubtask(BaseModel):
     credential: str
     """
     A credential for this subtask only. It can read its own work and cannot start work.
+    """
+    traceparent: str | None
+    """
+    The span that asked for the subtask (W3C Trace Context): the parent of those of your worker. Null without a trace.
     """
     lease: Lease
     brief: Brief

@@ -41,6 +41,7 @@ export const REQUESTED = [
   'notify',
   'requiredOutputs',
   'metadata',
+  'traceparent',
   'maxRevisions',
 ] as const satisfies readonly Key[]
 
@@ -134,6 +135,8 @@ export const CLAIMED = [
   'costMicros',
   'stepSeq',
   'metadata',
+  'traceparent',
+  'createdAt',
   'feedback',
   'leaseExpiresAt',
 ] as const satisfies readonly Key[]

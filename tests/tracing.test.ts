@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CollectedSpan, startCollector } from './harness/collector.ts'
+import { type System, startSystem } from './harness/system.ts'
+import { until } from './harness/until.ts'
+import type { ClaimedSubtask, Subtask } from './harness/wire.ts'
+
+let collector: Awaited<ReturnType<typeof startCollector>>
+let system: System
+
+beforeAll(async () => {
+  collector = await startCollector()
+  system = await startSystem({ workers: 2, env: { ...collector.env, SUBTASK_WORKERS: '2', SUBTASK_LEASE_SECONDS: '2' } })
+})
+afterAll(async () => {
+  await system.close()
+  await collector.close()
+})
+
+/** The context of a caller that traces, as it sends it. */
+function caller() {
+  const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')]
+  return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } }
+}
+
+/** The spans of a trace, once there are so many of a name. */
+const spansOf = (traceId: string, name: string, count: number): Promise<CollectedSpan[]> =>
+  until(`${count} spans "${name}" of the trace`, () => {
+    const spans = collector.spans().filter((span) => span.traceId === traceId)
+    return spans.filter((span) => span.name === name).length >= count ? spans : undefined
+  })
+
+const named = (spans: CollectedSpan[], name: string) => spans.filter((span) => span.name === name)
+
+describe('a trace', () => {
+  it('goes from the caller through the request and the wait to the run, its program and its end', async () => {
+    const { traceId, spanId, headers } = caller()
+    const answer = await system.client.call<Subtask>('POST', '/subtasks', { headers, body: { task: 'A confidential task of the caller.', agent_id: 'traced' } })
+    const { id } = answer.body
+    await system.client.ended(id)
+    const spans = await spansOf(traceId, 'settle', 1)
+    const [request] = named(spans, 'POST /subtasks')
+    const [run] = named(await spansOf(traceId, 'invoke_agent traced', 1), 'invoke_agent traced')
+    const [wait] = named(spans, 'wait')
+    const [settle] = named(spans, 'settle')
+    expect(request).toMatchObject({ service: 'muster-api', parentSpanId: spanId })
+    expect(answer.headers.get('traceparent')).toBe(`00-${traceId}-${request?.spanId}-01`)
+    expect(wait).toMatchObject({ service: 'muster-worker', parentSpanId: request?.spanId })
+    expect(run).toMatchObject({
+      parentSpanId: request?.spanId,
+      attributes: { 'gen_ai.operation.name': 'invoke_agent', 'muster.subtask.id': id, 'muster.end': 'completed' },
+    })
+    expect(settle).toMatchObject({ parentSpanId: run?.spanId })
+    expect(system.ledger.find(id, 'start')?.traceparent).toBe(`00-${traceId}-${run?.spanId}-01`)
+    const logged = system.workers.flatMap(({ child }) => child.lines).find(({ fields }) => fields.msg === 'run ended' && fields.subtask_id === id)
+    expect(logged?.fields.trace_id).toBe(traceId)
+    expect(collector.texts()).not.toContain('confidential')
+  })
+
+  it('has the run after that of a worker that was killed', async () => {
+    const { traceId, headers } = caller()
+    const { id } = await system.client.spawn({ task: 'Hold.', runner: 'hold', agent_id: 'killed' }, headers)
+    const first = await system.ledger.written(id, 'start', 1)
+    const { worker_id } = await system.client.get(id)
+    await system.workerOf(worker_id).child.end('SIGKILL')
+    const second = await system.ledger.written(id, 'start', 2)
+    system.ledger.release(id)
+    await system.client.ended(id)
+    const spans = await spansOf(traceId, 'invoke_agent killed', 1)
+    const [request] = named(spans, 'POST /subtasks')
+    expect(named(spans, 'invoke_agent killed')).toMatchObject([{ parentSpanId: request?.spanId, attributes: { 'muster.attempt': expect.anything() } }])
+    // The span of the killed attempt was never sent, but its program belongs to the same trace.
+    expect([first, second].map(({ traceparent }) => String(traceparent).slice(3, 35))).toEqual([traceId, traceId])
+    await system.startWorker()
+  })
+
+  it('has every revision round of a dispatched task', async () => {
+    const { traceId, headers } = caller()
+    const task = await system.client.createTask({ title: 'Compile it', instructions: 'Make it compile.', acceptance_criteria: ['It compiles'] })
+    const results = ['<npl-block type="reflection">\n❌ It does not compile yet\n</npl-block>\nNot done.', 'It compiles.']
+    await system.client.ok('POST', `/tasks/${task.id}/dispatch`, {
+      headers,
+      body: { runner: 'rounds', agent_id: 'rounds', max_revisions: 1, metadata: { results } },
+    })
+    const spans = await spansOf(traceId, 'invoke_agent rounds', 2)
+    const [request] = named(spans, 'POST /tasks/:id/dispatch')
+    const runs = named(spans, 'invoke_agent rounds')
+    expect(runs.map(({ parentSpanId }) => parentSpanId)).toEqual([request?.spanId, request?.spanId])
+    expect(runs.filter(({ attributes }) => attributes['muster.revision_of'] !== undefined)).toHaveLength(1)
+  })
+
+  it('is given to an outside worker with its claim', async () => {
+    const { traceId, headers } = caller()
+    const { id } = await system.client.spawn({ task: 'Outside.', runner: 'external' }, headers)
+    const spans = await spansOf(traceId, 'POST /subtasks', 1)
+    const claimed = (await system.client.claim()) as ClaimedSubtask & { traceparent: string }
+    expect(claimed.subtask.id).toBe(id)
+    expect(claimed.traceparent).toBe(`00-${traceId}-${spans[0]?.spanId}-01`)
+    await system.client.complete(claimed)
+  })
+})
+
+describe('a process without a collector', () => {
+  it('passes on what a caller sends, and ignores what is no context', async () => {
+    const { address } = await system.startApi({ OTEL_EXPORTER_OTLP_ENDPOINT: undefined })
+    const { headers } = caller()
+    const answer = await fetch(new URL('/subtasks', address), { headers })
+    expect(answer.headers.get('traceparent')).toBe(headers.traceparent)
+    expect((await fetch(new URL('/subtasks', address), { headers: { traceparent: 'nonsense' } })).headers.get('traceparent')).toBeNull()
+  })
+})
