@@ -2103,6 +2103,14 @@ export interface components {
             /** @description Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session. Default: false. */
             resend?: boolean;
         };
+        AuditActor: {
+            /** @description `key`, `open`, `subtask`, `session` or `system`. */
+            kind: string;
+            /** @description The key, the subtask or the session. `GET /api-keys` has the names of keys. */
+            id: string;
+            /** @description The session that an open caller named. */
+            name: string | null;
+        };
         /**
          * @description `http` for REST, `mcp` for a tool, `script` for a command on the machine.
          * @enum {string}
@@ -2119,14 +2127,7 @@ export interface components {
              * @description When it was written.
              */
             at: string;
-            actor: {
-                /** @description `key`, `open`, `subtask`, `session` or `system`. */
-                kind: string;
-                /** @description The key, the subtask or the session. `GET /api-keys` has the names of keys. */
-                id: string;
-                /** @description The session that an open caller named. */
-                name: string | null;
-            };
+            actor: components["schemas"]["AuditActor"];
             door: components["schemas"]["AuditDoor"];
             /** @description Address of the caller, as the server saw it; null for a command. */
             address: string | null;
@@ -6036,6 +6037,7 @@ export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type AssignedTask = components['schemas']['AssignedTask'];
 export type AssignmentRequest = components['schemas']['AssignmentRequest'];
+export type AuditActor = components['schemas']['AuditActor'];
 export type AuditDoor = components['schemas']['AuditDoor'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditList = components['schemas']['AuditList'];

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 00bbbc76780ef41d.
+# Of schemas 2c4f9589d4dc6ee0.
 from pydantic import AnyUrl, BaseModel, ConfigDict, EmailStr, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -55,7 +55,7 @@ class AssignmentRequest(BaseModel):
     """
 
 
-class AuditEntryActor(BaseModel):
+class AuditActor(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
@@ -85,7 +85,7 @@ class AuditEntry(BaseModel):
     """
     When it was written.
     """
-    actor: AuditEntryActor
+    actor: AuditActor
     door: Literal['http', 'mcp', 'script'] | str
     """
     `http` for REST, `mcp` for a tool, `script` for a command on the machine.
