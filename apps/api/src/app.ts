@@ -61,7 +61,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   addJsonBody(app)
   addMarkdownBody(app)
   addFilesBody(app)
-  await addRateLimit(app)
+  await addRateLimit(app, deps.settings)
   await app.register(cookie)
 
   const all = endpoints(registry)

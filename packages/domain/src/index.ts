@@ -195,6 +195,7 @@ export { findLoops, LOOP_STEPS, type Loop, loopReason, quietReason, renderLoopNo
 export { type LoopRules, type LoopSettings, loopRules, QUIET_SECONDS_MIN } from './loops/settings.ts'
 export { CALL_DISTANCE_MAX, type ToolEnd, type ToolStep, toolEnds } from './loops/tool-ends.ts'
 export { type Episode, type Fact, MEMORY_KINDS, MEMORY_LIMITS, MEMORY_SHOWN, type Memory, type MemoryKind, readMemoryQuestion } from './memory/memory.ts'
+export { capLimits, type LimitCeilings, limitCeilings, limitsAboveCeilings } from './projects/limit-ceilings.ts'
 export { DEFAULT_PROJECT_ID, type Project, type ProjectSettings, projectSettingsSchema } from './projects/project.ts'
 export {
   type Answer,

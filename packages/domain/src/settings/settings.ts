@@ -236,6 +236,12 @@ export const settingsSchema = z.object({
   SUBTASK_PROJECT_MAX_PENDING: count(0, 10_000_000)
     .optional()
     .describe('Subtasks of all agents of a project that may wait, if the project sets no limit. 0: no limit. Absent: 20 times SUBTASK_MAX_PENDING.'),
+  PROJECT_RUNNING_CEILING: count(1, 10_000_000)
+    .default(1_000)
+    .describe('The most that a project may set as a limit of running subtasks, of itself or of an agent. Limits of the server above it hold too.'),
+  PROJECT_PENDING_CEILING: count(1, 10_000_000)
+    .default(10_000)
+    .describe('The most that a project may set as a limit of pending subtasks, of itself or of an agent. Limits of the server above it hold too.'),
   SUBTASK_LEASE_SECONDS: count(2, 3600).default(30).describe('Seconds without a renewal after which a worker has lost its subtasks.'),
   SUBTASK_AGEING_SECONDS: count(1, 86_400).default(60).describe('Seconds of waiting that equal one step of priority.'),
   SCHEDULE_ENABLED: flag.default(true).describe('false: creating schedules answers 503, and no schedule fires; reads work.'),
@@ -268,6 +274,9 @@ export const settingsSchema = z.object({
     .describe(
       'Seconds between the attempts of a delivery, separated by commas; each is shortened at random by up to a fifth. After 72 hours a delivery is given up in any case.',
     ),
+  REQUESTS_PER_SECOND: count(1, 1_000_000)
+    .default(5_000)
+    .describe('Requests a second that one API process takes from each credential, or from each address without one, on average over ten seconds.'),
   API_POOL_SIZE: count(2, 200).default(10).describe('Database connections of one API process.'),
   WORKER_POOL_SIZE: count(2, 200).default(6).describe('Database connections of one worker process.'),
   AUDIT_DAYS: count(30, 36_500).default(365).describe('Days after which entries of the audit log are deleted.'),

@@ -1,19 +1,38 @@
 import { lanes, projects, transaction } from '@muster/db'
-import { notFound, type Project, type ProjectSettings, requireFound, requireScope } from '@muster/domain'
+import {
+  capLimits,
+  DomainError,
+  limitCeilings,
+  limitsAboveCeilings,
+  notFound,
+  type Project,
+  type ProjectSettings,
+  requireFound,
+  requireScope,
+} from '@muster/domain'
 import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
 import { grantFreePermits } from '../subtasks/grant-permits.ts'
 import { applyChannels, withoutSecrets } from './channels.ts'
 
-/** @throws DomainError `not_found`, also for projects of others */
+/** Limits are shown as they count, no more than the operator's ceilings. @throws DomainError `not_found`, also for projects of others */
 export async function getProject(ctx: Ctx, id: string): Promise<Project> {
   requireScope(ctx.actor, 'admin')
-  return requireFound(await reading(ctx, (tx) => projects.findProject(tx, id)), 'project')
+  return capped(ctx, requireFound(await reading(ctx, (tx) => projects.findProject(tx, id)), 'project'))
 }
 
-/** Changes a project; `settings`, where given, replace the old ones. @throws DomainError `not_found` */
+function capped({ settings }: Deps, project: Project): Project {
+  return { ...project, settings: capLimits(project.settings, limitCeilings(settings)) }
+}
+
+/**
+ * Changes a project; `settings`, where given, replace the old ones.
+ *
+ * @throws DomainError `not_found`, and `validation_failed` for limits above the operator's ceilings
+ */
 export async function updateProject(ctx: Ctx, id: string, change: { name?: string | undefined; settings?: ProjectSettings | undefined }): Promise<Project> {
   requireScope(ctx.actor, 'admin')
   const { name, settings } = change
+  if (settings !== undefined) requireBelowCeilings(ctx, settings)
   if (name === undefined && settings === undefined) return await getProject(ctx, id)
   const project = await inProject(ctx, async (tx) => {
     const changed = await projects.changeProject(tx, id, {
@@ -28,7 +47,13 @@ export async function updateProject(ctx: Ctx, id: string, change: { name?: strin
     return changed
   })
   if (project === null) throw notFound('project')
-  return project
+  return capped(ctx, project)
+}
+
+function requireBelowCeilings(deps: Deps, settings: ProjectSettings): void {
+  const errors = limitsAboveCeilings(settings, limitCeilings(deps.settings))
+  const [first] = errors
+  if (first !== undefined) throw new DomainError('validation_failed', `${first.field} ${first.reason}.`, { errors })
 }
 
 /** Creates a project. The caller creates its queues (`ensureRunQueues`) before the first subtask. For operators: no endpoint calls it. */

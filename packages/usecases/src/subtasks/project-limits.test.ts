@@ -2,7 +2,7 @@ import type { DomainError } from '@muster/domain'
 import { createRunJobs } from '@muster/jobs'
 import { claimAll, completed, type Harness, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Ctx, cancelSubtask, settleRuns, updateProject } from '../index.ts'
+import { type Ctx, cancelSubtask, getProject, settleRuns, updateProject } from '../index.ts'
 
 const PENDING_MAX = 40
 const RUNNING_MAX = 10
@@ -104,5 +104,35 @@ describe('the limits of a project', () => {
     await spawn(harness.ctx, { agentId: 'last' })
     await expect(spawn(harness.ctx, { agentId: 'last' })).rejects.toMatchObject({ details: { limit: 6, limited_by: 'project' } })
     expect(await count('slot')).toBe(0)
+  })
+})
+
+describe('the ceilings of the operator', () => {
+  const below = () => ({ ...harness.ctx, settings: { ...harness.ctx.settings, PROJECT_PENDING_CEILING: 50, PROJECT_RUNNING_CEILING: 12 } })
+
+  it('refuse a higher limit, and change nothing', async () => {
+    const ctx = below()
+    const raising = updateProject(ctx, ctx.actor.projectId, { name: 'raised', settings: { limits: { agents: { greedy: { pending: 1_000_000 } } } } })
+    await expect(raising).rejects.toMatchObject({
+      code: 'validation_failed',
+      message: 'settings.limits.agents.greedy.pending must be at most 50, the ceiling that the operator set for pending subtasks.',
+    })
+    expect(await getProject(ctx, ctx.actor.projectId)).toMatchObject({ name: 'default', settings: {} })
+  })
+
+  it('cap limits that were stored above them: where they hold and where they are shown', async () => {
+    const ctx = below()
+    const limits = { pending: 5_000, pending_per_agent: 3, running: 5_000, running_per_agent: 5_000, agents: { greedy: { pending: 5_000, running: 5_000 } } }
+    await harness.admin`update projects set settings = ${JSON.stringify({ limits })}::text::jsonb where id = ${ctx.actor.projectId}`
+    expect((await getProject(ctx, ctx.actor.projectId)).settings.limits).toEqual({
+      pending: 50,
+      pending_per_agent: 3,
+      running: 12,
+      running_per_agent: 12,
+      agents: { greedy: { pending: 50, running: 12 } },
+    })
+    const answers = await Promise.allSettled(Array.from({ length: 60 }, () => spawn(ctx, { agentId: 'greedy' })))
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(50)
+    await vi.waitFor(async () => expect(await count('slot')).toBe(12), WAIT)
   })
 })

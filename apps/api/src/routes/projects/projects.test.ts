@@ -35,6 +35,15 @@ describe('/projects/{id}', () => {
     expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: '/settings/limits/waiting' })])
   })
 
+  it('PATCH 400: refuses limits above the ceilings of the operator, and says how much is allowed', async () => {
+    const limits = { running: 1_001, agents: { 'a/b': { pending: 1_000_000 } } }
+    const answer = await api.call('PATCH', path, { key, body: { settings: { limits } } })
+    expect(answer.body.errors).toEqual([
+      expect.objectContaining({ pointer: '/settings/limits/running', reason: expect.stringContaining('must be at most 1000,') }),
+      expect.objectContaining({ pointer: '/settings/limits/agents/a~1b/pending', reason: expect.stringContaining('must be at most 10000,') }),
+    ])
+  })
+
   it('PATCH 400: refuses a time zone that there is not', async () => {
     for (const timezone of ['EST', 'Mars/Olympus', '+02:00']) {
       const answer = await api.call('PATCH', path, { key, body: { settings: { timezone } } })

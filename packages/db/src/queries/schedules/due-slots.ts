@@ -136,7 +136,7 @@ export async function findRoomForWaiting(
   tx: Tx,
   projectId: string,
   except: readonly string[],
-  defaults: Pick<LaneDefaults, 'pending'>,
+  defaults: Pick<LaneDefaults, 'pending' | 'ceilings'>,
   limit: number,
 ): Promise<string[]> {
   const rows = await tx.sql<{ schedule_id: string }[]>`

@@ -1,5 +1,5 @@
 // SQL: permits are granted under the locks of lanes, at each spawn and each end of a run.
-import type { Settings } from '@muster/domain'
+import { type LimitCeilings, limitCeilings, type Settings } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 
 /** A part of a statement. */
@@ -12,6 +12,8 @@ export interface LaneDefaults {
   /** Over all agents of a project; null for no limit. */
   projectRunning: number | null
   projectPending: number | null
+  /** The most that a limit of a project or an agent counts for. */
+  ceilings: LimitCeilings
 }
 
 /** As many as this many agents may have, where the operator sets no limit of a project. */
@@ -26,19 +28,30 @@ export function laneDefaults(settings: Settings): LaneDefaults {
     pending,
     projectRunning: ofProject(settings.SUBTASK_PROJECT_MAX_CONCURRENT, running),
     projectPending: ofProject(settings.SUBTASK_PROJECT_MAX_PENDING, pending),
+    ceilings: limitCeilings(settings),
   }
 }
 
-/** The limit of an agent in the project `p` of a statement: its own, or else that of all agents of the project, or else the default. */
-export function agentLimit<L extends 'running' | 'pending'>(sql: Tx['sql'], limit: L, agentId: string | Fragment, defaults: Pick<LaneDefaults, L>) {
+/**
+ * The limit of an agent in the project `p` of a statement: its own, or else that of all agents of the project, or else the default. What is stored above
+ * the operator's ceiling counts as the ceiling.
+ */
+export function agentLimit<L extends 'running' | 'pending'>(
+  sql: Tx['sql'],
+  limit: L,
+  agentId: string | Fragment,
+  defaults: Pick<LaneDefaults, L | 'ceilings'>,
+) {
   const [own, ofEach] = [sql.unsafe(`'${limit}'`), sql.unsafe(`'{limits,${limit}_per_agent}'`)]
-  return sql`coalesce((p.settings #>> array['limits', 'agents', ${agentId}, ${own}])::int, (p.settings #>> ${ofEach})::int, ${defaults[limit]})`
+  return sql`least(coalesce((p.settings #>> array['limits', 'agents', ${agentId}, ${own}])::int, (p.settings #>> ${ofEach})::int, ${defaults[limit]}),
+    ${defaults.ceilings[limit]})`
 }
 
-/** The limit of the project `p` of a statement over all its agents; null for none. */
+/** The limit of the project `p` of a statement over all its agents, no more than the operator's ceiling; null for none. */
 export function projectLimit(sql: Tx['sql'], limit: 'running' | 'pending', defaults: LaneDefaults) {
   const byDefault = limit === 'running' ? defaults.projectRunning : defaults.projectPending
-  return sql`coalesce((p.settings #>> ${sql.unsafe(`'{limits,${limit}}'`)})::int, ${byDefault}::int)`
+  const own = sql.unsafe(`(p.settings #>> '{limits,${limit}}')::int`)
+  return sql`case when ${own} is null then ${byDefault}::int else least(${own}, ${defaults.ceilings[limit]}) end`
 }
 
 /** Whether the project `p` of a statement has a budget, of its own or of an agent. */
