@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,9 @@ export async function copyCheckout(name: string, commit: string | null): Promise
       ? `git ls-files -z --cached --others --exclude-standard --deduplicate | tar --create --null --files-from=- --ignore-failed-read`
       : `git archive ${commit}`
   await run(['bash', '-o', 'pipefail', '-c', `${files} | tar --extract --directory '${folder}'`], process.env, ROOT)
-  // Dockerfiles of earlier versions name a frontend to be downloaded, which an engine without access to a registry cannot do.
+  // Dockerfiles of earlier versions name a frontend to be downloaded, which an engine without access to a registry cannot do, and the build of a dashboard
+  // may lack a file that .dockerignore kept out.
+  await copyFile(join(ROOT, '.dockerignore'), join(folder, '.dockerignore'))
   await run(['sed', '--in-place', '/^# syntax=/d', 'Dockerfile'], process.env, folder)
   const image = `muster-test:${name}`
   const services = {
