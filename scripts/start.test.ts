@@ -39,7 +39,7 @@ function start(environment: Record<string, string> = {}): Start {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', (line) => {
         lines.push(line)
-        const address = /^ {2}API +(\S+)$/.exec(line)?.[1]
+        const address = /^Muster is up: (\S+)$/.exec(line)?.[1]
         if (address !== undefined) resolve(address)
       })
     }

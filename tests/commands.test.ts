@@ -38,8 +38,8 @@ function command(argv: readonly string[], env: Record<string, string> = {}): Chi
 
 async function start(dataDir: string, env: Record<string, string> = {}): Promise<{ child: Child; client: Client; pids: number[] }> {
   const child = command(['start'], { PORT: '0', DATA_DIR: dataDir, ...env })
-  const { raw } = await child.line(({ raw }) => /^ +API +http/.test(raw), { timeoutMs: MINUTE_MS })
-  const address = raw.trim().split(/ +/)[1] as string
+  const { raw } = await child.line(({ raw }) => raw.startsWith('Muster is up: http'), { timeoutMs: MINUTE_MS })
+  const address = raw.split(': ')[1]?.trim() as string
   return { child, client: new Client(address, null, () => {}), pids: [child.pid, ...(await recordedPids(dataDir))] }
 }
 

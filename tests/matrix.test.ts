@@ -26,7 +26,7 @@ let theirs: Record<string, Record<string, string>>
 
 beforeAll(async () => {
   // Several, because one counts wrong keys, and after a hundred within ten seconds looks at none any more.
-  system = await startSystem({ apis: 4, workers: 0, env: { AUTH: 'keys', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
+  system = await startSystem({ apis: 6, workers: 0, env: { AUTH: 'keys', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
   const { key } = await system.mintKey()
   mine = system.client.as(key)
   const short = await system.mintKey()

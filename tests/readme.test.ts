@@ -56,8 +56,8 @@ beforeAll(async () => {
   await chmod(folder, 0o755)
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: join(folder, 'data'), OUTBOUND_ALLOW: '127.0.0.1' }
   started = new Child({ name: 'npm start', argv: [process.execPath, join(ROOT, 'scripts/run.mjs'), 'start'], env })
-  const { raw } = await started.line(({ raw }) => /^ +API +http/.test(raw), { timeoutMs: 120_000 })
-  address = raw.trim().split(/ +/)[1] as string
+  const { raw } = await started.line(({ raw }) => raw.startsWith('Muster is up: http'), { timeoutMs: 120_000 })
+  address = raw.split(': ')[1]?.trim() as string
 })
 
 afterAll(async () => {
