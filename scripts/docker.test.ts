@@ -89,6 +89,8 @@ describe('Dockerfile', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { devDependencies: { node: string } }
     const major = /\d+/.exec(devDependencies.node)?.[0]
 
-    expect([...dockerfile.matchAll(/^FROM node:(\d+)/gm)].map(([, version]) => version)).toEqual([major, major])
+    const versions = [...dockerfile.matchAll(/^FROM node:(\d+)/gm)].map(([, version]) => version)
+    expect(versions.length).toBeGreaterThan(1)
+    expect(new Set(versions)).toEqual(new Set([major]))
   })
 })

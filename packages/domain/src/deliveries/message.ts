@@ -1,7 +1,7 @@
 import { cutToCodePoints } from '../core/text.ts'
 import type { EventType } from '../events/event.ts'
 
-/** The occasions of which people can get messages, with the events of each. */
+/** What people subscribe to: the events of each. */
 export const MESSAGE_EVENTS = {
   completed: ['subtask.completed', 'task.completed'],
   failed: ['subtask.failed', 'task.failed'],
