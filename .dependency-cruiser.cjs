@@ -11,6 +11,7 @@ const TESTS = ['[.]test[.]ts$', '^tests/', '^packages/testing/', '^chaos/', '^be
 /** What the code of each package may import of ours. Its tests may also use packages/testing. */
 const MAY_IMPORT = {
   domain: [],
+  archive: ['domain'],
   db: ['domain'],
   jobs: ['domain'],
   outbound: ['domain'],

@@ -18,6 +18,7 @@ const TARGETS = {
   build: { file: 'scripts/build.ts', does: 'build the dashboard; start does it when it is needed' },
   test: { file: 'node_modules/vitest/vitest.mjs', before: ['run'], does: 'run the tests' },
   key: { file: 'scripts/key.ts', does: 'create, list and revoke API keys' },
+  storage: { file: 'scripts/storage.ts', does: 'drop what is old, export, erase and import data' },
   migrate: { file: 'scripts/migrate.ts', does: 'bring the database to this version' },
   'rotate-secrets': { file: 'scripts/rotate-secrets.ts', does: 'encrypt stored secrets with a new key' },
   restored: { file: 'scripts/restored.ts', does: 'say what a restore to an earlier time would run twice, and hold it' },
@@ -32,7 +33,7 @@ const TARGETS = {
 }
 
 /** Commands that work in the Docker image. */
-const IN_IMAGE = ['key', 'migrate', 'rotate-secrets', 'restored']
+const IN_IMAGE = ['key', 'migrate', 'rotate-secrets', 'restored', 'storage']
 
 const HELP = `Usage: npm run <command> [-- <options>]
 

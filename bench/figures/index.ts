@@ -15,6 +15,7 @@ import { runningLimit } from './running-limit.ts'
 import { scheduleLateness } from './schedule-lateness.ts'
 import { startLatency } from './start-latency.ts'
 import { startUp } from './start-up.ts'
+import { storage } from './storage.ts'
 
 /** Every figure, in the order of the table. */
 export const figures: Figure[] = [
@@ -33,5 +34,6 @@ export const figures: Figure[] = [
   scheduleLateness,
   deliveries,
   evaluation,
+  storage,
   startUp,
 ]

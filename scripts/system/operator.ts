@@ -33,6 +33,7 @@ export async function asOperator<Result>(
     notifier: createNotifier(dispatchDb, ignore),
     settings,
     newId: randomUUIDv7,
+    archive: null,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     origin: { door: 'script', address: null, operation, requestId: null, ids: {}, fields },
     actor: { kind: 'system', id: 'operator', projectId: DEFAULT_PROJECT_ID, scopes: ['admin'], agentId: null, lineage: null },

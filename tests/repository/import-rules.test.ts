@@ -8,6 +8,7 @@ import { repositoryRoot } from '../../scripts/check/report.ts'
 /** One wrong import for every rule: the file that makes it, what it imports, and the rule that must object. */
 const WRONG: [rule: string, file: string, imported: string][] = [
   ['domain-imports-nothing-of-ours', 'packages/domain/src/a.ts', '@muster/db'],
+  ['archive-imports-only-domain', 'packages/archive/src/a.ts', '@muster/db'],
   ['db-imports-only-domain', 'packages/db/src/a.ts', '@muster/jobs'],
   ['jobs-imports-only-domain', 'packages/jobs/src/a.ts', '@muster/usecases'],
   ['jobs-imports-only-types-of-db', 'packages/jobs/src/c.ts', '@muster/db'],
@@ -40,6 +41,7 @@ const WRONG: [rule: string, file: string, imported: string][] = [
 
 const PACKAGES = [
   'packages/domain',
+  'packages/archive',
   'packages/db',
   'packages/jobs',
   'packages/outbound',

@@ -1,3 +1,4 @@
+import { openArchive } from '@muster/archive'
 import { connect, isDatabaseUnavailable, isMissingQueue, missingFromDatabase, unavailable, whenUsable } from '@muster/db'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, findMissingQueues, type ProcessContext } from '@muster/jobs'
@@ -54,6 +55,7 @@ export function createDeps({ settings, environment, log, stopping, tracing }: Om
     writes: new WriteWatch(),
     settings,
     newId: v7,
+    archive: settings.ARCHIVE_URL === undefined ? null : openArchive(settings.ARCHIVE_URL, settings),
     log,
     ...(tracing && { tracing }),
   }

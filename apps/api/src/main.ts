@@ -1,4 +1,5 @@
 import { runProcess } from '@muster/jobs'
+import { announceRetention } from '@muster/usecases'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { createBackground } from './background.ts'
@@ -15,6 +16,7 @@ await runProcess('api', process.env, async (context) => {
   started.defer(() => app.close())
   const address = await listen(app, settings.HOST, settings.PORT)
   log.info({ address, auth: settings.AUTH }, 'listening')
+  announceRetention(deps)
   await background.start()
   return { address }
 })

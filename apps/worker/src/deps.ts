@@ -1,3 +1,4 @@
+import { openArchive } from '@muster/archive'
 import { connect, type Database } from '@muster/db'
 import { createChannels } from '@muster/deliveries'
 import type { Checker, Judge } from '@muster/domain'
@@ -63,6 +64,7 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     checker,
     channels: createChannels(settings),
     place: placeOf(settings.DATA_DIR),
+    archive: settings.ARCHIVE_URL === undefined ? null : openArchive(settings.ARCHIVE_URL, settings),
     async close() {
       await boss.stop({ graceful: false })
       await closeRunners()

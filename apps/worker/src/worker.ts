@@ -1,9 +1,19 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
-import { createFailureReport, createRelayPace, MAINTENANCE, type MaintenanceTask, type RelayPace, relayOutbox, startMaintenance } from '@muster/usecases'
+import {
+  announceRetention,
+  createFailureReport,
+  createRelayPace,
+  MAINTENANCE,
+  type MaintenanceTask,
+  type RelayPace,
+  relayOutbox,
+  startMaintenance,
+} from '@muster/usecases'
 import { ActiveRuns } from './active-runs.ts'
 import { type Checking, startChecking } from './checking.ts'
 import { startClaiming } from './claiming.ts'
+import { machineNowMs } from './clock.ts'
 import { type Delivering, startDelivering } from './delivering.ts'
 import type { WorkerDeps } from './deps.ts'
 import { Draining } from './draining.ts'
@@ -11,6 +21,7 @@ import { type Judging, startJudging } from './judging.ts'
 import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
+import { removeUnknownFolders } from './unknown-folders.ts'
 import { startWatching, type Watching } from './watching.ts'
 import { removeOldWorkspaces } from './workspaces.ts'
 
@@ -49,6 +60,7 @@ const GRACE_OF_RUNS = 0.8
  */
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const { log, notifier } = deps
+  announceRetention(deps)
   await using started = new AsyncDisposableStack()
   started.defer(() => deps.close())
   // First what may fail: if the database goes away again by now, no loop has been started that would have to be stopped.
@@ -94,7 +106,8 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace): Loops 
 /** What every process maintains, and the workspaces of this machine. */
 function startAllMaintenance(deps: WorkerDeps, onError: (what: string) => (error: unknown) => void): Loop[] {
   const workspaces: MaintenanceTask = { what: 'remove old workspaces', everyMs: 600_000, run: () => removeOldWorkspaces(deps) }
-  return [...MAINTENANCE, workspaces].map((task) => startMaintenance(deps, task, onError(task.what)))
+  const folders: MaintenanceTask = { what: 'remove folders of what is gone', everyMs: 3_600_000, run: () => removeUnknownFolders(deps, machineNowMs()) }
+  return [...MAINTENANCE, workspaces, folders].map((task) => startMaintenance(deps, task, onError(task.what)))
 }
 
 /** Runs are released first: other workers wait for them. */

@@ -16,6 +16,7 @@ export {
   transaction,
   unavailable,
 } from './client.ts'
+export { type ImportReport, importArchive } from './import-archive.ts'
 export { listProjectIds } from './list-projects.ts'
 export { migrate } from './migrate.ts'
 export type { ApiKey } from './queries/api-keys.ts'
@@ -62,6 +63,7 @@ export * as projects from './queries/projects.ts'
 export * as dueQuestions from './queries/questions/due-questions.ts'
 export type { Question } from './queries/questions/questions.ts'
 export * as questions from './queries/questions/questions.ts'
+export * as retention from './queries/retention.ts'
 export type { Advance, DueFacts, DueRef, NewSlotRow } from './queries/schedules/due-slots.ts'
 export * as dueSlots from './queries/schedules/due-slots.ts'
 export * as scheduleSlots from './queries/schedules/schedule-slots.ts'

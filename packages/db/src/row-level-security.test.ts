@@ -384,15 +384,26 @@ describe('functions that look across projects', () => {
     expect(functions.map((each) => each.name)).toEqual([
       'muster_analyze',
       'muster_delete_audit',
+      'muster_drop_partition',
+      'muster_due_partitions',
+      'muster_early_projects',
       'muster_ensure_partitions',
+      'muster_expired',
+      'muster_expired_rows',
       'muster_find_api_key',
       'muster_find_assignment_credential',
       'muster_find_browser_session',
       'muster_find_subtask_credential',
+      'muster_find_tasks',
+      'muster_note_archived',
+      'muster_partition_rows',
       'muster_remember_episodes',
+      'muster_remove_events',
       'muster_search_memory',
       'muster_search_tasks',
       'muster_search_tsgs',
+      'muster_take',
+      'muster_take_scope',
     ])
     for (const { config } of functions) expect(config?.find((entry) => entry.startsWith('search_path='))).toMatch(/pg_temp$/)
     const lookers = functions.filter(({ name }) => /^muster_(find|search)/.test(name))

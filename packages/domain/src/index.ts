@@ -219,6 +219,8 @@ export {
   requireValid,
   withdrawalText,
 } from './questions/question.ts'
+export type { Archive, ArchivedRow, ArchiveEntry } from './retention/archive.ts'
+export { describeRetention, RETENTION_DAYS, RETENTION_KINDS, type RetentionKind, retentionDays } from './retention/retention.ts'
 export { chooseRunner, defaultRunner, followsDefinitions, type RunnerChooser, type RunnerOffer, requireFollowsDefinitions } from './runners/runner-choice.ts'
 export { toolsOfRunner, toolWarnings } from './runners/runner-tools.ts'
 export { type DueDecision, type DueSchedule, decideDue } from './schedules/due.ts'

@@ -77,6 +77,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     writes: new WriteWatch(undefined, Number.NEGATIVE_INFINITY),
     settings: parseSettings({ DATA_DIR: dataDir, COMMAND_RUNNERS: TEST_PROGRAMS, ...NO_PROJECT_LIMITS, ...options.settings }),
     newId: v7,
+    archive: null,
     log,
   }
   const as = (actor: Actor): Ctx => ({ ...deps, actor })

@@ -3946,6 +3946,15 @@ export interface components {
                     to: string;
                 };
             };
+            /** @description For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good */
+            retention_days?: {
+                events?: number;
+                steps?: number;
+                inbox?: number;
+                deliveries?: number;
+                messages?: number;
+                subtasks?: number;
+            };
             loops?: components["schemas"]["LoopSettings"];
         };
         PromptSection: string;

@@ -48,6 +48,10 @@ export const evaluations = pgTable(
     // A submission is reviewed once.
     uniqueIndex('evaluations_by_reviewed').on(table.projectId, table.reviewOf).where(sql`review_of is not null`),
     index('evaluations_by_task').on(table.projectId, table.taskId, table.id).where(sql`task_id is not null`),
+    // They go when their message does.
+    index('evaluations_by_message').on(table.projectId, table.messageId).where(sql`message_id is not null`),
+    // Those of a request that names nothing else expire alone.
+    index('evaluations_of_requests').on(table.id).where(sql`subtask_id is null and task_id is null and message_id is null`),
     // Statistics read a range of it. It is small, and cheap to maintain.
     index('evaluations_by_time').using('brin', table.createdAt),
   ],

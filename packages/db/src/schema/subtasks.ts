@@ -118,6 +118,9 @@ export const subtasks = pgTable(
     index('subtasks_by_end').on(table.projectId, table.completedAt).where(sql`completed_at is not null`),
     // Whether an earlier run of a schedule goes on.
     index('subtasks_scheduled_live').on(table.scheduleId).where(sql`schedule_id is not null and status in ('pending', 'running', 'waiting')`),
+    // Whether another one goes on from it. Few do.
+    index('subtasks_by_revised').on(table.revisionOf).where(sql`revision_of is not null`),
+    index('subtasks_by_resumed').on(table.resumeOf).where(sql`resume_of is not null`),
     // For the reaper, which reads all projects at once.
     index('subtasks_leases').on(table.leaseExpiresAt).where(sql`status = 'running'`),
     index('subtasks_unclaimed').on(table.permitAt).where(sql`status = 'pending' and slot`),

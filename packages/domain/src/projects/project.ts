@@ -3,6 +3,7 @@ import { isOutboundEntry, OUTBOUND_ALLOW_MAX } from '../core/outbound-allow.ts'
 import { channelSettings } from '../deliveries/channel-settings.ts'
 import { evaluationSettingsSchema } from '../evaluations/settings.ts'
 import { loopSettingsSchema } from '../loops/settings.ts'
+import { retentionSchema } from '../retention/retention.ts'
 import { isTimeZone } from '../schedules/wall-clock.ts'
 import { BACKGROUND_MCP_POLICIES } from '../subagents/spawn-policy.ts'
 import { ASK_RULES_MAX, isAskRule } from '../tools/ask-rules.ts'
@@ -47,6 +48,9 @@ export const projectSettingsSchema = z.strictObject({
     .describe('Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well')
     .optional(),
   ...channelSettings,
+  retention_days: retentionSchema
+    .describe('For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good')
+    .optional(),
   loops: loopSettingsSchema.describe('When work counts as going in circles, and what happens then').optional(),
 })
 

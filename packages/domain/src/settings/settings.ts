@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isOutboundEntry } from '../core/outbound-allow.ts'
 import { isSecretsKeys } from '../core/secrets-keys.ts'
+import { retentionSchema } from '../retention/retention.ts'
 import { BACKGROUND_MCP_POLICIES } from '../subagents/spawn-policy.ts'
 import { mcpServersSchema } from './mcp-settings.ts'
 
@@ -77,6 +78,7 @@ export type ModelPrice = z.infer<typeof modelPrice>
 
 const modelName = text.max(200)
 const modelAliases = json.pipe(z.record(modelName, modelName))
+const retention = json.pipe(retentionSchema)
 const modelPrices = json.pipe(z.record(modelName, modelPrice))
 const mcpServers = json.pipe(mcpServersSchema)
 /** Whom the tool WebSearch can ask. */
@@ -277,6 +279,22 @@ export const settingsSchema = z.object({
   REQUESTS_PER_SECOND: count(1, 1_000_000)
     .default(5_000)
     .describe('Requests a second that one API process takes from each credential, or from each address without one, on average over ten seconds.'),
+  RETENTION_DAYS: retention
+    .default({})
+    .describe(
+      'For how many days things are kept, as JSON: {"events": 30, "steps": 30, "inbox": 30, "deliveries": 90, "messages": 90, "subtasks": 365} is shipped, and may be changed one by one. Then they are dropped for good, or archived first if ARCHIVE_URL is set. A project sets its own as settings.retention_days. API and worker need the same setting. See docs/storage.md.',
+    ),
+  RETENTION_ENABLED: flag.default(true).describe('false: this process drops nothing that is older than RETENTION_DAYS.'),
+  ARCHIVE_URL: text
+    .refine((value) => /^(s3:\/\/|file:\/\/\/|\/)/.test(value), 'must be an absolute folder, or look like s3://bucket/prefix')
+    .optional()
+    .describe(
+      'Where rows are written before RETENTION_DAYS drops them: an absolute folder, or s3://bucket/prefix of any store that speaks the protocol of S3. Absent: they are dropped without a copy. API and worker need the same setting. See docs/storage.md.',
+    ),
+  ARCHIVE_ENDPOINT: baseUrl.optional().describe('Address of the store of ARCHIVE_URL. Absent: that of Amazon S3 in ARCHIVE_REGION.'),
+  ARCHIVE_REGION: text.default('us-east-1').describe('Region of the store of ARCHIVE_URL.'),
+  ARCHIVE_ACCESS_KEY_ID: text.optional().describe('Access key of the store of ARCHIVE_URL.'),
+  ARCHIVE_SECRET_ACCESS_KEY: text.optional().describe('Secret of that access key.'),
   API_POOL_SIZE: count(2, 200).default(10).describe('Database connections of one API process.'),
   WORKER_POOL_SIZE: count(2, 200).default(6).describe('Database connections of one worker process.'),
   AUDIT_DAYS: count(30, 36_500).default(365).describe('Days after which entries of the audit log are deleted.'),
@@ -328,6 +346,9 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     }
     if (settings.SMTP_URL !== undefined && settings.SMTP_FROM === undefined) problems.push('SMTP_FROM: is needed for SMTP_URL: the sender of e-mail')
     problems.push(...searchProblems(settings))
+    if (settings.ARCHIVE_URL?.startsWith('s3://') && !(settings.ARCHIVE_ACCESS_KEY_ID && settings.ARCHIVE_SECRET_ACCESS_KEY)) {
+      problems.push('ARCHIVE_URL: s3:// needs ARCHIVE_ACCESS_KEY_ID and ARCHIVE_SECRET_ACCESS_KEY')
+    }
     if (problems.length === 0) return settings
   }
   throw new SettingsError(problems)

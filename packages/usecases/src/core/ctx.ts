@@ -1,5 +1,5 @@
 import { auditLog, type Database, idempotency, type NewAuditEntry, type Tx, transaction } from '@muster/db'
-import { type Actor, DomainError, idsOfResult, type Origin, type Settings, type Tracing } from '@muster/domain'
+import { type Actor, type Archive, DomainError, idsOfResult, type Origin, type Settings, type Tracing } from '@muster/domain'
 import type { JudgeJobs, Notifier, RunJobs } from '@muster/jobs'
 import type { WriteWatch } from './write-watch.ts'
 
@@ -19,6 +19,8 @@ export interface Deps {
   newId: () => string
   /** The data folder in which this process runs work; absent where it runs none. */
   place?: string
+  /** Where rows go before they are dropped; null if they go nowhere. */
+  archive: Archive | null
   log: Log
   /** Absent where nothing is traced. */
   tracing?: Tracing

@@ -139,12 +139,16 @@ describe('reading events', () => {
     await drainOutbox(harness.deps)
   })
 
-  it('says so when what comes after a cursor has been dropped', async () => {
+  it('says so when what comes after a cursor has been dropped, and only to the project that lost something', async () => {
+    const other = await harness.projectCtx()
     const [oldest] = await harness.admin<{ seq: number }[]>`select min(seq) as seq from events`
-    await harness.admin`delete from events where seq < ${(oldest?.seq ?? 0) + 5}`
-    await expect(readEvents(harness.ctx, { afterSeq: oldest?.seq ?? 0, limit: 10 })).rejects.toMatchObject({ code: 'cursor_pruned' })
-    expect((await readEvents(harness.ctx, { afterSeq: (oldest?.seq ?? 0) + 4, limit: 10 })).length).toBe(10)
+    const through = (oldest?.seq ?? 0) + 4
+    await harness.admin`delete from events where seq <= ${through}`
+    await harness.admin`insert into muster_system.pruned_events values (${harness.ctx.actor.projectId}, ${through})`
+    await expect(readEvents(harness.ctx, { afterSeq: through - 1, limit: 10 })).rejects.toMatchObject({ code: 'cursor_pruned' })
+    expect((await readEvents(harness.ctx, { afterSeq: through, limit: 10 })).length).toBe(10)
     expect((await readEvents(harness.ctx, { afterSeq: 0, limit: 10 })).length).toBe(10)
+    expect(await readEvents(other, { afterSeq: through - 1, limit: 10 })).toEqual([])
   })
 })
 

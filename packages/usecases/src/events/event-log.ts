@@ -19,16 +19,18 @@ export async function readEvents(ctx: Ctx, query: EventQuery): Promise<LoggedEve
   const own = ownSubjectId(ctx.actor)
   if (own !== undefined && query.subjectId !== undefined && query.subjectId !== own) throw notFound('subtask')
   const subjectId = own ?? query.subjectId
+  const { projectId } = ctx.actor
   const reach = await reachOf(ctx, query.afterSeq)
-  // The log is pruned as a whole: its first event, not that of the project, tells what is gone.
-  if (query.afterSeq > 0 && query.afterSeq < reach.oldestSeq - 1) {
-    throw new DomainError('cursor_pruned', `Events up to ${reach.oldestSeq - 1} are no longer kept. Start again with after=0, the oldest that is kept.`, {
-      oldest: reach.oldestSeq,
+  const subjectIds = subjectId === undefined ? undefined : [subjectId]
+  const found = await readParts(query, reach, (part) => reading(ctx, (tx) => events.readEvents(tx, { ...part, projectId, types: query.types, subjectIds })))
+  // Afterwards, so that what was dropped meanwhile counts as well.
+  const pruned = query.afterSeq === 0 ? 0 : await reading(ctx, (tx) => events.prunedThrough(tx, projectId))
+  if (query.afterSeq < pruned) {
+    throw new DomainError('cursor_pruned', `Events up to ${pruned} are no longer kept. Start again with after=0, the oldest that is kept.`, {
+      oldest: pruned + 1,
     })
   }
-  const { projectId } = ctx.actor
-  const subjectIds = subjectId === undefined ? undefined : [subjectId]
-  return await readParts(query, reach, (part) => reading(ctx, (tx) => events.readEvents(tx, { ...part, projectId, types: query.types, subjectIds })))
+  return found
 }
 
 /** The last place of the log, over all projects. */

@@ -7,6 +7,7 @@ import { endUnsendableDeliveries } from '../deliveries/send-deliveries.ts'
 import { renewJudgementJobs, takeLostJudgements } from '../judgements/judge-evaluation.ts'
 import { rememberEpisodes } from '../memory/change-memory.ts'
 import { expireQuestions } from '../questions/expire-questions.ts'
+import { applyRetention } from '../retention/apply-retention.ts'
 import { passIdlePermits, reapRuns } from '../runs/reap-runs.ts'
 import { grantMissedPermits } from '../subtasks/grant-permits.ts'
 import { makePartitions } from './partitions.ts'
@@ -96,4 +97,5 @@ export const MAINTENANCE: readonly MaintenanceTask[] = [
   { what: 'give up deliveries that cannot be sent', everyMs: 60_000, run: endUnsendableDeliveries },
   { what: 'renew judgements without a job', everyMs: 60_000, run: renewJudgementJobs },
   { what: 'delete expired rows', everyMs: 600_000, run: deleteExpired },
+  { what: 'drop what is older than it is kept', everyMs: 60_000, run: applyRetention },
 ]

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 2c4f9589d4dc6ee0.
+# Of schemas 72fbc196f3455cdd.
 from pydantic import AnyUrl, BaseModel, ConfigDict, EmailStr, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -968,6 +968,22 @@ class ProjectSettingsEmail(BaseModel):
     """
     Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
     """
+
+
+class ProjectSettingsRetentionDays(BaseModel):
+    """
+    For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    events: int | None = None
+    steps: int | None = None
+    inbox: int | None = None
+    deliveries: int | None = None
+    messages: int | None = None
+    subtasks: int | None = None
 
 
 class PromptSection(RootModel[str]):
@@ -4107,6 +4123,10 @@ class ProjectSettings(BaseModel):
     email: ProjectSettingsEmail | None = None
     """
     Needs SMTP_URL and SMTP_FROM of the operator
+    """
+    retention_days: ProjectSettingsRetentionDays | None = None
+    """
+    For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good
     """
     loops: LoopSettings | None = None
 

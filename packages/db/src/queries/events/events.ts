@@ -47,17 +47,22 @@ export async function readEvents(tx: Tx, filter: EventFilter): Promise<LoggedEve
 }
 
 export interface LogReach {
-  /** The first and the last place that is kept; both 0 while the log is empty. */
-  oldestSeq: number
+  /** The last place; 0 while the log is empty. */
   latestSeq: number
   /** The place behind each partition from the one after `afterSeq` to that of the last event, in their order. */
   partitionEnds: number[]
 }
 
+/** Up to where the log of a project has been dropped; 0 if nothing was. */
+export async function prunedThrough(tx: Pick<Tx, 'orm'>, projectId: string): Promise<number> {
+  const [row] = await tx.orm.execute<{ through: number }>(sql`select through_seq as through from muster_system.pruned_events where project_id = ${projectId}`)
+  return row?.through ?? 0
+}
+
 /** What there is to read after a place of the log. Everything up to `latestSeq` is committed, so no event appears there later. */
 export async function logReach(tx: Pick<Tx, 'orm'>, afterSeq: number): Promise<LogReach> {
-  const [row] = await tx.orm.execute<{ oldest: number; latest: number; ends: number[] }>(sql`select oldest, latest, ends from muster_log_reach(${afterSeq})`)
-  return { oldestSeq: row?.oldest ?? 0, latestSeq: row?.latest ?? 0, partitionEnds: (row?.ends ?? []).map(Number) }
+  const [row] = await tx.orm.execute<{ latest: number; ends: number[] }>(sql`select latest, ends from muster_log_ends(${afterSeq})`)
+  return { latestSeq: row?.latest ?? 0, partitionEnds: (row?.ends ?? []).map(Number) }
 }
 
 /**

@@ -1,0 +1,73 @@
+import { advanceClock, claimAll, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { applyRetention, completeTask, postMessage, rememberEpisodes } from '../index.ts'
+
+const MONTHS = 26
+const SUBTASKS_A_MONTH = 12
+
+/** Those of completed tasks stay with their tasks. */
+const EVALUATIONS = '(select from evaluations where subtask_id is not null) as e'
+
+let harness: Harness
+
+beforeAll(async () => {
+  harness = await startHarness({ settings: { SUBTASK_MAX_PENDING: '100', SUBTASK_MAX_CONCURRENT: '100' } })
+})
+
+afterAll(async () => {
+  await resetClock(harness.admin)
+  await harness.close()
+})
+
+/** A month of work, scaled down: subtasks with transcripts and an inbox item, some for a task that ends, and messages. */
+async function month(): Promise<void> {
+  const { ctx, admin } = harness
+  const task = await makeTask(ctx, { parent_session_id: 'boss' })
+  for (let nth = 0; nth < SUBTASKS_A_MONTH; nth += 1)
+    await spawn(ctx, { parentSessionId: 'boss', agentId: `agent-${nth}`, ...(nth % 3 === 0 ? { taskId: task.id } : {}) })
+  for (const run of await claimAll(ctx, { limit: 100 })) {
+    await admin`insert into steps (project_id, subtask_id, seq, attempt, kind, content) select ${run.projectId}, ${run.id}, n, 1, 'message', to_jsonb(repeat('work ', 20)) from generate_series(1, 5) n`
+    await settleOne(ctx, run, completed('x'.repeat(500)))
+  }
+  await completeTask(ctx, task.id, { outputs: {}, summary: 'Done.' })
+  await postMessage(ctx, 'boss', { role: 'user', content: 'Hello.' } as never)
+  await admin`update inbox set delivered_at = muster_now() where delivered_at is null`
+  await drainOutbox(harness.deps)
+  await rememberEpisodes(harness.deps)
+}
+
+/** Rows of the tables that retention bounds. */
+async function rows(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const table of [
+    'subtasks',
+    'attempts',
+    EVALUATIONS,
+    'events',
+    'steps',
+    'inbox',
+    'session_messages',
+    'episode_words',
+    'updates',
+    'muster_system.partitions',
+  ]) {
+    const [row] = await harness.admin.unsafe<{ count: number }[]>(`select count(*) as count from ${table}`)
+    counts[table] = row?.count ?? 0
+  }
+  return counts
+}
+
+it('keeps as much after two years as after one, while the work goes on', async () => {
+  const history: Record<string, number>[] = []
+  for (let nth = 0; nth < MONTHS; nth += 1) {
+    await month()
+    await advanceClock(harness.admin, '30 days')
+    await applyRetention(harness.deps, 60_000)
+    history.push(await rows())
+  }
+  const [first, last] = [history[13], history.at(-1)] as [Record<string, number>, Record<string, number>]
+  expect(last).toEqual(first)
+  expect(first.subtasks).toBeLessThanOrEqual(13 * SUBTASKS_A_MONTH)
+  expect(first.steps).toBeLessThanOrEqual(2 * SUBTASKS_A_MONTH * 5)
+  expect(last['muster_system.partitions']).toBeLessThanOrEqual(60)
+}, 120_000)
