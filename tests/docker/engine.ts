@@ -90,12 +90,17 @@ async function endLeftOver(pidFile: string): Promise<void> {
   await until(`the engine of an earlier run (process ${pid}) has ended`, async () => !(await isOurs()), 60_000)
 }
 
-/** Removes what a run that was cut short left in the tests' own engine. */
+/** Removes what earlier runs left in the tests' own engine: containers of one that was cut short, images without a name, and layers beyond what the next run needs. */
 async function clear(env: NodeJS.ProcessEnv): Promise<void> {
-  await run(
-    ['bash', '-c', 'docker ps --all --quiet | xargs --no-run-if-empty docker rm --force --volumes; docker volume prune --force; docker network prune --force'],
-    env,
-  )
+  const commands = [
+    'docker ps --all --quiet | xargs --no-run-if-empty docker rm --force --volumes',
+    'docker volume prune --force',
+    'docker network prune --force',
+    'docker image prune --force',
+    // Those used last are kept. Only room is at stake, and old engines fail at entries that are already gone.
+    'docker builder prune --force --keep-storage 4GB || true',
+  ]
+  await run(['bash', '-euc', commands.join('\n')], env)
 }
 
 async function withCompose(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
