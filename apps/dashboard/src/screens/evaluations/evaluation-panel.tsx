@@ -1,6 +1,7 @@
 import type { Evaluation } from '@muster/client'
 import { Badge } from '../../design/badge.tsx'
 import { Panel } from '../../design/panel.tsx'
+import { TableScroll } from '../../design/table-scroll.tsx'
 import { Time } from '../../design/time.tsx'
 
 const METHODS: Record<string, string> = {
@@ -53,7 +54,7 @@ export function EvaluationPanel({ evaluation }: { evaluation: Evaluation }) {
 
 function Verdicts({ criteria }: { criteria: Evaluation['criteria'] }) {
   return (
-    <div className="table-scroll">
+    <TableScroll label="Verdicts">
       <table>
         <thead>
           <tr>
@@ -78,6 +79,6 @@ function Verdicts({ criteria }: { criteria: Evaluation['criteria'] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   )
 }

@@ -5,6 +5,7 @@ import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
+import { TableScroll } from '../../design/table-scroll.tsx'
 import { Time } from '../../design/time.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
@@ -21,7 +22,7 @@ export function Receipts({ task, isEnded }: { task: Task; isEnded: boolean }) {
           updates.length === 0 ? (
             <p className="empty">The brief has not changed since it was assigned.</p>
           ) : (
-            <div className="table-scroll">
+            <TableScroll label="Updates">
               <table>
                 <thead>
                   <tr>
@@ -56,7 +57,7 @@ export function Receipts({ task, isEnded }: { task: Task; isEnded: boolean }) {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </TableScroll>
           )
         }
       </Loaded>

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
+import { TableScroll } from '../../design/table-scroll.tsx'
 import { duration } from '../../design/time.tsx'
 import { keys } from '../../live/refresh.ts'
 import { muster } from '../../muster.ts'
@@ -86,7 +87,7 @@ function Figure({ name, value }: { name: string; value: string }) {
 function Groups({ groups, by }: { groups: UsageGroup[]; by: string }) {
   return (
     <Panel title={`By ${by}`} isFlush>
-      <div className="table-scroll">
+      <TableScroll label={`By ${by}`}>
         <table>
           <thead>
             <tr>
@@ -114,7 +115,7 @@ function Groups({ groups, by }: { groups: UsageGroup[]; by: string }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableScroll>
     </Panel>
   )
 }

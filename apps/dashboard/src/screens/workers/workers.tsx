@@ -4,6 +4,7 @@ import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
+import { TableScroll } from '../../design/table-scroll.tsx'
 import { Time } from '../../design/time.tsx'
 import { showError } from '../../design/toasts.tsx'
 import { muster } from '../../muster.ts'
@@ -53,7 +54,7 @@ export function Workers() {
 
 function WorkerTable({ workers }: { workers: Worker[] }) {
   return (
-    <div className="table-scroll">
+    <TableScroll label="Workers">
       <table>
         <thead>
           <tr>
@@ -94,7 +95,7 @@ function WorkerTable({ workers }: { workers: Worker[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   )
 }
 

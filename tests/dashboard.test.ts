@@ -1,0 +1,315 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { buildDashboard } from '../scripts/system/dashboard.ts'
+import { findAccessibilityProblems, openBrowser, openPage } from './harness/browser.ts'
+import { startOwnPostgres } from './harness/own-postgres.ts'
+import { type System, startSystem } from './harness/system.ts'
+
+const ASSETS = fileURLToPath(new URL('../apps/dashboard/dist/assets/', import.meta.url))
+const FIRST_SCREEN_BYTES_MAX = 300_000
+
+let browser: Browser
+let system: System
+let page: Page
+let errors: string[]
+
+const open = (path: string) => page.goto(`${system.api.address}/ui${path}`)
+const seen = (text: string | RegExp) => page.getByText(text).first().waitFor()
+/** Everything that the screen reads has arrived. The stream of events never ends, so that the network is never idle. */
+const settled = (shown: Page) => expect.poll(() => shown.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0)
+const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
+
+beforeAll(async () => {
+  await buildDashboard(() => {})
+  browser = await openBrowser()
+  system = await startSystem({ env: { SUBTASK_MAX_CONCURRENT: '10', SUBTASK_WORKERS: '10', SUBTASK_LEASE_SECONDS: '2' } })
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  ;({ page, errors } = await openPage(context))
+})
+afterEach(() => {
+  expect(errors.splice(0)).toEqual([])
+})
+afterAll(async () => {
+  await browser?.close()
+  await system?.close()
+})
+
+describe('through the page alone', () => {
+  it('a subtask appears as it starts, is steered with a receipt, and shows its result, without a reload', async () => {
+    await open('/')
+    await heading('Now')
+    const { id } = await system.client.spawn({ task: 'Hold until a page has seen it.', runner: 'hold' })
+    await page.getByRole('link', { name: 'Hold until a page has seen it.' }).first().click()
+    await page.getByLabel('Say something to this run').fill('Look at the tests too.')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('delivered').or(page.getByText('acknowledged')).first().waitFor()
+    system.ledger.release(id)
+    const output = page.getByRole('region', { name: 'Output' })
+    await output.getByText(/Held in attempt 1/).waitFor()
+    expect(await output.textContent()).toContain('Look at the tests too.')
+    await page.getByText('completed').first().waitFor()
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    await seen('subtask.completed')
+  })
+
+  it('a brief is written with warnings as it is typed, assigned, changed, and shows who received what', async () => {
+    await open('/tasks/new')
+    await page.getByLabel('Title').fill('Add a login')
+    await page.getByLabel('Instructions').fill('Add a login form.')
+    await page.getByLabel('Acceptance criteria, one a line').fill('All tests pass\nThe form is documented')
+    await page.getByLabel('Required outputs, one name a line').fill('summary')
+    await page.getByRole('button', { name: 'Create task' }).click()
+    await heading('Add a login')
+    await page.getByRole('button', { name: 'Assign' }).click()
+    await page.getByRole('dialog').getByLabel('Session').fill('assignee-1')
+    await page.getByRole('dialog').getByRole('button', { name: 'Assign' }).click()
+    await seen(/^mst_asg_/)
+    await page.getByRole('button', { name: 'Close' }).click()
+    await system.client.ok('POST', '/sessions/assignee-1/injections', { body: {} })
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Instructions').fill('Add a login form, and a way out.')
+    await page.getByRole('button', { name: 'Save as a new revision' }).click()
+    await page.getByRole('cell', { name: 'queued' }).waitFor()
+    await system.client.ok('POST', '/sessions/assignee-1/injections', { body: {} })
+    await page.getByRole('cell', { name: 'delivered' }).waitFor()
+    await page.getByRole('tab', { name: 'Revisions' }).click()
+    await page.locator('ins', { hasText: 'way out' }).waitFor()
+  })
+
+  it('a phrase shows its reading and its next firings, an ambiguous one its candidates, and becomes a schedule', async () => {
+    await open('/schedules')
+    await page.getByLabel('Time zone').fill('Europe/Berlin')
+    await page.getByLabel('When').fill('at 9')
+    const candidate = page.getByRole('button', { name: /09:00$/ })
+    await candidate.waitFor()
+    await page.getByLabel('When').fill('every weekday at 9')
+    await seen('Every weekday at 09:00, Europe/Berlin')
+    expect(await page.locator('.firings li').count()).toBe(5)
+    await page.getByLabel('What to do').fill('Summarise the day before.')
+    await page.getByRole('button', { name: 'Create schedule' }).click()
+    await page.getByRole('heading', { name: /every weekday at 09:00/ }).waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
+  })
+
+  it('a question is answered by keyboard alone, and the run goes on', async () => {
+    const { id } = await system.client.spawn({ task: 'Paint the house.', runner: 'ask', parent_session_id: 'painter', max_attempts: 5 })
+    await open('/questions')
+    const answer = page.getByLabel('Answer', { exact: true })
+    await answer.focus()
+    await page.keyboard.type('Blue')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await system.client.ended(id)).toMatchObject({ status: 'completed', result: expect.stringContaining('Blue') })
+    await seen('Nothing waits for a person.')
+  })
+
+  it('a form of a schema is answered, and an approval with changed arguments permits only those', async () => {
+    const { id } = await system.client.spawn({ task: 'Hold for a form.', runner: 'hold' })
+    await system.ledger.written(id, 'start', 1)
+    const schema = { type: 'object', properties: { port: { type: 'integer', minimum: 1 }, tls: { type: 'boolean' } }, required: ['port'] }
+    const form = await system.client.ok<{ question_id: string }>('POST', `/subtasks/${id}/questions`, { body: { prompt: 'Which port?', schema } })
+    const approval = await system.client.ok<{ question_id: string }>('POST', `/subtasks/${id}/questions`, {
+      body: { kind: 'approval', prompt: 'May I push?', arguments: { command: 'git push --force' } },
+    })
+    await open(`/subtasks/${id}`)
+    await page.getByLabel('port').fill('5432')
+    await page.getByLabel('tls').check()
+    await page.getByRole('button', { name: 'Answer' }).click()
+    await page.getByLabel(/Exactly this is approved/).fill('{"command": "git push"}')
+    await page.getByRole('button', { name: 'Approve as changed' }).click()
+    await page.getByRole('heading', { name: 'Waits for approval' }).waitFor({ state: 'detached' })
+    expect(await system.client.ok('GET', `/questions/${form.question_id}`)).toMatchObject({ answer: { answer: { port: 5432, tls: true } } })
+    expect(await system.client.ok('GET', `/questions/${approval.question_id}`)).toMatchObject({
+      answer: { decision: 'approve', edited_arguments: { command: 'git push' } },
+    })
+    system.ledger.release(id)
+    await system.client.ended(id)
+  })
+
+  it('a worker that is killed while the page watches costs an attempt, and the page shows the next one', async () => {
+    const { id } = await system.client.spawn({ task: 'Hold over a death.', runner: 'hold' })
+    await system.ledger.written(id, 'start', 1)
+    await open(`/subtasks/${id}`)
+    await seen('1, 0 of 2 failures')
+    await system.startWorker()
+    await system.workers[0]?.child.end('SIGKILL')
+    await seen('2, 1 of 2 failures')
+    system.ledger.release(id)
+    await seen(/Held in attempt 2/)
+  })
+})
+
+describe('text of agents', () => {
+  const PAYLOADS = [
+    '<script>window.hacked = true</script>',
+    '<img src=x onerror="window.hacked = true">',
+    '[click](javascript:window.hacked=true)',
+    '![x](javascript:window.hacked=true)',
+    '<svg onload="window.hacked = true"></svg>',
+    '"><iframe srcdoc="<script>parent.hacked = true</script>"></iframe>',
+    '<a href="data:text/html,<script>opener.hacked=true</script>">x</a>',
+    '![remote](https://tracker.example/pixel.png)',
+  ]
+
+  it('runs nothing and loads nothing, in every field that an agent can write', async () => {
+    const text = PAYLOADS.join('\n\n')
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(request.url()))
+    const { id } = await system.client.spawn({
+      task: text,
+      runner: 'act',
+      agent_id: 'hostile <b>agent</b>',
+      metadata: { acts: [{ line: text }, { output: 'report', value: text }, { result: `${text}\n\n<npl-block type="reflection">\n✅ ${text}\n</npl-block>` }] },
+    })
+    await system.client.ended(id)
+    const held = await system.client.spawn({ task: 'Hold for hostile questions.', runner: 'hold' })
+    await system.ledger.written(held.id, 'start', 1)
+    await system.client.ok('POST', `/subtasks/${held.id}/questions`, {
+      body: { prompt: text, options: [{ id: 'a', label: PAYLOADS[1], description: PAYLOADS[0] }] },
+    })
+    await system.client.ok('POST', `/subtasks/${held.id}/updates`, { body: { content: text } })
+    await system.client.ok('POST', '/memory/facts', { body: { content: `hostile ${text}` } })
+    for (const path of [`/subtasks/${id}`, '/', '/subtasks', '/questions', `/subtasks/${held.id}`, '/evaluations']) {
+      await open(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await settled(page)
+      for (const tab of await page.getByRole('tab').all()) await tab.click()
+    }
+    await open('/memory')
+    await page.getByLabel('Words').fill('hostile')
+    await seen(/hostile/)
+    expect(await page.evaluate('window.hacked')).toBeUndefined()
+    expect(requested.filter((url) => !url.startsWith(system.api.address))).toEqual([])
+    const links = await page.locator('a[target=_blank]').evaluateAll((found) => found.map((link) => link.getAttribute('rel') ?? ''))
+    expect(links.every((rel) => rel.includes('noopener'))).toBe(true)
+    system.ledger.release(held.id)
+    await system.client.ended(held.id)
+  })
+})
+
+describe('access', () => {
+  const SCREENS = [
+    '/',
+    '/subtasks',
+    '/tasks',
+    '/tasks/new',
+    '/questions',
+    '/schedules',
+    '/evaluations',
+    '/subagents',
+    '/guides',
+    '/memory',
+    '/events',
+    '/usage',
+  ]
+
+  it.each([
+    ['light', 1440],
+    ['dark', 390],
+  ] as const)('no screen breaks WCAG 2.2 AA, in %s colours and %i pixels wide', async (colorScheme, width) => {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, reducedMotion: 'reduce' })
+    const { page: other } = await openPage(context)
+    const problems: Record<string, string[]> = {}
+    for (const path of [...SCREENS, '/workers', '/webhooks', '/settings']) {
+      await other.goto(`${system.api.address}/ui${path}`)
+      await other.getByRole('heading', { level: 1 }).waitFor()
+      await settled(other)
+      const found = await findAccessibilityProblems(other)
+      if (found.length > 0) problems[path] = found
+    }
+    await context.close()
+    expect(problems).toEqual({})
+  })
+
+  it('the command palette opens any screen by keyboard', async () => {
+    await open('/')
+    await heading('Now')
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder(/Go to a screen/).fill('usage')
+    await page.keyboard.press('Enter')
+    await heading('Usage')
+  })
+})
+
+describe('with keys', () => {
+  it('a page asks for one, keeps none, and asks again when it is revoked', async () => {
+    const secured = await startSystem({ workers: 0, env: { AUTH: 'keys' } })
+    const context = await browser.newContext()
+    try {
+      const { key } = await secured.mintKey(['admin'])
+      const { page: other } = await openPage(context)
+      await other.goto(`${secured.api.address}/`)
+      await other.getByLabel('API key').fill('mst_key_wrong')
+      await other.getByRole('button', { name: 'Sign in' }).click()
+      await other.getByText('This API key is not valid.').waitFor()
+      await other.getByLabel('API key').fill(key)
+      await other.getByRole('button', { name: 'Sign in' }).click()
+      await other.getByRole('heading', { name: 'Now' }).waitFor()
+      const kept = await other.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])')
+      expect(kept).not.toContain('mst_')
+      await other.goto(`${secured.api.address}/ui/settings`)
+      await other.getByRole('button', { name: 'Revoke' }).click()
+      await other
+        .getByText(/has been revoked/)
+        .first()
+        .waitFor()
+      await other.getByLabel('API key').waitFor()
+    } finally {
+      await context.close()
+      await secured.close()
+    }
+  })
+})
+
+describe('an outage of the database', () => {
+  it('shows a banner, keeps what was typed, and ends by itself', async () => {
+    const postgres = await startOwnPostgres()
+    const fragile = await startSystem({ database: postgres.database })
+    const context = await browser.newContext()
+    try {
+      const { page: other } = await openPage(context)
+      const { id } = await fragile.client.spawn({ task: 'Hold over an outage.', runner: 'hold' })
+      await fragile.ledger.written(id, 'start', 1)
+      await other.goto(`${fragile.api.address}/ui/subtasks/${id}`)
+      const box = other.getByLabel('Say something to this run')
+      await box.fill('Do not lose this.')
+      await postgres.server.stop('immediate')
+      await other.getByRole('button', { name: 'Send' }).click()
+      await other.getByText(/does not answer/).waitFor()
+      expect(await box.inputValue()).toBe('Do not lose this.')
+      await postgres.server.restart('immediate')
+      await other.getByText(/does not answer/).waitFor({ state: 'detached' })
+      await other.getByRole('button', { name: 'Send' }).click()
+      await other.getByText('Do not lose this.', { exact: true }).waitFor()
+      fragile.ledger.release(id)
+      await other.getByText(/Held in attempt/).waitFor()
+    } finally {
+      await context.close()
+      await fragile.close()
+    }
+  })
+})
+
+describe('the build', () => {
+  it('needs at most 300 kB for the first screen, compressed', async () => {
+    const context = await browser.newContext()
+    const first = await context.newPage()
+    const loaded: string[] = []
+    first.on('response', (response) => {
+      const name = /\/ui\/assets\/([^?]+)/.exec(response.url())?.[1]
+      if (name !== undefined) loaded.push(name)
+    })
+    await first.goto(`${system.api.address}/`)
+    await first.getByRole('heading', { name: 'Now' }).waitFor()
+    await context.close()
+    const files = new Set(await readdir(ASSETS))
+    const sizes = await Promise.all(
+      [...new Set(loaded)].map(async (name) => (await readFile(`${ASSETS}${files.has(`${name}.gz`) ? `${name}.gz` : name}`)).length),
+    )
+    expect(sizes.length).toBeGreaterThan(3)
+    expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThan(FIRST_SCREEN_BYTES_MAX)
+  })
+})
