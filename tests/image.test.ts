@@ -64,7 +64,7 @@ describe('npm run key in the image', () => {
     expect(await npmRun('demo')).toMatchObject({
       code: 1,
       said: expect.stringContaining(
-        'npm run demo is not part of this image, which has: npm run key, npm run migrate, npm run rotate-secrets, npm run restored.',
+        'npm run demo is not part of this image, which has: npm run key, npm run migrate, npm run rotate-secrets, npm run restored, npm run storage.',
       ),
     })
   })
