@@ -155,4 +155,4 @@ export { type ExpectedRevision, type RevisedTask, reviseTask } from './tasks/rev
 export { noteTask } from './tasks/send-task-update.ts'
 export { type ValidatedTask, validateTask } from './tasks/validate-task.ts'
 export { getUsage, type UsageReport } from './usage/read-usage.ts'
-export { drainWorker, type ListedWorker, listWorkers } from './workers/workers.ts'
+export { drainWorker, type ListedWorker, listWorkers, readVitals, type Vitals } from './workers/workers.ts'

@@ -1,4 +1,4 @@
-import { findPartitionReach } from '@muster/usecases'
+import { findPartitionReach, readVitals, type Vitals } from '@muster/usecases'
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ApiDeps } from '../api-deps.ts'
@@ -15,7 +15,7 @@ class ApiRegistry extends Registry {
 }
 
 /** What Prometheus reads from `/metrics` of this process. */
-export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters' | 'dispatchDb'>): {
+export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters' | 'dispatchDb' | 'readiness' | 'isUnavailable' | 'log'>): {
   registry: Registry
   observe: (labels: Record<'method' | 'route' | 'status', string>, seconds: number) => void
 } {
@@ -36,6 +36,7 @@ export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters' | 'dispa
     },
   })
   addPartitionMetrics(registry, deps)
+  addVitals(registry, deps)
   return { registry, observe: (labels, seconds) => durations.observe(labels, seconds) }
 }
 
@@ -56,6 +57,66 @@ function addPartitionMetrics(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb
       steps.set(reach.stepsSecondsAhead)
       missing.set(reach.problem === null ? 0 : 1)
       count.set(reach.partitions)
+    },
+  })
+}
+
+/**
+ * Whether each part of this process works, and what waits and works in the installation. While the database does not answer, the latter have no value: an
+ * old one would look as if all were well.
+ */
+function addVitals(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb' | 'readiness' | 'isUnavailable' | 'log'>): void {
+  new Gauge({
+    name: 'muster_part_ok',
+    help: 'The parts of /readyz: 1 for ok, 0 for anything else.',
+    labelNames: ['part'] as const,
+    registers: [registry],
+    async collect() {
+      const { parts } = await deps.readiness()
+      for (const [part, { status }] of Object.entries(parts)) this.set({ part }, status === 'ok' ? 1 : 0)
+    },
+  })
+  // All gauges of one scrape share a reading.
+  let reading: Promise<Vitals | null> | undefined
+  const read = () => {
+    reading ??= readVitals(deps)
+      .catch((error: unknown) => {
+        // An outage is told by muster_part_ok; anything else is a defect, and must not take the other metrics away.
+        if (!deps.isUnavailable(error)) deps.log.warn({ err: error }, 'could not read metrics of the installation')
+        return null
+      })
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
+  }
+  const gauge = (name: string, help: string, pick: (vitals: Vitals) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const vitals = await read()
+        this.set(vitals === null ? Number.NaN : pick(vitals))
+      },
+    })
+  gauge('muster_relay_lag_seconds', 'For how long the oldest event has waited to be moved to the event log.', ({ relayLagMs }) => relayLagMs / 1_000)
+  gauge(
+    'muster_oldest_claimable_seconds',
+    'For how long the longest waiting subtask has waited that a worker may claim.',
+    (vitals) => vitals.oldestClaimableMs / 1_000,
+  )
+  gauge('muster_worker_capacity', 'Subtasks that the active workers run at once.', ({ capacity }) => capacity)
+  gauge('muster_worker_runs', 'Subtasks that workers run now.', ({ running }) => running)
+  new Gauge({
+    name: 'muster_workers',
+    help: 'Workers by their state, as in GET /workers.',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    async collect() {
+      const vitals = await read()
+      this.reset()
+      for (const [state, count] of Object.entries(vitals?.workers ?? {})) this.set({ state }, count)
     },
   })
 }

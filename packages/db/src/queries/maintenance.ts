@@ -58,3 +58,14 @@ export async function findUnderWay({ sql }: Pick<Tx, 'sql'>): Promise<UnderWay> 
       exists (select from questions where status = 'open') as asks`
   return row as UnderWay
 }
+
+/**
+ * How long the subtask has waited that has waited longest of those that a worker may claim, in milliseconds; 0 where none waits. One that has no permit
+ * waits for the limit of its agent or project, and does not count.
+ */
+export async function oldestClaimableMs({ sql }: Pick<Tx, 'sql'>): Promise<number> {
+  const [row] = await sql<{ waiting_ms: number }[]>`
+    select round(extract(epoch from (select muster_now()) - slot_at) * 1000)::bigint as waiting_ms from subtasks
+    where status = 'pending' and slot and runner <> 'external' order by slot_at limit 1`
+  return Math.max(0, row?.waiting_ms ?? 0)
+}

@@ -1,6 +1,6 @@
-import { transaction, type WorkerRow, workers } from '@muster/db'
-import { DomainError, type DrainMode, isOperator, notFound, requireFound, requireScope, type WorkerState, workerState } from '@muster/domain'
-import { type Ctx, inProject } from '../core/ctx.ts'
+import { maintenance, transaction, type WorkerRow, workers } from '@muster/db'
+import { DomainError, type DrainMode, isOperator, notFound, requireFound, requireScope, WORKER_STATES, type WorkerState, workerState } from '@muster/domain'
+import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 
 export type ListedWorker = WorkerRow & { state: WorkerState }
@@ -34,4 +34,37 @@ export async function drainWorker(ctx: Ctx, workerId: string, mode: DrainMode): 
   requireScope(ctx.actor, 'admin')
   if (!isOperator(ctx.actor)) throw notFound('worker')
   return await inProject(ctx, async (tx) => ({ workerId, ...requireFound(await workers.requestDrain(tx, workerId, mode), 'worker') }))
+}
+
+/** What an operator watches, of the whole installation. */
+export interface Vitals {
+  /** For how long the oldest event has waited for the relay. */
+  relayLagMs: number
+  /** For how long a subtask has waited that a worker may claim, of those that wait the longest one. */
+  oldestClaimableMs: number
+  workers: Record<WorkerState, number>
+  /** Of the workers that are active. */
+  capacity: number
+  /** Subtasks that the listed workers run. */
+  running: number
+}
+
+/** More workers than an installation has; those beyond are not counted. */
+const WORKERS_MAX = 1_000
+
+/** For metrics: says nothing of any project. */
+export async function readVitals({ dispatchDb }: Pick<Deps, 'dispatchDb'>): Promise<Vitals> {
+  const [relayLagMs, oldestClaimableMs, rows] = await Promise.all([
+    maintenance.relayLagMs(dispatchDb),
+    maintenance.oldestClaimableMs(dispatchDb),
+    workers.listWorkers(dispatchDb, undefined, WORKERS_MAX),
+  ])
+  const states = rows.map((row) => ({ ...row, state: workerState(row) }))
+  return {
+    relayLagMs,
+    oldestClaimableMs,
+    workers: Object.fromEntries(WORKER_STATES.map((state) => [state, states.filter((each) => each.state === state).length])) as Vitals['workers'],
+    capacity: states.reduce((sum, { state, capacity }) => sum + (state === 'active' ? capacity : 0), 0),
+    running: rows.reduce((sum, { running }) => sum + running, 0),
+  }
 }

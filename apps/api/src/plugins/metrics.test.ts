@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { testDatabase } from '@muster/testing'
+import { beatWorker } from '@muster/usecases'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApi, type TestApi } from '../testing/api.ts'
+
+const DEPLOY = new URL('../../../../deploy/', import.meta.url)
+const read = (file: string) => readFile(new URL(file, DEPLOY), 'utf8')
+
+let api: TestApi
+let metrics: string
+
+beforeAll(async () => {
+  api = await startApi(await testDatabase())
+  await beatWorker(api.deps.dispatchDb.sql, { id: api.deps.newId(), runners: ['own'], capacity: 7, version: '1', host: 'h', pid: 1 }, false)
+  // The process is measured from the first read on.
+  await api.call('GET', '/metrics')
+  metrics = (await api.call('GET', '/metrics')).text
+})
+afterAll(() => api.close())
+
+const sampleOf = (text: string, series: string) =>
+  text
+    .split('\n')
+    .find((line) => line.startsWith(`${series} `))
+    ?.split(' ')[1]
+
+/** Names of metrics in expressions, without the endings of a histogram. */
+const namesIn = (text: string) => new Set([...text.matchAll(/\bmuster_[a-z0-9_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, '')))
+
+describe('GET /metrics', () => {
+  it('200: says whether each part works, and what the workers can take and run', () => {
+    for (const part of ['process', 'database', 'migrations', 'writes', 'queues', 'relay', 'partitions'])
+      expect(sampleOf(metrics, `muster_part_ok{part="${part}"}`)).toBe('1')
+    expect(sampleOf(metrics, 'muster_workers{state="active"}')).toBe('1')
+    expect(sampleOf(metrics, 'muster_worker_capacity')).toBe('7')
+    expect(sampleOf(metrics, 'muster_worker_runs')).toBe('0')
+    expect(sampleOf(metrics, 'muster_oldest_claimable_seconds')).toBe('0')
+    expect(Number(sampleOf(metrics, 'muster_relay_lag_seconds'))).toBeLessThan(30)
+  })
+
+  it('200: says that the database is away, and no old value', async () => {
+    const away = await startApi({ appUrl: 'postgres://nobody@127.0.0.1:1/nothing', drop: async () => {} }, {}, { awaitReady: false })
+    const { text } = await away.call('GET', '/metrics')
+    expect(sampleOf(text, 'muster_part_ok{part="database"}')).toBe('0')
+    expect(sampleOf(text, 'muster_relay_lag_seconds')).toBe('Nan')
+    expect(text).not.toContain('muster_workers{')
+    await away.close()
+  })
+})
+
+describe('the files of deploy/', () => {
+  it.each(['grafana/muster.json', 'prometheus/muster-alerts.yml', 'prometheus/muster-alerts.test.yml'])(
+    '%s names only metrics that there are',
+    async (file) => {
+      const names = [...namesIn(await read(file))]
+      expect(names.length).toBeGreaterThan(5)
+      expect(names.filter((name) => !metrics.includes(`# TYPE ${name} `))).toEqual([])
+    },
+  )
+
+  it.each([
+    ['check', 'rules', 'prometheus/muster-alerts.yml'],
+    ['test', 'rules', 'prometheus/muster-alerts.test.yml'],
+  ])('promtool %s %s %s succeeds', async (command, kind, file) => {
+    const run = promisify(execFile)('promtool', [command, kind, fileURLToPath(new URL(file, DEPLOY))])
+    const { stdout } = await run.catch((error: NodeJS.ErrnoException & { stdout?: string; stderr?: string }) => {
+      if (error.code === 'ENOENT') throw new Error('promtool is not on the PATH: take it from the Debian package prometheus, as .ci/run does.')
+      throw new Error(`${error.stdout ?? ''}${error.stderr ?? ''}`)
+    })
+    expect(stdout).toContain('SUCCESS')
+  })
+
+  it('each alert has a case in which it fires', async () => {
+    const [rules, cases] = await Promise.all([read('prometheus/muster-alerts.yml'), read('prometheus/muster-alerts.test.yml')])
+    const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name as string)
+    const firing = cases
+      .split('- eval_time: ')
+      .slice(1)
+      .filter((each) => each.includes('exp_labels'))
+      .join('\n')
+    expect(alerts.filter((name) => !firing.includes(`alertname: ${name}\n`))).toEqual([])
+  })
+})
