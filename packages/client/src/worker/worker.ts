@@ -80,16 +80,23 @@ export class Worker {
 
   async #claimUntilStopped(): Promise<void> {
     try {
+      let key = crypto.randomUUID()
       for (let failures = 0; !this.#stopping.signal.aborted; ) {
         if (this.#runs.size >= this.#concurrency) {
           await Promise.race(this.#runs.values())
           continue
         }
         try {
-          const claimed = await this.#claim()
+          const claimed = await this.#claim(key)
           failures = 0
+          key = crypto.randomUUID()
           if (claimed !== undefined) this.#start(claimed)
         } catch (error) {
+          // The claim that it repeats was granted, and its answer was lost for longer than the lease.
+          if (MusterError.is(error, 'lease_lost')) {
+            key = crypto.randomUUID()
+            continue
+          }
           if (!MusterError.is(error) || !error.retryable) throw error
           await pause(Math.max(backoffMs(failures), (error.retryAfterSeconds ?? 0) * 1000), this.#stopping.signal).catch(() => undefined)
           failures += 1
@@ -100,9 +107,10 @@ export class Worker {
     }
   }
 
-  #claim(): Promise<ClaimedSubtask | undefined> {
+  /** With one key until there is an answer: a claim that was granted is answered again, instead of waiting for the end of its lease. */
+  #claim(idempotencyKey: string): Promise<ClaimedSubtask | undefined> {
     const body = { runner: this.#runner, worker_id: this.name, lease_seconds: this.#leaseSeconds, wait_seconds: CLAIM_WAIT_SECONDS }
-    return this.#transport.call('claimSubtask', { body })
+    return this.#transport.call('claimSubtask', { body }, { idempotencyKey })
   }
 
   #start(claimed: ClaimedSubtask): void {

@@ -248,14 +248,20 @@ class Worker:
 
     async def _claim_until_stopped(self) -> None:
         failures = 0
+        key = str(uuid4())
         while not self._stopping.is_set():
             if len(self._runs) >= self._concurrency:
                 await asyncio.wait(self._runs, return_when=asyncio.FIRST_COMPLETED)
                 continue
             try:
-                claimed = await self._claim()
+                claimed = await self._claim(key)
                 failures = 0
+                key = str(uuid4())
             except MusterError as error:
+                if error.code == "lease_lost":
+                    # The claim that it repeats was granted, and its answer was lost for longer than the lease.
+                    key = str(uuid4())
+                    continue
                 if not error.retryable:
                     raise
                 await self._pause(shared.patience(error, failures))
@@ -264,9 +270,10 @@ class Worker:
             if claimed is not None:
                 self._start(claimed)
 
-    async def _claim(self) -> m.ClaimedSubtask | None:
+    async def _claim(self, key: str) -> m.ClaimedSubtask | None:
+        """With one key until there is an answer: a claim that was granted is answered again, instead of waiting for the end of its lease."""
         body = {"runner": self._runner, "worker_id": self.name, "lease_seconds": self._lease_seconds, "wait_seconds": CLAIM_WAIT_SECONDS}
-        response = await self._transport.send("claimSubtask", body=body)
+        response = await self._transport.send("claimSubtask", body=body, idempotency_key=key)
         return None if response.status_code == 204 else shared.read(m.ClaimedSubtask, response.content, response.status_code)
 
     async def _pause(self, seconds: float) -> None:
