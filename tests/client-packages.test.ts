@@ -172,6 +172,28 @@ describe('muster-client, built and installed into an empty venv', () => {
     LONG,
   )
 
+  it('decides by answers as its tests say', async () => {
+    const { stderr } = await run(python, ['-m', 'unittest', 'discover', '--start-directory', join(PYTHON_CLIENT, 'tests')])
+    expect(stderr).toMatch(/^OK$/m)
+  })
+
+  it(
+    'has a worker that fails, hears, stops, asks and returns as that of TypeScript does',
+    async () => {
+      const { stdout } = await run(python, [fileURLToPath(new URL('./client/worker.py', import.meta.url))], { env: environment })
+      expect(JSON.parse(stdout)).toEqual({
+        never: ['failed', 1],
+        heard: 'Heard: Leave the tests out.',
+        receipts: ['acknowledged'],
+        cancelled: 'cancelled',
+        painted: ['Port 5432. Blue it is.', 2, 0],
+        returned: 'pending',
+        stopped: ['cancelled', 'worker_stopped'],
+      })
+    },
+    LONG,
+  )
+
   it(
     'has the models that openapi.yaml makes',
     async () => {

@@ -48,11 +48,11 @@ const schemas = JSON.stringify({
 const fingerprint = createHash('sha256').update(GENERATOR).update(schemas).digest('hex').slice(0, 16)
 const HEADER = `# Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: \`npm run check -- --fix\` writes it again.`
 
-/** Schemas without rules about values: ids are texts. */
+/** Schemas without rules about values: ids and addresses are texts. */
 function plain(value: unknown, isProperties = false): unknown {
   if (Array.isArray(value)) return value.map((each) => plain(each))
   if (typeof value !== 'object' || value === null) return value
-  const kept = Object.entries(value).filter(([name, held]) => isProperties || !(LEFT_OUT.has(name) || (name === 'format' && held === 'uuid')))
+  const kept = Object.entries(value).filter(([name, held]) => isProperties || !(LEFT_OUT.has(name) || (name === 'format' && held !== 'date-time')))
   return Object.fromEntries(kept.map(([name, held]) => [name, plain(held, !isProperties && name === 'properties')]))
 }
 

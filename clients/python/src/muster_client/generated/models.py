@@ -1,6 +1,6 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 72fbc196f3455cdd.
-from pydantic import AnyUrl, BaseModel, ConfigDict, EmailStr, Field, RootModel
+# Of schemas 01edfc88d29b8c51.
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
 
@@ -218,7 +218,7 @@ class Callback(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    url: AnyUrl
+    url: str
     """
     Where its end is sent to, with POST, like an event of a webhook. Public addresses only, unless the operator and the project allow more.
     """
@@ -768,7 +768,7 @@ class NewWebhook(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    url: AnyUrl
+    url: str
     """
     Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
     """
@@ -959,7 +959,7 @@ class ProjectSettingsEmail(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    to: list[EmailStr]
+    to: list[str]
     on: list[Literal['completed', 'failed', 'question'] | str]
     """
     What is reported. A subtask or schedule with `notify: false` is not.
@@ -1406,7 +1406,7 @@ class SubagentFiles(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    file: list[bytes]
+    file: list[str]
     """
     Markdown files, or archives of them.
     """
@@ -2151,7 +2151,7 @@ class WebhookPatch(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    url: AnyUrl | None = None
+    url: str | None = None
     """
     Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
     """
