@@ -81,7 +81,7 @@ function addVitals(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb' | 'readi
   const read = () => {
     reading ??= readVitals(deps)
       .catch((error: unknown) => {
-        // An outage is told by muster_part_ok; anything else is a defect, and must not take the other metrics away.
+        // muster_part_ok shows an outage; anything else is a defect, and must not take the other metrics away.
         if (!deps.isUnavailable(error)) deps.log.warn({ err: error }, 'could not read metrics of the installation')
         return null
       })

@@ -2665,6 +2665,13 @@ export interface components {
          * @enum {string}
          */
         DrainMode: "finish" | "release";
+        /** @description Needs SMTP_URL and SMTP_FROM of the operator */
+        EmailSettings: {
+            to: string[];
+            /** @description What is reported. A subtask or schedule with `notify: false` is not. */
+            on: components["schemas"]["MessageOccasion"][];
+            quiet_hours?: components["schemas"]["QuietHours"];
+        };
         /**
          * @description strict: a constraint counts as a criterion. advisory: it only warns.
          * @enum {string}
@@ -3276,6 +3283,8 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
+        /** @enum {string} */
+        MessageOccasion: "completed" | "failed" | "question";
         /** @enum {string} */
         MessageRole: "user" | "assistant" | "system" | "tool";
         /**
@@ -3911,50 +3920,10 @@ export interface components {
             ask?: string[];
             /** @description Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well */
             outbound_allow?: string[];
-            telegram?: {
-                /** @description Of the bot. It is stored encrypted and never shown; absent later: it stays as it is */
-                bot_token?: string;
-                /** @description The chat that the bot writes to: a number, or @name of a channel */
-                chat_id: string;
-                /** @description What is reported. A subtask or schedule with `notify: false` is not. */
-                on: ("completed" | "failed" | "question")[];
-                /** @description Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project */
-                quiet_hours?: {
-                    from: string;
-                    to: string;
-                };
-            };
-            slack?: {
-                /** @description An incoming webhook. It is stored encrypted and never shown; absent later: it stays as it is */
-                webhook_url?: string;
-                /** @description What is reported. A subtask or schedule with `notify: false` is not. */
-                on: ("completed" | "failed" | "question")[];
-                /** @description Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project */
-                quiet_hours?: {
-                    from: string;
-                    to: string;
-                };
-            };
-            /** @description Needs SMTP_URL and SMTP_FROM of the operator */
-            email?: {
-                to: string[];
-                /** @description What is reported. A subtask or schedule with `notify: false` is not. */
-                on: ("completed" | "failed" | "question")[];
-                /** @description Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project */
-                quiet_hours?: {
-                    from: string;
-                    to: string;
-                };
-            };
-            /** @description For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good */
-            retention_days?: {
-                events?: number;
-                steps?: number;
-                inbox?: number;
-                deliveries?: number;
-                messages?: number;
-                subtasks?: number;
-            };
+            telegram?: components["schemas"]["TelegramSettings"];
+            slack?: components["schemas"]["SlackSettings"];
+            email?: components["schemas"]["EmailSettings"];
+            retention_days?: components["schemas"]["RetentionDays"];
             loops?: components["schemas"]["LoopSettings"];
         };
         PromptSection: string;
@@ -4101,6 +4070,11 @@ export interface components {
         };
         /** @enum {string} */
         QuestionStatus: "open" | "answered" | "expired" | "withdrawn";
+        /** @description Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project */
+        QuietHours: {
+            from: string;
+            to: string;
+        };
         Readiness: {
             status: components["schemas"]["ReadinessStatus"];
             /** @description What is missing; null if ready. */
@@ -4190,6 +4164,15 @@ export interface components {
             schema: {
                 [key: string]: unknown;
             } | null;
+        };
+        /** @description For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good */
+        RetentionDays: {
+            events?: number;
+            steps?: number;
+            inbox?: number;
+            deliveries?: number;
+            messages?: number;
+            subtasks?: number;
         };
         /** @enum {string} */
         ReviewDecision: "approve" | "request_revision";
@@ -4565,6 +4548,13 @@ export interface components {
             bytes: number;
             /** @description The request or the tool call that returns the whole value. */
             whole_at: string;
+        };
+        SlackSettings: {
+            /** @description An incoming webhook. It is stored encrypted and never shown; absent later: it stays as it is */
+            webhook_url?: string;
+            /** @description What is reported. A subtask or schedule with `notify: false` is not. */
+            on: components["schemas"]["MessageOccasion"][];
+            quiet_hours?: components["schemas"]["QuietHours"];
         };
         /** @enum {string} */
         SlotOutcome: "waiting" | "fired" | "skipped_overlap" | "skipped_missed" | "skipped_paused";
@@ -5220,6 +5210,15 @@ export interface components {
         TaskValidation: {
             performed: boolean;
             warnings: components["schemas"]["BriefWarning"][];
+        };
+        TelegramSettings: {
+            /** @description Of the bot. It is stored encrypted and never shown; absent later: it stays as it is */
+            bot_token?: string;
+            /** @description The chat that the bot writes to: a number, or @name of a channel */
+            chat_id: string;
+            /** @description What is reported. A subtask or schedule with `notify: false` is not. */
+            on: components["schemas"]["MessageOccasion"][];
+            quiet_hours?: components["schemas"]["QuietHours"];
         };
         ToolAnswer: {
             allowed: boolean;
@@ -6091,6 +6090,7 @@ export type DiffOp = components['schemas']['DiffOp'];
 export type DiffPart = components['schemas']['DiffPart'];
 export type Drain = components['schemas']['Drain'];
 export type DrainMode = components['schemas']['DrainMode'];
+export type EmailSettings = components['schemas']['EmailSettings'];
 export type EnforcementLevel = components['schemas']['EnforcementLevel'];
 export type Episode = components['schemas']['Episode'];
 export type ErrorCode = components['schemas']['ErrorCode'];
@@ -6144,6 +6144,7 @@ export type MemoryKind = components['schemas']['MemoryKind'];
 export type MemorySearch = components['schemas']['MemorySearch'];
 export type Message = components['schemas']['Message'];
 export type MessageList = components['schemas']['MessageList'];
+export type MessageOccasion = components['schemas']['MessageOccasion'];
 export type MessageRole = components['schemas']['MessageRole'];
 export type MissedPolicy = components['schemas']['MissedPolicy'];
 export type NewAnswer = components['schemas']['NewAnswer'];
@@ -6199,6 +6200,7 @@ export type QuestionKind = components['schemas']['QuestionKind'];
 export type QuestionList = components['schemas']['QuestionList'];
 export type QuestionOption = components['schemas']['QuestionOption'];
 export type QuestionStatus = components['schemas']['QuestionStatus'];
+export type QuietHours = components['schemas']['QuietHours'];
 export type Readiness = components['schemas']['Readiness'];
 export type ReadinessPart = components['schemas']['ReadinessPart'];
 export type ReadinessParts = components['schemas']['ReadinessParts'];
@@ -6212,6 +6214,7 @@ export type ReflectionItem = components['schemas']['ReflectionItem'];
 export type ReleaseRequest = components['schemas']['ReleaseRequest'];
 export type ReportedStatus = components['schemas']['ReportedStatus'];
 export type RequiredOutput = components['schemas']['RequiredOutput'];
+export type RetentionDays = components['schemas']['RetentionDays'];
 export type ReviewDecision = components['schemas']['ReviewDecision'];
 export type ReviewMode = components['schemas']['ReviewMode'];
 export type RevisedTask = components['schemas']['RevisedTask'];
@@ -6232,6 +6235,7 @@ export type ScheduleWarning = components['schemas']['ScheduleWarning'];
 export type Scope = components['schemas']['Scope'];
 export type SecretRotation = components['schemas']['SecretRotation'];
 export type ShortenedField = components['schemas']['ShortenedField'];
+export type SlackSettings = components['schemas']['SlackSettings'];
 export type SlotOutcome = components['schemas']['SlotOutcome'];
 export type SpawnResult = components['schemas']['SpawnResult'];
 export type StatsGrouping = components['schemas']['StatsGrouping'];
@@ -6272,6 +6276,7 @@ export type TaskStatusCounts = components['schemas']['TaskStatusCounts'];
 export type TaskSuccessCriteria = components['schemas']['TaskSuccessCriteria'];
 export type TaskSummary = components['schemas']['TaskSummary'];
 export type TaskValidation = components['schemas']['TaskValidation'];
+export type TelegramSettings = components['schemas']['TelegramSettings'];
 export type ToolAnswer = components['schemas']['ToolAnswer'];
 export type ToolCheck = components['schemas']['ToolCheck'];
 export type TrainingFormat = components['schemas']['TrainingFormat'];

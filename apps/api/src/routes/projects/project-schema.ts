@@ -2,7 +2,7 @@ import { agentBudgetSchema, budgetAmountsSchema, judgeSettingsSchema, type Proje
 import { z } from 'zod'
 import { component, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
 
-const { evaluation, limits, loops, background_mcp } = projectSettingsSchema.shape
+const { evaluation, limits, loops, background_mcp, telegram, slack, email, retention_days } = projectSettingsSchema.shape
 const limitFields = limits.unwrap().shape
 const agentLimits = limitFields.agents.unwrap().valueType
 component('ProjectLimits', limits.unwrap())
@@ -15,6 +15,13 @@ component('LoopAction', loops.unwrap().shape.action.unwrap())
 component('BackgroundMcpPolicy', background_mcp.unwrap())
 component('EvaluationGates', evaluation.unwrap().shape.gates.unwrap())
 component('JudgeSettings', judgeSettingsSchema)
+// The channels share their rules.
+component('MessageOccasion', telegram.unwrap().shape.on.element)
+component('QuietHours', telegram.unwrap().shape.quiet_hours.unwrap())
+component('TelegramSettings', telegram.unwrap())
+component('SlackSettings', slack.unwrap())
+component('EmailSettings', email.unwrap())
+component('RetentionDays', retention_days.unwrap())
 component('EvaluationSettings', evaluation.unwrap(), {
   approve_at: 0.85,
   threshold: 0.6,

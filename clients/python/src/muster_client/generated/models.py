@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 01edfc88d29b8c51.
+# Of schemas 2933e529c59511cb.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -875,117 +875,6 @@ class ProblemWarning(BaseModel):
     timestamp: str
 
 
-class ProjectSettingsTelegramQuietHours(BaseModel):
-    """
-    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    from_: str = Field(..., alias='from')
-    to: str
-
-
-class ProjectSettingsTelegram(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    bot_token: str | None = None
-    """
-    Of the bot. It is stored encrypted and never shown; absent later: it stays as it is
-    """
-    chat_id: str
-    """
-    The chat that the bot writes to: a number, or @name of a channel
-    """
-    on: list[Literal['completed', 'failed', 'question'] | str]
-    """
-    What is reported. A subtask or schedule with `notify: false` is not.
-    """
-    quiet_hours: ProjectSettingsTelegramQuietHours | None = None
-    """
-    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
-    """
-
-
-class ProjectSettingsSlackQuietHours(BaseModel):
-    """
-    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    from_: str = Field(..., alias='from')
-    to: str
-
-
-class ProjectSettingsSlack(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    webhook_url: str | None = None
-    """
-    An incoming webhook. It is stored encrypted and never shown; absent later: it stays as it is
-    """
-    on: list[Literal['completed', 'failed', 'question'] | str]
-    """
-    What is reported. A subtask or schedule with `notify: false` is not.
-    """
-    quiet_hours: ProjectSettingsSlackQuietHours | None = None
-    """
-    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
-    """
-
-
-class ProjectSettingsEmailQuietHours(BaseModel):
-    """
-    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    from_: str = Field(..., alias='from')
-    to: str
-
-
-class ProjectSettingsEmail(BaseModel):
-    """
-    Needs SMTP_URL and SMTP_FROM of the operator
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    to: list[str]
-    on: list[Literal['completed', 'failed', 'question'] | str]
-    """
-    What is reported. A subtask or schedule with `notify: false` is not.
-    """
-    quiet_hours: ProjectSettingsEmailQuietHours | None = None
-    """
-    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
-    """
-
-
-class ProjectSettingsRetentionDays(BaseModel):
-    """
-    For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    events: int | None = None
-    steps: int | None = None
-    inbox: int | None = None
-    deliveries: int | None = None
-    messages: int | None = None
-    subtasks: int | None = None
-
-
 class PromptSection(RootModel[str]):
     root: str
 
@@ -997,6 +886,18 @@ class QuestionOption(BaseModel):
     id: str
     label: str
     description: str | None
+
+
+class QuietHours(BaseModel):
+    """
+    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    from_: str = Field(..., alias='from')
+    to: str
 
 
 class ReadinessPart(BaseModel):
@@ -1100,6 +1001,22 @@ class RequiredOutput(BaseModel):
     """
     JSON Schema 2020-12 of the value.
     """
+
+
+class RetentionDays(BaseModel):
+    """
+    For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    events: int | None = None
+    steps: int | None = None
+    inbox: int | None = None
+    deliveries: int | None = None
+    messages: int | None = None
+    subtasks: int | None = None
 
 
 class Runner(BaseModel):
@@ -1353,6 +1270,21 @@ class ShortenedField(BaseModel):
     """
     The request or the tool call that returns the whole value.
     """
+
+
+class SlackSettings(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    webhook_url: str | None = None
+    """
+    An incoming webhook. It is stored encrypted and never shown; absent later: it stays as it is
+    """
+    on: list[Literal['completed', 'failed', 'question'] | str]
+    """
+    What is reported. A subtask or schedule with `notify: false` is not.
+    """
+    quiet_hours: QuietHours | None = None
 
 
 class SpawnResult(BaseModel):
@@ -1709,6 +1641,25 @@ class TaskValidation(BaseModel):
     )
     performed: bool
     warnings: list[BriefWarning]
+
+
+class TelegramSettings(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    bot_token: str | None = None
+    """
+    Of the bot. It is stored encrypted and never shown; absent later: it stays as it is
+    """
+    chat_id: str
+    """
+    The chat that the bot writes to: a number, or @name of a channel
+    """
+    on: list[Literal['completed', 'failed', 'question'] | str]
+    """
+    What is reported. A subtask or schedule with `notify: false` is not.
+    """
+    quiet_hours: QuietHours | None = None
 
 
 class ToolAnswer(BaseModel):
@@ -2844,6 +2795,22 @@ class Drain(BaseModel):
     """
     When the worker was asked first.
     """
+
+
+class EmailSettings(BaseModel):
+    """
+    Needs SMTP_URL and SMTP_FROM of the operator
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    to: list[str]
+    on: list[Literal['completed', 'failed', 'question'] | str]
+    """
+    What is reported. A subtask or schedule with `notify: false` is not.
+    """
+    quiet_hours: QuietHours | None = None
 
 
 class Episode(BaseModel):
@@ -4118,16 +4085,10 @@ class ProjectSettings(BaseModel):
     """
     Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well
     """
-    telegram: ProjectSettingsTelegram | None = None
-    slack: ProjectSettingsSlack | None = None
-    email: ProjectSettingsEmail | None = None
-    """
-    Needs SMTP_URL and SMTP_FROM of the operator
-    """
-    retention_days: ProjectSettingsRetentionDays | None = None
-    """
-    For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good
-    """
+    telegram: TelegramSettings | None = None
+    slack: SlackSettings | None = None
+    email: EmailSettings | None = None
+    retention_days: RetentionDays | None = None
     loops: LoopSettings | None = None
 
 
