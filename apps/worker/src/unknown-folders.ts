@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { databaseId, findUnknown } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
@@ -19,7 +19,7 @@ const AT_ONCE = 1_000
 export async function removeUnknownFolders(deps: WorkerDeps, nowMs: number): Promise<number> {
   const root = resolve(deps.settings.DATA_DIR)
   if (!(await belongsTo(root, await databaseId(deps)))) {
-    deps.log.debug({}, 'the data folder belongs to another database: its folders stay')
+    deps.log.debug({}, 'the data folder belongs to another database, or has no room: its folders stay')
     return 0
   }
   let removed = 0
@@ -51,11 +51,20 @@ async function isOld(path: string, nowMs: number): Promise<boolean> {
   return info !== null && nowMs - info.mtimeMs > OLD_MS
 }
 
-/** Whether the first worker of this data folder used the same database. */
+/** Whether the first worker of this data folder used the same database. On a full disk nothing can be noted, and nothing is removed yet. */
 async function belongsTo(root: string, database: string): Promise<boolean> {
   const path = join(root, 'database')
-  await writeFile(path, database, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  const draft = `${path}.${process.pid}`
+  try {
+    // A link appears whole or not at all, so that no half of an id is taken for another database.
+    await writeFile(draft, database)
+    await link(draft, path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOSPC' || code === 'EDQUOT') return false
+    if (code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
   return (await readFile(path, 'utf8')).trim() === database
 }
