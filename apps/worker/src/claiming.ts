@@ -1,4 +1,4 @@
-import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { DEFAULT_PROJECT_ID, FairShares } from '@muster/domain'
 import { type Loop, runQueue, startLoop } from '@muster/jobs'
 import { claimRuns } from '@muster/usecases'
 import type { ActiveRuns } from './active-runs.ts'
@@ -20,6 +20,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { onClaimed, o
   const { settings, workerId, log } = deps
   const queues = [...deps.runners.keys()].map((runner) => runQueue(runner, DEFAULT_PROJECT_ID))
   const disk = new DiskPause(deps)
+  const shares = new FairShares(settings.PROJECT_WEIGHTS)
   let isFilling = false
   // Free capacity alone is no reason to claim: more may wait only after a claim that took all it could. What comes later sends a notification.
   let moreMayWait = false
@@ -49,7 +50,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { onClaimed, o
     const claimedAtMs = performance.now()
     if (mayHoldMore) await runs.releaseUnknown()
     mayHoldMore = true
-    const claimed = await claimRuns(deps, { workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false })
+    const claimed = await claimRuns(deps, { workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false, shares })
     mayHoldMore = false
     moreMayWait = claimed.length === limit
     for (const run of claimed) runs.start(run, { onEnd: fillCapacity, onDiskFailure: () => disk.begin() })

@@ -294,6 +294,7 @@ export {
   subagentNotFound,
   toSubagentName,
 } from './subagents/subagent.ts'
+export { FairShares, type Share } from './subtasks/fair-shares.ts'
 export { type EarlierWork, type PromptInput, renderPrompt, taskOfBrief } from './subtasks/prompt.ts'
 export { classifyResult } from './subtasks/result-text.ts'
 export {

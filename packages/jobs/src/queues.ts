@@ -40,6 +40,13 @@ const JUDGE_QUEUE_OPTIONS = {
   notify: false,
 } as const
 
+/**
+ * Our own index of pg-boss's waiting jobs: by project, each in order. So a claim finds the best jobs of each project, however many another one has. Made
+ * under a lock that stops writes to the queue, which holds only what waits.
+ */
+const JOBS_BY_PROJECT = `create index if not exists muster_job_by_project on pgboss.job
+  (name, (data ->> 'project_id'), priority desc, created_on, id) where state < 'active' and not blocked`
+
 /** The rights to the tables come last: by them a process knows that the migrate step has ended (`requireUsableDatabase`). */
 const GRANTS = [
   'grant usage on schema pgboss to muster_app, muster_dispatch',
@@ -59,7 +66,7 @@ export async function installQueues(adminUrl: string): Promise<void> {
   await boss.start()
   await boss.createQueue(runQueue('external', DEFAULT_PROJECT_ID), RUN_QUEUE_OPTIONS)
   await boss.createQueue(JUDGE_QUEUE, JUDGE_QUEUE_OPTIONS)
-  for (const statement of GRANTS) await boss.getDb().executeSql(statement)
+  for (const statement of [JOBS_BY_PROJECT, ...GRANTS]) await boss.getDb().executeSql(statement)
   await boss.stop({ graceful: false })
   if (failures[0] !== undefined) throw failures[0]
 }

@@ -1,4 +1,5 @@
 import type { claims, lanes, Tx } from '@muster/db'
+import type { Share } from '@muster/domain'
 import { runQueueOf } from './queues.ts'
 
 /** Moves run jobs, each in the transaction that moves its row. */
@@ -11,10 +12,13 @@ export interface RunJobs {
   /** The queue's part of the statement that grants permits, for `lanes.grantPermits`. */
   inserting(tx: Tx): lanes.InsertingJobs
   /**
-   * The queue's part of the statement that claims, for `claims.claimRows`. Takes up to `limit` waiting jobs of a queue (see `runQueue`) in order,
-   * without those that other transactions have locked; activates the jobs whose rows were claimed, and removes the others.
+   * The queue's part of the statement that claims, for `claims.claimRows`. Takes up to `limit` waiting jobs of a queue (see `runQueue`), without those
+   * that other transactions have locked; activates the jobs whose rows were claimed, and removes the others. Projects take turns by their `shares`
+   * (see `FairShares`); within a project, jobs come in order.
+   *
+   * @param depth how many jobs of each project are looked at; more than `limit`, because others may have locked some
    */
-  claiming(sql: Tx['sql'], queue: string, limit: number): claims.ClaimingJobs
+  claiming(sql: Tx['sql'], queue: string, limit: number, depth: number, shares: readonly Share[]): claims.ClaimingJobs
   /**
    * Removes jobs that this transaction holds, because their runs have ended, return with a new job, or have lost their rows. Attempts and events keep
    * the history, so that the queue stays as small as its waiting jobs.
@@ -57,16 +61,53 @@ export function createRunJobs(): RunJobs {
     inserting({ sql }) {
       return sql`inserted as (${insertGranted(sql)})`
     },
-    claiming(sql, queue, limit) {
-      // What pg-boss's own fetch does with such jobs; a test compares them. The limit is a literal, because the plan for an unknown limit expects a
-      // tenth of the queue.
+    claiming(sql, queue, limit, depth, shares) {
+      // What pg-boss's own fetch does with such jobs, but for the order; a test compares them. Limits are literals, because the plan for an unknown
+      // limit expects a tenth of the queue.
+      const literal = (count: number) => sql.unsafe(String(Math.trunc(count)))
+      const isWaiting = sql`j.name = ${queue} and j.state < 'active' and not j.blocked`
+      const ofProject = sql`j.data ->> 'project_id'`
+      const order = sql`${ofProject}, j.priority desc, j.created_on`
+      const head = sql`${ofProject} as project_id, j.priority, j.created_on`
       return {
+        // One look into the index by project for each project that waits, however many jobs it has. The first `limit` jobs are of no more projects than that.
         taken: sql`
+          waiting as (
+            (select ${head} from pgboss.job j where ${isWaiting} order by ${order} limit 1)
+            union all
+            select following.* from waiting w cross join lateral (
+              select ${head} from pgboss.job j where ${isWaiting} and ${ofProject} > w.project_id order by ${order} limit 1
+            ) as following
+          ),
+          next_projects as (
+            select w.project_id, coalesce(s.lead, 0) as lead, coalesce(s.step, 1) as step
+            from waiting w left join unnest(
+              ${shares.map(({ projectId }) => projectId)}::text[], ${shares.map(({ lead }) => lead)}::float8[], ${shares.map(({ step }) => step)}::float8[]
+            ) as s(project_id, lead, step) on s.project_id = w.project_id
+            order by coalesce(s.lead, 0), w.priority desc, w.created_on limit ${literal(depth)}
+          ),
+          candidates as (
+            select c.*, p.lead + (c.place - 1) * p.step as turn
+            from next_projects p
+            cross join lateral (
+              select j.id, j.priority, j.created_on, row_number() over (order by j.priority desc, j.created_on) as place from pgboss.job j
+              where ${isWaiting} and ${ofProject} = p.project_id
+              order by j.priority desc, j.created_on limit ${literal(depth)}
+            ) as c
+          ),
           taken as materialized (
-            select j.id as job_id, (j.data ->> 'id')::uuid as subtask_id from pgboss.job j
-            where j.name = ${queue} and j.state < 'active' and not j.blocked and j.start_after <= pgboss.job_now()
-            order by j.priority desc, j.created_on limit ${sql.unsafe(String(Math.trunc(limit)))} for update of j skip locked
+            select locked.id as job_id, locked.subtask_id
+            from (select * from candidates order by turn, priority desc, created_on) as c
+            cross join lateral (
+              select j.id, (j.data ->> 'id')::uuid as subtask_id from pgboss.job j
+              where j.name = ${queue} and j.id = c.id
+                -- In a function, so that the plan takes no index of waiting jobs, but that of ids.
+                and coalesce(j.state < 'active' and not j.blocked and j.start_after <= pgboss.job_now(), false)
+              limit 1 for update of j skip locked
+            ) as locked
+            limit ${literal(limit)}
           )`,
+        isCut: sql`(select count(*) from candidates) >= ${literal(depth)}`,
         moved: sql`
           activated as (
             update pgboss.job j set state = 'active', started_on = pgboss.job_now(), heartbeat_on = pgboss.job_now(),

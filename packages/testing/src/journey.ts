@@ -1,4 +1,4 @@
-import type { AttemptEnd, BriefFields, LoggedEvent, Subtask, Task } from '@muster/domain'
+import type { AttemptEnd, BriefFields, FairShares, LoggedEvent, Subtask, Task } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import {
   type ClaimedRun,
@@ -40,6 +40,7 @@ export interface ClaimOptions {
   projectId?: string
   limit?: number
   leaseSeconds?: number
+  shares?: FairShares
 }
 
 /** Claims as a worker of ours does, for all its free capacity at once. */
@@ -51,6 +52,7 @@ export function claimAll(ctx: Ctx, options: ClaimOptions = {}): Promise<ClaimedR
     limit: options.limit ?? 100,
     leaseSeconds: options.leaseSeconds ?? 30,
     withLeaseToken: false,
+    ...(options.shares === undefined ? {} : { shares: options.shares }),
   })
 }
 

@@ -80,6 +80,7 @@ const modelName = text.max(200)
 const modelAliases = json.pipe(z.record(modelName, modelName))
 const retention = json.pipe(retentionSchema)
 const modelPrices = json.pipe(z.record(modelName, modelPrice))
+const projectWeights = json.pipe(z.record(z.uuid(), z.number().min(0.01).max(1_000)))
 const mcpServers = json.pipe(mcpServersSchema)
 /** Whom the tool WebSearch can ask. */
 const WEB_SEARCH_PROVIDERS = ['brave', 'tavily', 'searxng'] as const
@@ -244,6 +245,11 @@ export const settingsSchema = z.object({
   PROJECT_PENDING_CEILING: count(1, 10_000_000)
     .default(10_000)
     .describe('The most that a project may set as a limit of pending subtasks, of itself or of an agent. Limits of the server above it hold too.'),
+  PROJECT_WEIGHTS: projectWeights
+    .default({})
+    .describe(
+      'Shares of projects in the starts of subtasks while several projects wait, as JSON: {"<project id>": 3}. A project without an entry has the weight 1. Workers read it.',
+    ),
   SUBTASK_LEASE_SECONDS: count(2, 3600).default(30).describe('Seconds without a renewal after which a worker has lost its subtasks.'),
   SUBTASK_AGEING_SECONDS: count(1, 86_400).default(60).describe('Seconds of waiting that equal one step of priority.'),
   SCHEDULE_ENABLED: flag.default(true).describe('false: creating schedules answers 503, and no schedule fires; reads work.'),

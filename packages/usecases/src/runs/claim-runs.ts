@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type ClaimedRow, claims, pipeline, type Tx } from '@muster/db'
+import type { FairShares } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { newLeaseToken, SECRET_BYTES, SUBTASK_PREFIX, subtaskToken } from '../core/secrets.ts'
 
@@ -21,7 +22,12 @@ export interface Claimer {
   leaseSeconds: number
   /** Outside workers prove their lease by a token; ours by being the attempt's worker. */
   withLeaseToken: boolean
+  /** By what the projects of a shared queue take turns. Absent: one start each, beginning anew with each claim. */
+  shares?: FairShares
 }
+
+/** How many jobs of each project a claim looks at, for each that it may take: others may have locked some at the same moment. */
+const DEPTH = { factor: 2, least: 16, growth: 8, most: 10_000 }
 
 /** Takes jobs and turns their rows to running, up to the free capacity of a worker. Rows and jobs move together or not at all. */
 export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRun[]> {
@@ -41,17 +47,28 @@ export async function claimInTransaction(deps: Deps, tx: Tx, claimer: Claimer): 
 async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<ClaimedRun[]> {
   const runs: ClaimedRun[] = []
   for (const queue of claimer.queues) {
+    let depth = DEPTH.factor * claimer.limit + DEPTH.least
     for (let isWhole = false; !isWhole && runs.length < claimer.limit; ) {
-      const { started, taken } = await claimFromQueue(deps, sql, claimer, queue, claimer.limit - runs.length)
+      const limit = claimer.limit - runs.length
+      const { started, taken, isCut } = await claimFromQueue(deps, sql, claimer, queue, { limit, depth })
       runs.push(...started)
-      // Jobs without a row say nothing about the rows behind them.
-      isWhole = started.length === taken
+      claimer.shares?.start(started.map(({ projectId }) => projectId))
+      // Jobs without a row, and jobs that others have locked, say nothing about those behind them.
+      const isHidden = taken < limit && isCut && depth < DEPTH.most
+      if (isHidden) depth *= DEPTH.growth
+      isWhole = started.length === taken && !isHidden
     }
   }
   return runs
 }
 
-async function claimFromQueue(deps: Deps, sql: Tx['sql'], claimer: Claimer, queue: string, limit: number): Promise<{ started: ClaimedRun[]; taken: number }> {
+async function claimFromQueue(
+  deps: Deps,
+  sql: Tx['sql'],
+  claimer: Claimer,
+  queue: string,
+  { limit, depth }: { limit: number; depth: number },
+): Promise<{ started: ClaimedRun[]; taken: number; isCut: boolean }> {
   const leases = claimer.withLeaseToken ? Array.from({ length: limit }, newLeaseToken) : []
   // In one call: each call costs more than the bytes.
   const random = randomBytes(SECRET_BYTES * limit)
@@ -59,7 +76,8 @@ async function claimFromQueue(deps: Deps, sql: Tx['sql'], claimer: Claimer, queu
     credential: random.subarray(place * SECRET_BYTES, (place + 1) * SECRET_BYTES),
     leaseTokenHash: leases[place]?.hash ?? null,
   }))
-  const { rows, taken } = await claims.claimRows(sql, deps.runJobs.claiming(sql, queue, limit), secrets, {
+  const jobs = deps.runJobs.claiming(sql, queue, limit, depth, claimer.shares?.current() ?? [])
+  const { rows, taken, isCut } = await claims.claimRows(sql, jobs, secrets, {
     workerId: claimer.workerId,
     leaseSeconds: claimer.leaseSeconds,
     timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS,
@@ -70,5 +88,5 @@ async function claimFromQueue(deps: Deps, sql: Tx['sql'], claimer: Claimer, queu
     credential: subtaskToken(row.id, credential),
     leaseToken: leases[place - 1]?.token ?? null,
   }))
-  return { started, taken }
+  return { started, taken, isCut }
 }

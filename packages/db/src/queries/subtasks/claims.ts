@@ -3,11 +3,13 @@ import type { Tx } from '../../client.ts'
 import { type AsText, CLAIMED, fromText, read, type SubtaskRow } from './row.ts'
 
 /**
- * The queue's part of the statement that claims, as common table expressions: `taken(job_id, subtask_id)`, and the changes of those jobs, which read
- * the `job_id` of `claimed`.
+ * The queue's part of the statement that claims, as common table expressions: `taken(job_id, subtask_id)`, with what it needs before it, and the changes
+ * of those jobs, which read the `job_id` of `claimed`.
  */
 export interface ClaimingJobs {
   taken: ReturnType<Tx['sql']>
+  /** Whether a project may have more jobs than were looked at. */
+  isCut: ReturnType<Tx['sql']>
   moved: ReturnType<Tx['sql']>
 }
 
@@ -37,6 +39,8 @@ export interface Claim {
   rows: (ClaimedRow & { credential: Buffer; place: number })[]
   /** How many jobs it took from the queue, with those that it removed because their rows were gone. */
   taken: number
+  /** A project may have more waiting jobs than the claim looked at. */
+  isCut: boolean
 }
 
 /** Makes the rest of a transaction read queues as the connections of `muster_dispatch` do (see `connect`). */
@@ -53,8 +57,8 @@ export async function readFromFront({ sql }: Pick<Tx, 'sql'>): Promise<void> {
  * @param jobs of `RunJobs.claiming`, with a limit of as many as there are secrets
  */
 export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: readonly ClaimSecrets[], terms: ClaimTerms): Promise<Claim> {
-  const answer = await sql<(AsText<ClaimedRow> & { taken: number; place: number })[]>`
-    with ${jobs.taken},
+  const answer = await sql<(AsText<ClaimedRow> & { taken: number; is_cut: boolean; place: number })[]>`
+    with recursive ${jobs.taken},
     moment as materialized (select muster_now() as now),
     claimed as (
       update subtasks s set
@@ -80,12 +84,15 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
       from claimed
     ),
     ${jobs.moved}
-    select (select count(*) from taken)::int as taken, place, ${sql.unsafe(read(CLAIMED, 'claimed'))}
+    select (select count(*) from taken)::int as taken, ${jobs.isCut} as is_cut, place, ${sql.unsafe(read(CLAIMED, 'claimed'))}
     from (select) as one left join claimed on true order by rank_at, id`
   const rows = answer
     .filter((row) => row.id !== null)
-    .map(({ taken: _, ...row }) => ({ ...fromText<ClaimedRow & { place: number }>(row), credential: (secrets[row.place - 1] as ClaimSecrets).credential }))
-  return { rows, taken: answer[0]?.taken ?? 0 }
+    .map(({ taken: _, is_cut: __, ...row }) => ({
+      ...fromText<ClaimedRow & { place: number }>(row),
+      credential: (secrets[row.place - 1] as ClaimSecrets).credential,
+    }))
+  return { rows, taken: answer[0]?.taken ?? 0, isCut: answer[0]?.is_cut ?? false }
 }
 
 /**
