@@ -5,7 +5,7 @@ import { startSystem } from './harness/system.ts'
 
 /** What the reference shows of a schema. */
 function exampleOf(name: string): Record<string, unknown> {
-  return resolve({ $ref: `#/components/examples/${name}` }).value as Record<string, unknown>
+  return (resolve({ $ref: `#/components/schemas/${name}` }).examples as Record<string, unknown>[])[0] ?? {}
 }
 
 const json = (body: unknown) => ({ contentType: 'application/json', text: JSON.stringify(body) })

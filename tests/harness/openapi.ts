@@ -105,7 +105,7 @@ function describe(path: string, method: string, given: Json): Operation {
   const parameters = ((given.parameters ?? []) as Json[]).map(resolve) as unknown as Operation['parameters']
   const request = given.requestBody as { required?: boolean; content: Record<string, Json> } | undefined
   const content = request?.content['application/json']
-  const exampleOf = (media: Json | undefined) => Object.values((media?.examples ?? {}) as Record<string, Json>).map(resolve)[0]?.value
+  const exampleOf = (media: Json | undefined) => (media === undefined ? undefined : (resolve(media.schema as Json).examples as unknown[] | undefined)?.[0])
   return {
     operationId: given.operationId as string,
     method: method.toUpperCase(),
@@ -117,13 +117,13 @@ function describe(path: string, method: string, given: Json): Operation {
     isBodyRequired: request?.required === true,
     example: exampleOf(content),
     markdown: exampleOf(request?.content['text/markdown']) as string | undefined,
-    files: (exampleOf(request?.content['multipart/form-data']) as { file: string[] } | undefined)?.file,
+    files: (request?.content['multipart/form-data']?.example as { file: string[] } | undefined)?.file,
     answers: new Map(
       Object.entries(given.responses as Record<string, Json>)
         .filter(([status]) => status !== 'default')
         .map(([status, response]) => [Number(status), mediaOf(response)]),
     ),
-    errors: given['x-errors'] as string[],
+    errors: [...(document['x-common-errors'] as string[]), ...(given['x-errors'] as string[])],
   }
 }
 

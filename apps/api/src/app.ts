@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import { DomainError } from '@muster/domain'
@@ -6,12 +5,14 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { ApiDeps } from './api-deps.ts'
 import { allowedMethods } from './http/allowed-methods.ts'
 import { answerBrokenRequest, answerConnect, answerExpectation } from './http/broken-requests.ts'
+import { addCompression } from './http/compression.ts'
 import { noSuchPath, pathOf, sendError } from './http/errors.ts'
 import { addFilesBody } from './http/files-body.ts'
 import { addJsonBody } from './http/json-body.ts'
 import { addMarkdownBody } from './http/markdown-body.ts'
 import { addRateLimit } from './http/rate-limit.ts'
 import { registerEndpoint } from './http/register-endpoint.ts'
+import { requestId } from './http/request-id.ts'
 import { addMcp } from './mcp/mount.ts'
 import { addAuth } from './plugins/auth.ts'
 import { addDashboard } from './plugins/dashboard.ts'
@@ -33,8 +34,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   const app = Fastify({
     // The hook below logs requests: at level debug, and nothing of a request but its ids.
     logger: false,
-    // They need no order: a UUIDv7 would ask the system for random bytes at each request.
-    genReqId: () => randomUUID(),
+    genReqId: requestId,
     // The hook below answers with a problem.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -62,6 +62,7 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
   addMarkdownBody(app)
   addFilesBody(app)
   await addRateLimit(app, deps.settings)
+  addCompression(app)
   await app.register(cookie)
 
   const all = endpoints(registry)

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import type { EventSink } from '../events/sink.ts'
 import type { AnswerHeader } from '../openapi/headers.ts'
+import { removeAbsentNulls } from './absent-nulls.ts'
 import { type CursorList, openCursor, sealCursor } from './cursor.ts'
 import { MarkdownBody, prefersMarkdown } from './markdown-body.ts'
 import { check, fieldProblem, type InputPart, validationFailed } from './validation.ts'
@@ -113,6 +114,8 @@ export interface Call<Params, Query, Body> {
 /** A request as it came, but for its parts being parsed JSON. */
 export interface RawCall {
   ctx: Ctx
+  /** Path and query, as they were sent. */
+  url: string
   deps: ApiDeps
   params: unknown
   query: unknown
@@ -168,6 +171,8 @@ interface LinesSpec<Params, Query> extends Description, Inputs<Params, Query, un
 export interface Endpoint extends Description, Inputs<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
   access: Scope | 'key' | 'public'
   serve(call: RawCall): Promise<{ result: unknown; answer: Answer }>
+  /** Whether its live answer has a secret that is not stored. */
+  answersSecret: boolean
   /** The answer to store for a result. */
   toStored(result: unknown): Answer
   open?: (call: RawCall) => Promise<{ stream: (sink: EventSink) => Promise<void> } | null>
@@ -206,8 +211,9 @@ export function endpoint<
       const list = spec.query instanceof z.ZodObject && 'cursor' in spec.query.shape ? listOf(spec, input) : null
       const result = await handle({ ...call, ...(list === null ? input : { ...input, query: openPage(list) as Input<Query> }) })
       const given = liveAnswer(result, call.headers.accept as string | undefined)
-      return { result, answer: list === null ? given : sealPage(list, given) }
+      return { result, answer: list === null ? given : sealPage(list, call.url, given) }
     },
+    answersSecret: storedAnswer !== undefined,
     toStored: (result) => (storedAnswer ?? answer)(result as Result),
   }
 }
@@ -222,10 +228,20 @@ function openPage(list: CursorList): CursorList['query'] {
   return typeof cursor === 'string' ? { ...list.query, cursor: openCursor(list, cursor) } : list.query
 }
 
-/** The page with a cursor that only this list takes. */
-function sealPage(list: CursorList, answer: Answer): Answer {
+/** The page with a cursor that only this list takes, and a link to the next one. */
+function sealPage(list: CursorList, url: string, answer: Answer): Answer {
   const page = answer.body as { next_cursor: string | null }
-  return page.next_cursor === null ? answer : { ...answer, body: { ...page, next_cursor: sealCursor(list, page.next_cursor) } }
+  if (page.next_cursor === null) return answer
+  const cursor = sealCursor(list, page.next_cursor)
+  return { ...answer, headers: { ...answer.headers, link: `<${nextUrl(url, cursor)}>; rel="next"` }, body: { ...page, next_cursor: cursor } }
+}
+
+/** Relative to the server, whose address the caller knows best. */
+function nextUrl(url: string, cursor: string): string {
+  const [path = '', query] = url.split('?', 2)
+  const parameters = new URLSearchParams(query)
+  parameters.set('cursor', cursor)
+  return `${path}?${parameters}`
 }
 
 /** Defines an endpoint that answers with server-sent events. */
@@ -233,6 +249,7 @@ export function streamEndpoint<Params extends Schema = undefined, Query extends 
   const { open, ...description } = spec
   return {
     ...(description as unknown as Erased),
+    answersSecret: false,
     serve: () => Promise.reject(new Error(`${spec.operationId} is a stream`)),
     toStored: () => ({ status: 200 }),
     open: async (call) => open({ ...call, ...parse(spec, call) } as Call<Input<Params>, Input<Query>, undefined>, call.headers),
@@ -244,6 +261,7 @@ export function linesEndpoint<Params extends Schema = undefined, Query extends S
   const { lines, ...description } = spec
   return {
     ...(description as unknown as Erased),
+    answersSecret: false,
     serve: () => Promise.reject(new Error(`${spec.operationId} answers with lines`)),
     toStored: () => ({ status: 200 }),
     lines: (call) => lines({ ...call, ...parse(spec, call) } as Call<Input<Params>, Input<Query>, undefined>),
@@ -284,5 +302,6 @@ function body(
   part: (schema: Schema, value: unknown, name: InputPart) => unknown,
 ): unknown {
   if (call.body instanceof MarkdownBody) return part(markdown, call.body.text, 'body')
+  if (json !== undefined) removeAbsentNulls(json, call.body)
   return part(validatesBody === true ? ANY_OBJECT : (json ?? markdown), bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
 }

@@ -7,17 +7,22 @@ const DEPTH_MAX = 64
 /** How many fields and list items JSON may have, all levels together: each takes far longer to build and check than its bytes take to arrive. */
 const VALUES_MAX = 20_000
 
+/** JSON as well, by RFC 7396, where fields are changed. */
+export const MERGE_PATCH = 'application/merge-patch+json'
+
 const strict = new TextDecoder('utf-8', { fatal: true })
 const repairing = new TextDecoder('utf-8')
 
 /** Parses JSON bodies, with a specific error for invalid ones. An empty body counts as absent. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    requireBodyType(request, 'application/json')
-    if (body.length === 0) return undefined
-    return parseJson(request, body)
-  })
+  for (const type of ['application/json', MERGE_PATCH]) {
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+      requireBodyType(request, type)
+      if (body.length === 0) return undefined
+      return parseJson(request, body)
+    })
+  }
 }
 
 /** @throws DomainError `unsupported_media_type` where the endpoint reads bodies of other types, and for a body that is compressed */

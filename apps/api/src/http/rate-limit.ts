@@ -25,11 +25,10 @@ export async function addRateLimit(app: FastifyInstance, { REQUESTS_PER_SECOND }
   })
 }
 
-/** The plugin has only the older names of the headers; the reference promises those of the current draft (RateLimit header fields for HTTP). */
+/** The plugin has only the older names of the headers; those of the current draft (RateLimit header fields for HTTP) stand beside them. */
 function nameHeaders(reply: FastifyReply): void {
   const max = reply.getHeader('x-ratelimit-limit')
   if (max === undefined) return
   reply.header('ratelimit-policy', `"default";q=${max};w=${WINDOW_SECONDS}`)
   reply.header('ratelimit', `"default";r=${reply.getHeader('x-ratelimit-remaining')};t=${reply.getHeader('x-ratelimit-reset')}`)
-  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) reply.removeHeader(name)
 }

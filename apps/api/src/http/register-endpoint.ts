@@ -13,6 +13,7 @@ import { namesTag } from './entity-tag.ts'
 import { tooLate } from './errors.ts'
 import { FILES_TYPES } from './files-body.ts'
 import { readIdempotency } from './idempotency.ts'
+import { MERGE_PATCH } from './json-body.ts'
 
 /** The time limit of a handler, in milliseconds. After it, the caller gets 503 and can retry. */
 const DEADLINE_MS = 5_000
@@ -45,6 +46,7 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
       yields: endpoint.yieldsAfterMs !== undefined,
       bodyTypes: bodyTypesOf(endpoint),
       params: endpoint.params,
+      answersSecret: endpoint.answersSecret,
     },
     handlerTimeout: endpoint.yieldsAfterMs ?? endpoint.bodyDeadlineMs ?? endpoint.deadlineMs ?? DEADLINE_MS,
     ...(endpoint.bodyBytesMax === undefined ? {} : { bodyLimit: endpoint.bodyBytesMax }),
@@ -54,9 +56,10 @@ export function registerEndpoint(app: FastifyInstance, deps: ApiDeps, endpoint: 
   })
 }
 
-/** An endpoint without a body ignores a JSON body. */
-function bodyTypesOf({ body, markdown, takesFiles }: Endpoint): string[] {
+/** An endpoint without a body ignores a JSON body. A change of fields may come as RFC 7396 calls it. */
+function bodyTypesOf({ method, body, markdown, takesFiles }: Endpoint): string[] {
   if (takesFiles === true) return [...FILES_TYPES]
+  if (method === 'PATCH') return ['application/json', MERGE_PATCH]
   return [...(body !== undefined || markdown === undefined ? ['application/json'] : []), ...(markdown === undefined ? [] : ['text/markdown'])]
 }
 
@@ -125,6 +128,7 @@ function toCall(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, repl
     query,
     body,
     headers,
+    url: request.url,
     elapsedMs: () => reply.elapsedTime,
     gone: () => goneSignal(reply.raw),
     authorizeAgain: () => request.authorizeAgain(),

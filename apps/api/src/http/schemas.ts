@@ -123,12 +123,21 @@ export const referenceSchema = component(
 
 /** Names the page of a list. */
 export function listComponent<Item extends z.ZodType>(id: string, item: Item) {
-  const example = components.get(item)?.example as z.output<Item> | undefined
   const schema = z.object({
     items: z.array(item),
     next_cursor: z.string().nullable().describe('Pass as `cursor` to read on; null on the last page.'),
   })
-  return add(schema, { id, io: 'output', ...(example === undefined ? {} : { example: { items: [example], next_cursor: null } }) })
+  return add(schema, { id, io: 'output' })
+}
+
+/** Unions of which the reference shows one member. */
+export const shownAs = new WeakMap<z.ZodType, z.ZodType>()
+
+/** A list, or an object that has it and more. The reference shows the object: generators for Java write code for such a union that does not compile. */
+export function listOrObject<List extends z.ZodType, Whole extends z.ZodType>(list: List, whole: Whole) {
+  const union = z.union([list, whole])
+  shownAs.set(union, whole)
+  return union
 }
 
 function add<Schema extends z.ZodType>(schema: Schema, entry: ComponentEntry): Schema {

@@ -3,6 +3,7 @@ import { DomainError, type FieldProblem, type Scope } from '@muster/domain'
 import type { Ctx } from '@muster/usecases'
 import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
+import { removeAbsentNulls } from '../http/absent-nulls.ts'
 import { check, validationFailed } from '../http/validation.ts'
 
 /** Who calls a tool, and how progress is reported to it. */
@@ -103,6 +104,7 @@ export function mcpTool<Input extends z.ZodObject, Output extends z.ZodObject>(s
 /** @throws DomainError `validation_failed`, naming everything that is wrong */
 export function parse<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
   const problems: FieldProblem[] = []
+  removeAbsentNulls(schema, given)
   const parsed = check(schema, given, 'body', problems)
   if (problems.length > 0) throw validationFailed(problems)
   return parsed as z.output<Schema>

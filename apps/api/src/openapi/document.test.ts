@@ -35,7 +35,9 @@ const isSchemaOf = (type: string) => (schema: Json) => schema.type === type || (
 
 describe('the reference, for generators of clients', () => {
   it('gives every object a name', () => {
-    const anonymous = placesOf(({ isNamed, schema }) => !isNamed && isSchemaOf('object')(schema) && schema.properties !== undefined)
+    const anonymous = placesOf(({ isNamed, schema }) => !isNamed && isSchemaOf('object')(schema) && schema.properties !== undefined).filter(
+      (place) => !place.includes('multipart/form-data'),
+    )
     expect(anonymous, "wrap each of these in component('Name', z.object(…)), or in requestComponent where it is a part of a request").toEqual([])
   })
 
@@ -81,4 +83,47 @@ describe('the reference, for generators of clients', () => {
     const without = placesOf(({ schema }) => isSchemaOf('integer')(schema) && schema.format !== 'int64' && !(Number(schema.maximum) <= 2 ** 31 - 1))
     expect(without).toEqual([])
   })
+
+  it('leads from answers to at least 75 operations, and to every one with an id in its path', () => {
+    const linked = new Set(
+      operations
+        .flatMap(({ responses }) => Object.values(responses as Json))
+        .flatMap((answer) => Object.values(((answer as Json).links ?? {}) as Record<string, Json>).map(({ operationId }) => operationId)),
+    )
+    const withId = Object.entries(document.paths).flatMap(([path, item]) => (path.includes('{') ? Object.values(item) : []))
+    const unreached = withId.map(({ operationId }) => operationId).filter((operationId) => !linked.has(operationId))
+    expect(unreached, 'add the path, and the answer that has its id, to PATHS in links.ts').toEqual([])
+    expect(linked.size).toBeGreaterThanOrEqual(75)
+  })
+
+  it('links only with parameters that the operation has, from answers that there are', () => {
+    const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
+    for (const operation of operations) {
+      for (const answer of Object.values(operation.responses as Json)) {
+        for (const [name, link] of Object.entries(((answer as Json).links ?? {}) as Record<string, { operationId: string; parameters: Json }>)) {
+          const target = byId.get(link.operationId)
+          const taken = ((target?.parameters ?? []) as Json[]).map((each) => nameOf(each))
+          expect(taken, name).toEqual(expect.arrayContaining(Object.keys(link.parameters)))
+          const body = Object.values(((answer as Json).content ?? {}) as Record<string, Json>)[0]?.schema
+          for (const expression of Object.values(link.parameters).map(String)) {
+            const pointer = expression.startsWith('$response.body#') ? expression.slice('$response.body#/'.length).split('/') : []
+            expect(hasPointer(body, pointer), `${operation.operationId} answers ${expression}`).toBe(true)
+          }
+        }
+      }
+    }
+  })
 })
+
+function hasPointer(schema: unknown, [step, ...rest]: string[]): boolean {
+  if (step === undefined) return true
+  const { $ref, items, properties } = schema as { $ref?: string; items?: unknown; properties?: Json }
+  if ($ref !== undefined) return hasPointer(document.components.schemas?.[$ref.split('/').at(-1) ?? ''], [step, ...rest])
+  const inner = step === '0' ? items : properties?.[step]
+  return inner !== undefined && hasPointer(inner, rest)
+}
+
+function nameOf(parameter: Json): unknown {
+  if (typeof parameter.$ref !== 'string') return parameter.name
+  return document.components.parameters?.[parameter.$ref.split('/').at(-1) ?? '']?.name
+}

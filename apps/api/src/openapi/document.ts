@@ -1,10 +1,11 @@
 import { VERSION } from '@muster/domain'
 import { type AnswerDescription, type Endpoint, TAGS } from '../http/endpoint.ts'
-import { FILES_TYPES } from '../http/files-body.ts'
-import { components, namedComponents } from '../http/schemas.ts'
-import { errorCatalogue, errorsOf, problemResponse } from './errors.ts'
+import type { FILES_TYPES } from '../http/files-body.ts'
+import { components } from '../http/schemas.ts'
+import { COMMON_ERRORS, errorCatalogue, errorsOf, problemResponse } from './errors.ts'
 import { ANSWER_HEADERS } from './headers.ts'
-import { componentSchemas, convertFields, nameOf, schemaInPlace } from './json-schemas.ts'
+import { componentSchemas, convertFields, fieldsOf, nameOf, schemaInPlace } from './json-schemas.ts'
+import { linksOf } from './links.ts'
 import { Parameters } from './parameters.ts'
 
 const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
@@ -32,17 +33,18 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
 
 const DESCRIPTION = [
   'Durable, steerable background work for agents.',
-  'Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable `code`. Every POST takes an `Idempotency-Key`: the same key, query and body get the first answer again, with `Idempotent-Replayed: true`. Times are RFC 3339 in UTC; lists take `limit` and `cursor`. Fields that a request does not know are refused.',
+  'Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable `code`. Every POST takes an `Idempotency-Key`: the same key, query and body get the first answer again, with `Idempotent-Replayed: true`. Times are RFC 3339 in UTC; lists take `limit` and `cursor`. Fields that a request does not know are refused; null in an optional field of a request counts as absent, unless the field says what null does. Errors that any operation can answer are in `x-common-errors`, those of one operation in its `x-errors`, what each means in `x-error-codes`. `traceparent` is taken and passed on; answers have `X-Request-Id`, `RateLimit` and `RateLimit-Policy`.',
 ].join('\n\n')
 
 /** Which endpoints answer what, as OpenAPI 3.1. */
 export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
   convertFields(endpoints.flatMap(({ params, query }) => [params, query].filter((schema) => schema !== undefined)))
   const parameters = new Parameters(endpoints)
+  const links = linksOf(endpoints)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const endpoint of endpoints) {
     const path = paths[endpoint.path] ?? {}
-    path[endpoint.method.toLowerCase()] = describeOperation(endpoint, parameters)
+    path[endpoint.method.toLowerCase()] = describeOperation(endpoint, parameters, links.get(endpoint.operationId))
     paths[endpoint.path] = path
   }
   return {
@@ -58,6 +60,7 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
     security: [{ bearer: [] }],
     tags: TAGS.map((name) => ({ name, description: TAG_DESCRIPTIONS[name] })),
     'x-error-codes': errorCatalogue(),
+    'x-common-errors': COMMON_ERRORS,
     paths,
     components: {
       securitySchemes: {
@@ -70,26 +73,32 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
       parameters: parameters.components(),
       headers: ANSWER_HEADERS,
       responses: { Problem: problemResponse() },
-      examples: componentExamples(endpoints),
-      schemas: componentSchemas(),
+      schemas: componentSchemas(withExample(endpoints)),
     },
   }
 }
 
-function describeOperation(endpoint: Endpoint, shared: Parameters): Record<string, unknown> {
+function describeOperation(endpoint: Endpoint, shared: Parameters, links: Record<string, unknown> | undefined): Record<string, unknown> {
   const parameters = shared.of(endpoint)
+  // Of 200 and 202, the one that comes first in time.
+  const linked = Object.entries(endpoint.answers).findLast(([status, { schema }]) => Number(status) < 300 && schema !== undefined)?.[0]
   return {
     operationId: endpoint.operationId,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    description: endpoint.description + scopeSentence(endpoint.access),
+    description: endpoint.description + (endpoint.access === 'public' ? ' Needs no key.' : ''),
     ...(endpoint.access === 'public' ? { security: [] } : {}),
     ...(endpoint.isPublicOnLoopback === true ? { security: [{ bearer: [] }, {}] } : {}),
     ...(endpoint.access === 'public' || endpoint.access === 'key' ? {} : { 'x-required-scope': endpoint.access }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...describeBody(endpoint),
     responses: {
-      ...Object.fromEntries(Object.entries(endpoint.answers).map(([status, answer]) => [status, describeAnswer(endpoint, answer)])),
+      ...Object.fromEntries(
+        Object.entries(endpoint.answers).map(([status, answer]) => [
+          status,
+          { ...describeAnswer(endpoint, answer), ...(links !== undefined && status === linked ? { links } : {}) },
+        ]),
+      ),
       default: { $ref: '#/components/responses/Problem' },
     },
     'x-errors': errorsOf(endpoint),
@@ -97,7 +106,7 @@ function describeOperation(endpoint: Endpoint, shared: Parameters): Record<strin
 }
 
 function describeBody({ body, markdown, bodyOptional, takesFiles }: Endpoint): { requestBody?: Record<string, unknown> } {
-  if (takesFiles === true) return { requestBody: { required: true, content: Object.fromEntries(FILES_TYPES.map((type) => [type, FILES_CONTENT[type]])) } }
+  if (takesFiles === true) return { requestBody: { required: true, content: FILES_CONTENT } }
   if (body === undefined && markdown === undefined) return {}
   const content = {
     ...(body === undefined ? {} : contentOf('application/json', body, 'input')),
@@ -109,22 +118,20 @@ function describeBody({ body, markdown, bodyOptional, takesFiles }: Endpoint): {
 const BINARY = { schema: { type: 'string', format: 'binary' } }
 
 const FILES_CONTENT = {
+  // First: generators for Java take the body for what comes first.
+  'multipart/form-data': {
+    // Without a name: generators for Java forget the schema of a form, whose fields become parameters.
+    schema: { type: 'object', properties: { file: { type: 'array', items: { type: 'string', format: 'binary' } } } },
+    example: { file: ['---\nname: reviewer\ndescription: Reviews a change.\ntools: Read, Grep\n---\n\nReview it.\n'] },
+  },
   'application/zip': BINARY,
   'application/x-tar': BINARY,
   'application/gzip': BINARY,
-  'multipart/form-data': {
-    schema: { $ref: '#/components/schemas/SubagentFiles' },
-    examples: { definitions: { value: { file: ['---\nname: reviewer\ndescription: Reviews a change.\ntools: Read, Grep\n---\n\nReview it.\n'] } } },
-  },
 } satisfies Record<(typeof FILES_TYPES)[number], object>
 
-function scopeSentence(access: Endpoint['access']): string {
-  if (access === 'public') return ' Needs no key.'
-  return access === 'key' ? '' : ` Needs the scope \`${access}\`.`
-}
-
-function describeAnswer(endpoint: Endpoint, answer: AnswerDescription): Record<string, unknown> {
-  const headers = [...(answer.headers ?? []), ...(endpoint.method === 'POST' ? (['Idempotent-Replayed'] as const) : [])]
+function describeAnswer({ query }: Endpoint, answer: AnswerDescription): Record<string, unknown> {
+  const isList = query !== undefined && fieldsOf(query).some(({ name }) => name === 'cursor')
+  const headers = [...(answer.headers ?? []), ...(isList ? (['Link'] as const) : [])]
   const inMarkdown = answer.markdown === undefined ? {} : contentOf('text/markdown', answer.markdown, 'output')
   return {
     description: answer.description,
@@ -145,42 +152,24 @@ function contentOf(type: string, schema: NonNullable<AnswerDescription['schema']
           contentMediaType: 'application/json',
           contentSchema: schemaInPlace(schema, io),
         },
-        example: `${JSON.stringify(components.get(schema)?.example)}\n`,
       },
     }
-  const name = nameOf(schema)
-  const hasExample = name !== undefined && components.get(schema)?.example !== undefined
-  return {
-    [type]: {
-      schema: schemaInPlace(schema, io),
-      ...(type === 'text/plain'
-        ? { example: components.get(schema)?.example ?? METRICS_EXAMPLE }
-        : hasExample
-          ? { examples: { [name]: { $ref: `#/components/examples/${name}` } } }
-          : {}),
-    },
-  }
+  const example = type === 'text/plain' && components.get(schema)?.example === undefined ? { example: METRICS_EXAMPLE } : {}
+  return { [type]: { schema: schemaInPlace(schema, io), ...example } }
+}
+
+/** Requests, and what an id leads to, show an example: those of everything else would repeat them. */
+function withExample(endpoints: readonly Endpoint[]): Set<unknown> {
+  const isItem = ({ method, path, open }: Endpoint) => open !== undefined || (method === 'GET' && path.endsWith('}'))
+  return new Set(
+    endpoints.flatMap((endpoint) => [
+      endpoint.body,
+      endpoint.markdown,
+      ...(isItem(endpoint) ? Object.values(endpoint.answers).flatMap(({ schema, markdown }) => [schema, markdown]) : []),
+    ]),
+  )
 }
 
 const METRICS_EXAMPLE = `# TYPE muster_event_subscriptions gauge
 muster_event_subscriptions 3
 `
-
-/** The examples of whole bodies; those of what is only a part of others are shown with them. */
-function componentExamples(endpoints: readonly Endpoint[]): Record<string, unknown> {
-  const bodies = new Set<unknown>(
-    endpoints.flatMap((endpoint) => [
-      endpoint.body,
-      endpoint.markdown,
-      ...Object.values(endpoint.answers)
-        .filter(({ contentType }) => contentType === undefined)
-        .flatMap(({ schema, markdown }) => [schema, markdown]),
-    ]),
-  )
-  const examples: Record<string, unknown> = {}
-  for (const [id, schema] of namedComponents()) {
-    const example = components.get(schema)?.example
-    if (example !== undefined && bodies.has(schema)) examples[id] = { value: example }
-  }
-  return examples
-}

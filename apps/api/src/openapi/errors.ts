@@ -4,16 +4,18 @@ import { HTTP_ERRORS, toProblem } from '../http/errors.ts'
 import { problemSchema } from '../http/problem-schema.ts'
 import { schemaInPlace } from './json-schemas.ts'
 
+/** What any operation can answer; the document says it once. */
+export const COMMON_ERRORS: readonly ErrorCode[] = ['validation_failed', 'unauthenticated', 'forbidden', 'rate_limited', 'internal', 'unavailable']
+
 const ORDER = Object.keys(ERROR_CODES)
 
-/** The codes that an endpoint can answer, whether of its own or because of what it is. Statuses that it answers otherwise are left out. */
+/** The codes that an endpoint can answer beside the common ones, whether of its own or because of what it is. Statuses that it answers otherwise are left out. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
-  if (endpoint.yieldsAfterMs !== undefined) return ['unauthenticated', 'forbidden']
-  const codes: ErrorCode[] = [...(endpoint.errors ?? []), 'validation_failed', 'rate_limited', 'internal', 'unavailable']
-  if (endpoint.access !== 'public') codes.push('unauthenticated', 'forbidden')
+  if (endpoint.yieldsAfterMs !== undefined) return []
+  const codes: ErrorCode[] = [...(endpoint.errors ?? [])]
   if (endpoint.body !== undefined || endpoint.markdown !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
   if (endpoint.method === 'POST') codes.push('request_in_progress', 'idempotency_mismatch')
-  const answered = codes.filter((code) => !(String(ERROR_CODES[code].status) in endpoint.answers))
+  const answered = codes.filter((code) => !COMMON_ERRORS.includes(code) && !(String(ERROR_CODES[code].status) in endpoint.answers))
   return [...new Set(answered)].sort((left, right) => ORDER.indexOf(left) - ORDER.indexOf(right))
 }
 
@@ -28,7 +30,7 @@ export function errorCatalogue(): Record<string, unknown> {
 export function problemResponse(): Record<string, unknown> {
   const headers = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy']
   return {
-    description: 'An error. `code` says which; `x-errors` of the operation lists the codes that it can answer.',
+    description: 'An error. `code` says which; `x-errors` of the operation lists the codes that it can answer, beside the `x-common-errors`.',
     headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: {
       'application/problem+json': {

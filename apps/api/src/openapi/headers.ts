@@ -5,14 +5,14 @@ export const ANSWER_HEADERS = {
     description: 'Version of what is answered: send it as `If-Match` with a change, or as `If-None-Match` where an operation takes that.',
     schema: { type: 'string' },
   },
-  'Idempotent-Replayed': { description: '`true` when this is the stored answer to an earlier request.', schema: { type: 'string' } },
+  Link: { description: 'With `rel="next"`: the URL of the next page. Absent on the last one.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds after which a retry makes sense.', schema: { type: 'integer' } },
   'WWW-Authenticate': { description: 'With 401: how to authenticate.', schema: { type: 'string' } },
   'X-Request-Id': {
     description: 'The id of the request: the one that the caller sent, or a new one. The log of the server has it.',
     schema: { type: 'string' },
   },
-  RateLimit: { description: 'What is left of the rate limit, as `"default";r=49999;t=10`. Every answer has it.', schema: { type: 'string' } },
+  RateLimit: { description: 'What is left of the rate limit, as `"default";r=49999;t=10`.', schema: { type: 'string' } },
   'RateLimit-Policy': { description: 'The rate limit, as `"default";q=50000;w=10`. Every answer has it.', schema: { type: 'string' } },
 } as const
 

@@ -1,19 +1,24 @@
 import { z } from 'zod'
-import { components, namedComponents } from '../http/schemas.ts'
+import { components, namedComponents, shownAs } from '../http/schemas.ts'
 
 /** A JSON Schema as it stands in the reference. */
 export type JsonSchema = Record<string, unknown>
 
 const refTo = (id: string): string => `#/components/schemas/${id}`
 
-/** Every named schema, each as the side that writes it sees it, in the order in which they were defined. */
-export function componentSchemas(): Record<string, JsonSchema> {
+/**
+ * Every named schema, each as the side that writes it sees it, in the order of their names.
+ *
+ * @param withExample those that show their example
+ */
+export function componentSchemas(withExample: ReadonlySet<unknown>): Record<string, JsonSchema> {
   const asInput = convertAll('input')
   const asOutput = convertAll('output')
   const schemas: Record<string, JsonSchema> = {}
   for (const [id, schema] of namedComponents()) {
-    const isInput = components.get(schema)?.io === 'input'
-    schemas[id] = (isInput ? asInput[id] : asOutput[id]) ?? {}
+    const { io, example } = components.get(schema) ?? {}
+    const described = (io === 'input' ? asInput[id] : asOutput[id]) ?? {}
+    schemas[id] = example === undefined || !withExample.has(schema) ? described : { ...described, examples: [example] }
   }
   return schemas
 }
@@ -70,7 +75,18 @@ function convertAll(io: 'input' | 'output'): Record<string, JsonSchema> {
 }
 
 function convert(registry: ReturnType<typeof z.registry<{ id: string }>>, io: 'input' | 'output'): Record<string, JsonSchema> {
-  const { schemas } = z.toJSONSchema(registry, { io, target: 'draft-2020-12', unrepresentable: 'any', uri: refTo })
+  const { schemas } = z.toJSONSchema(registry, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    uri: refTo,
+    override: ({ zodSchema, jsonSchema }) => {
+      const shown = nameOf(shownAs.get(zodSchema as unknown as z.ZodType) ?? z.never())
+      if (shown === undefined) return
+      delete jsonSchema.anyOf
+      jsonSchema.$ref = refTo(shown)
+    },
+  })
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, tidy(schema as JsonSchema, io)]))
 }
 
@@ -80,7 +96,13 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
   const tidied: JsonSchema = { ...(type === undefined ? {} : { type }), ...(description === undefined ? {} : { description }) }
   for (const [key, value] of Object.entries(rest)) {
     if (key === 'properties') {
-      tidied[key] = Object.fromEntries(Object.entries(value as Record<string, JsonSchema>).map(([name, property]) => [name, tidyProperty(property, io)]))
+      const required = (schema.required ?? []) as string[]
+      tidied[key] = Object.fromEntries(
+        Object.entries(value as Record<string, JsonSchema>).map(([name, property]) => {
+          const tidy = tidyProperty(property, io)
+          return [name, io === 'input' && !required.includes(name) ? orNull(tidy) : tidy]
+        }),
+      )
     } else if (key === 'items') tidied[key] = tidy(value as JsonSchema, io)
     else if (key === 'additionalProperties') {
       // Answers may gain fields; requests are refused for any that is not known.
@@ -91,6 +113,8 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
     else if (key === 'propertyNames' && (value as JsonSchema).pattern === undefined && (value as JsonSchema).maxLength === undefined) continue
     else if (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) continue
     else if (key === 'minimum' && value === Number.MIN_SAFE_INTEGER) continue
+    // Generators for Java make an enum of texts of it.
+    else if (key === 'const' && typeof value === 'boolean') continue
     else if (key === 'pattern' && typeof schema.format === 'string') continue
     else tidied[key] = value
   }
@@ -110,6 +134,18 @@ function tidyProperty(property: JsonSchema, io: 'input' | 'output'): JsonSchema 
   if (io === 'output' || value === undefined || JSON.stringify(value).length > 20) return tidied
   const words = typeof tidied.description === 'string' ? `${tidied.description} ` : ''
   return { ...tidied, description: `${words}Default: ${typeof value === 'string' ? value : JSON.stringify(value)}.` }
+}
+
+/** The same, or null: what a request may leave out, it may also send as null (`removeAbsentNulls`). */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, description, anyOf } = schema
+  const isNullTaken = (Array.isArray(type) && type.includes('null')) || (Array.isArray(anyOf) && anyOf.some((each) => (each as JsonSchema).type === 'null'))
+  if (isNullTaken) return schema
+  const words = description === undefined ? {} : { description }
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: 'null' }] }
+  if (typeof type === 'string' && schema.enum === undefined && schema.const === undefined) return { ...schema, type: [type, 'null'] }
+  const { description: _, ...rest } = schema
+  return Object.keys(rest).length === 0 ? schema : { ...words, anyOf: [rest, { type: 'null' }] }
 }
 
 /** `anyOf: [text, null]` as `type: [text, null]`. */

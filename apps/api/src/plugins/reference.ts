@@ -3,8 +3,10 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '../http/endpoint.ts'
+import { fieldProblem, validationFailed } from '../http/validation.ts'
 import { describeApi } from '../openapi/document.ts'
 import { renderErrorPage } from '../openapi/error-page.ts'
+import { leanDocument } from '../openapi/lean.ts'
 import { renderYaml } from '../openapi.ts'
 
 /** `/openapi.json`, `/openapi.yaml` and the pages at `/docs`, without a key. */
@@ -28,7 +30,11 @@ export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[
     },
     strictTransportSecurity: false,
   })
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(document()))
+  const lean = once(() => leanDocument(document()))
+  app.get<{ Querystring: { view?: string } }>('/openapi.json', async ({ query }, reply) => {
+    if (query.view !== undefined && query.view !== 'lean') throw validationFailed([fieldProblem('?view', 'must be lean, or absent', query.view)])
+    return reply.type('application/json; charset=utf-8').send(query.view === 'lean' ? lean() : document())
+  })
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(yaml()))
   app.get('/docs/errors', async (_request, reply) => {
     const page = await renderErrorPage()
@@ -39,7 +45,7 @@ export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[
   app.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Muster API' },
-    uiConfig: { deepLinking: true, docExpansion: 'list', tryItOutEnabled: true },
+    uiConfig: { deepLinking: true, showExtensions: true, docExpansion: 'list', tryItOutEnabled: true },
     staticCSP: false,
     transformSpecification: () => document(),
     transformSpecificationClone: false,

@@ -158,7 +158,7 @@ const operations: Operation[] = Object.entries(
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     method: method.toUpperCase(),
     responses,
-    errors,
+    errors: [...(document['x-common-errors'] as string[]), ...errors],
   })),
 )
 const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -9,13 +9,13 @@ export interface paths {
         };
         /**
          * List subtasks
-         * @description Newest first. A result and outputs longer than 2,000 characters are null; `shortened` has the beginning, the length, and where the whole value is. Needs the scope `subtasks:read`.
+         * @description Newest first. A result and outputs longer than 2,000 characters are null; `shortened` has the beginning, the length, and where the whole value is.
          */
         get: operations["listSubtasks"];
         put?: never;
         /**
          * Spawn a subtask
-         * @description Stores the subtask and answers at once; an idle worker starts it within milliseconds. To get the result, send `wait_seconds`, poll `Location`, follow its events, or read the inbox of the parent session. A repetition with the same `Idempotency-Key` waits for the same subtask. Needs the scope `subtasks:write`.
+         * @description Stores the subtask and answers at once; an idle worker starts it within milliseconds. To get the result, send `wait_seconds`, poll `Location`, follow its events, or read the inbox of the parent session. A repetition with the same `Idempotency-Key` waits for the same subtask.
          */
         post: operations["createSubtask"];
         delete?: never;
@@ -33,14 +33,14 @@ export interface paths {
         };
         /**
          * Read a subtask
-         * @description With `wait_seconds`, answers when the subtask ends, or with its current state when the time is over. To read a subtask again only if it has changed, send its `ETag` as `If-None-Match`. Needs the scope `subtasks:read`.
+         * @description With `wait_seconds`, answers when the subtask ends, or with its current state when the time is over. To read a subtask again only if it has changed, send its `ETag` as `If-None-Match`.
          */
         get: operations["getSubtask"];
         put?: never;
         post?: never;
         /**
          * Cancel a subtask
-         * @description A pending subtask is cancelled at once. A running subtask is asked to stop; an event reports its end. If the subtask ends at the same time, the first commit wins. Needs the scope `subtasks:write`.
+         * @description A pending subtask is cancelled at once. A running subtask is asked to stop; an event reports its end. If the subtask ends at the same time, the first commit wins.
          */
         delete: operations["cancelSubtask"];
         options?: never;
@@ -57,7 +57,7 @@ export interface paths {
         };
         /**
          * Follow one subtask
-         * @description Server-sent events of one subtask, from its first event or from the cursor. The stream closes after the event that ends the subtask. A reader that has already read that event gets 204, so that browsers do not reconnect. Needs the scope `events:read`.
+         * @description Server-sent events of one subtask, from its first event or from the cursor. The stream closes after the event that ends the subtask. A reader that has already read that event gets 204, so that browsers do not reconnect.
          */
         get: operations["streamSubtaskEvents"];
         put?: never;
@@ -77,7 +77,7 @@ export interface paths {
         };
         /**
          * Read the transcript
-         * @description The steps of the runner over all attempts, oldest first. Needs the scope `subtasks:read`.
+         * @description The steps of the runner over all attempts, oldest first.
          */
         get: operations["listSubtaskSteps"];
         put?: never;
@@ -97,13 +97,13 @@ export interface paths {
         };
         /**
          * List the updates of a subtask
-         * @description Oldest first. Each has its receipt: queued, delivered, acknowledged, superseded or expired. Needs the scope `subtasks:read`.
+         * @description Oldest first. Each has its receipt: queued, delivered, acknowledged, superseded or expired.
          */
         get: operations["listSubtaskUpdates"];
         put?: never;
         /**
          * Steer a subtask
-         * @description Sends a note to a subtask and answers with its receipt. A pending subtask receives the note with its prompt, a running subtask before its next step. A note that is not delivered before the subtask ends becomes `expired`. Needs the scope `subtasks:write`.
+         * @description Sends a note to a subtask and answers with its receipt. A pending subtask receives the note with its prompt, a running subtask before its next step. A note that is not delivered before the subtask ends becomes `expired`.
          */
         post: operations["steerSubtask"];
         delete?: never;
@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Read the last evaluated output
-         * @description The complete result as it was evaluated. 404 if the subtask has not completed. Needs the scope `evaluations:read`.
+         * @description The complete result as it was evaluated. 404 if the subtask has not completed.
          */
         get: operations["getSubtaskPayload"];
         put?: never;
@@ -143,7 +143,7 @@ export interface paths {
         put?: never;
         /**
          * Flag the quality of a subtask
-         * @description Replaces the previous flag. `excellent` and `good` make the subtask an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this. Needs the scope `evaluations:write`.
+         * @description Replaces the previous flag. `excellent` and `good` make the subtask an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this.
          */
         post: operations["flagSubtaskQuality"];
         delete?: never;
@@ -161,13 +161,13 @@ export interface paths {
         };
         /**
          * List tasks
-         * @description Newest first. `q` searches title, description and instructions, with the syntax of a web search: "a phrase", or, -not. Needs the scope `tasks:read`.
+         * @description Newest first. `q` searches title, description and instructions, with the syntax of a web search: "a phrase", or, -not.
          */
         get: operations["listTasks"];
         put?: never;
         /**
          * Create a task
-         * @description Stores a brief: instructions, acceptance criteria, required outputs and context. One answer lists every problem and warning. A task with open dependencies starts as `blocked`. Needs the scope `tasks:write`.
+         * @description Stores a brief: instructions, acceptance criteria, required outputs and context. One answer lists every problem and warning. A task with open dependencies starts as `blocked`.
          */
         post: operations["createTask"];
         delete?: never;
@@ -187,7 +187,7 @@ export interface paths {
         put?: never;
         /**
          * Validate a task without creating it
-         * @description Validates the same body as creation, with the same checks, and stores nothing. Needs the scope `tasks:write`.
+         * @description Validates the same body as creation, with the same checks, and stores nothing.
          */
         post: operations["validateTask"];
         delete?: never;
@@ -205,7 +205,7 @@ export interface paths {
         };
         /**
          * Read a task
-         * @description The whole brief and its state. The `ETag` header is the revision. A sub-agent’s own credential reads its own task only. Needs the scope `tasks:read`.
+         * @description The whole brief and its state. The `ETag` header is the revision. A sub-agent’s own credential reads its own task only.
          */
         get: operations["getTask"];
         put?: never;
@@ -215,7 +215,7 @@ export interface paths {
         head?: never;
         /**
          * Revise a task
-         * @description Changes the brief and sends the assignee an update. Items of `acceptance_criteria` are texts or `{id, text}`: a criterion keeps its id if the id is sent or the text is unchanged. A request that changes nothing creates no revision. Needs the scope `tasks:write`.
+         * @description Changes the brief and sends the assignee an update. Items of `acceptance_criteria` are texts or `{id, text}`: a criterion keeps its id if the id is sent or the text is unchanged. A request that changes nothing creates no revision.
          */
         patch: operations["reviseTask"];
         trace?: never;
@@ -229,7 +229,7 @@ export interface paths {
         };
         /**
          * List the revisions of a task
-         * @description Newest first. Each has its author, its time and what changed. Needs the scope `tasks:read`.
+         * @description Newest first. Each has its author, its time and what changed.
          */
         get: operations["listTaskRevisions"];
         put?: never;
@@ -249,13 +249,13 @@ export interface paths {
         };
         /**
          * List the updates of a task
-         * @description Oldest first. Each has its receipt: queued, delivered, acknowledged, superseded or expired. Needs the scope `tasks:read`.
+         * @description Oldest first. Each has its receipt: queued, delivered, acknowledged, superseded or expired.
          */
         get: operations["listTaskUpdates"];
         put?: never;
         /**
          * Send a note to the holder of a task
-         * @description The brief does not change. If the task has no assignee, the first assignee receives the note. Needs the scope `tasks:write`.
+         * @description The brief does not change. If the task has no assignee, the first assignee receives the note.
          */
         post: operations["noteTask"];
         delete?: never;
@@ -273,7 +273,7 @@ export interface paths {
         };
         /**
          * Confirm an update
-         * @description Returns the update with this id exactly as it was sent, and its sender. An agent uses it to verify an update that it received. 404 means that the update did not come from this server or belongs to work that the credential cannot read. Needs the scope `tasks:read`.
+         * @description Returns the update with this id exactly as it was sent, and its sender. An agent uses it to verify an update that it received. 404 means that the update did not come from this server or belongs to work that the credential cannot read.
          */
         get: operations["confirmUpdate"];
         put?: never;
@@ -295,7 +295,7 @@ export interface paths {
         put?: never;
         /**
          * Assign a task to a session
-         * @description The next injection of the session delivers the brief. If another session held the task, that session receives nothing more of it. If the same session already holds the task, only the credential is new; with `resend`, its next injection delivers the whole brief again. The credential opens this task only and expires when the task ends. Needs the scope `tasks:write`.
+         * @description The next injection of the session delivers the brief. If another session held the task, that session receives nothing more of it. If the same session already holds the task, only the credential is new; with `resend`, its next injection delivers the whole brief again. The credential opens this task only and expires when the task ends.
          */
         post: operations["assignTask"];
         delete?: never;
@@ -315,7 +315,7 @@ export interface paths {
         put?: never;
         /**
          * Run a task as a subtask
-         * @description A worker runs the brief as a subtask. Changes to the brief reach the run between two steps. The outputs of the run complete the task; a failed run returns it to `pending` with `last_error`. With `max_revisions`, a result that is evaluated as `request_revision` starts another subtask of the same chain, with the points to revise; the inbox reports only the last one. A session that held the task before receives nothing more of it. Needs the scope `subtasks:write`.
+         * @description A worker runs the brief as a subtask. Changes to the brief reach the run between two steps. The outputs of the run complete the task; a failed run returns it to `pending` with `last_error`. With `max_revisions`, a result that is evaluated as `request_revision` starts another subtask of the same chain, with the points to revise; the inbox reports only the last one. A session that held the task before receives nothing more of it.
          */
         post: operations["dispatchTask"];
         delete?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Report on a task
-         * @description Reads the check-in blocks of a text: which criteria are met, what comes next, and which revision the assignee works from. Updates up to that revision become `acknowledged`. The first check-in moves an assigned task to `in_progress`. The assignee’s own credential may call this. Needs the scope `tasks:write`.
+         * @description Reads the check-in blocks of a text: which criteria are met, what comes next, and which revision the assignee works from. Updates up to that revision become `acknowledged`. The first check-in moves an assigned task to `in_progress`. The assignee’s own credential may call this.
          */
         post: operations["checkIn"];
         delete?: never;
@@ -355,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a task
-         * @description Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. Without a schema, an empty output (`""`, blanks only, `[]`, `{}`) counts as missing. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this. Needs the scope `tasks:write`.
+         * @description Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. Without a schema, an empty output (`""`, blanks only, `[]`, `{}`) counts as missing. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this.
          */
         post: operations["completeTask"];
         delete?: never;
@@ -373,13 +373,13 @@ export interface paths {
         };
         /**
          * List the executed checks of a task
-         * @description Newest first. Each has its exit code and the last part of its output. Needs the scope `tasks:read`.
+         * @description Newest first. Each has its exit code and the last part of its output.
          */
         get: operations["listTaskChecks"];
         put?: never;
         /**
          * Execute the checks of a task
-         * @description A worker executes the checks that the criteria name, in the folder of the task. While the task is in review and a check ends otherwise than before, the submission is evaluated again with the verdicts, and `review: auto` decides by that. A repetition that ends as before changes nothing. Checks that have not ended are answered as they are. The end of each is the event `check.completed` of the task. Needs the scope `tasks:write`.
+         * @description A worker executes the checks that the criteria name, in the folder of the task. While the task is in review and a check ends otherwise than before, the submission is evaluated again with the verdicts, and `review: auto` decides by that. A repetition that ends as before changes nothing. Checks that have not ended are answered as they are. The end of each is the event `check.completed` of the task.
          */
         post: operations["requestTaskChecks"];
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
         put?: never;
         /**
          * Review submitted outputs
-         * @description For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise. The decision is stored as an evaluation of the submission. Needs the scope `tasks:write`.
+         * @description For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise. The decision is stored as an evaluation of the submission.
          */
         post: operations["reviewTask"];
         delete?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Fail a task
-         * @description Ends the task as failed in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked. Needs the scope `tasks:write`.
+         * @description Ends the task as failed in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked.
          */
         post: operations["failTask"];
         delete?: never;
@@ -439,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a task
-         * @description Ends the task as cancelled in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked. Needs the scope `tasks:write`.
+         * @description Ends the task as cancelled in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked.
          */
         post: operations["cancelTask"];
         delete?: never;
@@ -458,13 +458,13 @@ export interface paths {
         get?: never;
         /**
          * Link a troubleshooting guide
-         * @description Adds a guide to the brief and sends the assignee an update. Repeating the call changes nothing. Needs the scope `tasks:write`.
+         * @description Adds a guide to the brief and sends the assignee an update. Repeating the call changes nothing.
          */
         put: operations["linkTsg"];
         post?: never;
         /**
          * Unlink a troubleshooting guide
-         * @description Removes a guide from the brief and sends the assignee an update. Repeating the call changes nothing. Needs the scope `tasks:write`.
+         * @description Removes a guide from the brief and sends the assignee an update. Repeating the call changes nothing.
          */
         delete: operations["unlinkTsg"];
         options?: never;
@@ -481,7 +481,7 @@ export interface paths {
         };
         /**
          * Render the context of a task
-         * @description The prompt section that describes the task’s context. Empty if the task has no context. Needs the scope `tasks:read`.
+         * @description The prompt section that describes the task’s context. Empty if the task has no context.
          */
         get: operations["getTaskContext"];
         put?: never;
@@ -501,7 +501,7 @@ export interface paths {
         };
         /**
          * Read the last evaluated output
-         * @description The complete output of the task’s latest evaluation: the submitted outputs, the result of the subtask that ran the task, a message about it, or a text sent for evaluation. 404 if the task has no evaluation yet. Needs the scope `evaluations:read`.
+         * @description The complete output of the task’s latest evaluation: the submitted outputs, the result of the subtask that ran the task, a message about it, or a text sent for evaluation. 404 if the task has no evaluation yet.
          */
         get: operations["getTaskPayload"];
         put?: never;
@@ -523,7 +523,7 @@ export interface paths {
         put?: never;
         /**
          * Flag the quality of a task
-         * @description Replaces the previous flag and also flags the assistant’s messages about the task, with those of its subtasks’ sessions that name no other task. `excellent` and `good` make the task an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this. Needs the scope `evaluations:write`.
+         * @description Replaces the previous flag and also flags the assistant’s messages about the task, with those of its subtasks’ sessions that name no other task. `excellent` and `good` make the task an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this.
          */
         post: operations["flagTaskQuality"];
         delete?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * Count tasks
-         * @description The number of tasks in the project, in total and per state. Needs the scope `tasks:read`.
+         * @description The number of tasks in the project, in total and per state.
          */
         get: operations["getStats"];
         put?: never;
@@ -563,7 +563,7 @@ export interface paths {
         put?: never;
         /**
          * Ask from a running subtask
-         * @description Asks the parent session, in whose inbox the question appears. The run goes on and receives the answer as an update; it can also wait with `GET /questions/{id}?wait_seconds=60`. Needs the subtask’s own credential, or the lease token, or the scope `subtasks:write`. Needs the scope `subtasks:read`.
+         * @description Asks the parent session, in whose inbox the question appears. The run goes on and receives the answer as an update; it can also wait with `GET /questions/{id}?wait_seconds=60`. Needs the subtask’s own credential, or the lease token, or the scope `subtasks:write`.
          */
         post: operations["askAboutSubtask"];
         delete?: never;
@@ -583,7 +583,7 @@ export interface paths {
         put?: never;
         /**
          * Ask about a task
-         * @description Asks the parent session of a task, in whose inbox the question appears. The assignee receives the answer as an update. The assignee’s own credential may call this. Needs the scope `tasks:write`.
+         * @description Asks the parent session of a task, in whose inbox the question appears. The assignee receives the answer as an update. The assignee’s own credential may call this.
          */
         post: operations["askAboutTask"];
         delete?: never;
@@ -601,7 +601,7 @@ export interface paths {
         };
         /**
          * List questions
-         * @description Newest first. A sub-agent’s own credential sees what its session asked. Needs the scope `tasks:read`.
+         * @description Newest first. A sub-agent’s own credential sees what its session asked.
          */
         get: operations["listQuestions"];
         put?: never;
@@ -621,7 +621,7 @@ export interface paths {
         };
         /**
          * Read a question
-         * @description With `wait_seconds`, answers when the question is no longer open, or with its current state when the time is over. Needs the scope `tasks:read`.
+         * @description With `wait_seconds`, answers when the question is no longer open, or with its current state when the time is over.
          */
         get: operations["getQuestion"];
         put?: never;
@@ -643,7 +643,7 @@ export interface paths {
         put?: never;
         /**
          * Answer a question
-         * @description The first answer counts. The same answer by the same caller again returns the question; another one is a `conflict` that names who answered. The run or assignee receives the answer once, as an update. Needs the scope `tasks:write`.
+         * @description The first answer counts. The same answer by the same caller again returns the question; another one is a `conflict` that names who answered. The run or assignee receives the answer once, as an update.
          */
         post: operations["answerQuestion"];
         delete?: never;
@@ -663,7 +663,7 @@ export interface paths {
         put?: never;
         /**
          * Withdraw a question
-         * @description No answer is needed any more. The session that asked may call this with its own credential. Repeating it changes nothing. Needs the scope `tasks:write`.
+         * @description No answer is needed any more. The session that asked may call this with its own credential. Repeating it changes nothing.
          */
         post: operations["withdrawQuestion"];
         delete?: never;
@@ -681,13 +681,13 @@ export interface paths {
         };
         /**
          * List schedules
-         * @description Newest first. Only active schedules, unless `active` says otherwise. Needs the scope `schedules:read`.
+         * @description Newest first. Only active schedules, unless `active` says otherwise.
          */
         get: operations["listSchedules"];
         put?: never;
         /**
          * Schedule work
-         * @description Stores a rule that creates a subtask each time it is due. Send exactly one of `when`, `every` and `cron`. `reading` and `upcoming` show how the phrase was understood. An ambiguous phrase is refused with unambiguous candidates. Needs the scope `schedules:write`.
+         * @description Stores a rule that creates a subtask each time it is due. Send exactly one of `when`, `every` and `cron`. `reading` and `upcoming` show how the phrase was understood. An ambiguous phrase is refused with unambiguous candidates.
          */
         post: operations["createSchedule"];
         delete?: never;
@@ -707,7 +707,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a schedule without creating it
-         * @description Takes the same body as creation, with the same checks, and shows the reading and the next times. Stores nothing. Needs the scope `schedules:write`.
+         * @description Takes the same body as creation, with the same checks, and shows the reading and the next times. Stores nothing.
          */
         post: operations["previewSchedule"];
         delete?: never;
@@ -725,21 +725,21 @@ export interface paths {
         };
         /**
          * Read a schedule
-         * @description The schedule, its reading and its next times. Needs the scope `schedules:read`.
+         * @description The schedule, its reading and its next times.
          */
         get: operations["getSchedule"];
         put?: never;
         post?: never;
         /**
          * Deactivate a schedule
-         * @description The schedule never fires again and can still be read. Started runs continue. Repeating the call, or calling it for a finished schedule, changes nothing. Needs the scope `schedules:write`.
+         * @description The schedule never fires again and can still be read. Started runs continue. Repeating the call, or calling it for a finished schedule, changes nothing.
          */
         delete: operations["deactivateSchedule"];
         options?: never;
         head?: never;
         /**
          * Change a schedule
-         * @description Fields that are not sent stay. A new phrase or `timezone` is read again as of now; later slots follow the new rule. Needs the scope `schedules:write`.
+         * @description Fields that are not sent stay. A new phrase or `timezone` is read again as of now; later slots follow the new rule.
          */
         patch: operations["reviseSchedule"];
         trace?: never;
@@ -755,7 +755,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a schedule
-         * @description From now on its slots pass, with the outcome recorded. Started runs continue. Repeating the call changes nothing. Needs the scope `schedules:write`.
+         * @description From now on its slots pass, with the outcome recorded. Started runs continue. Repeating the call changes nothing.
          */
         post: operations["pauseSchedule"];
         delete?: never;
@@ -775,7 +775,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a paused schedule
-         * @description It fires again from its next slot. Needs the scope `schedules:write`.
+         * @description It fires again from its next slot.
          */
         post: operations["resumeSchedule"];
         delete?: never;
@@ -795,7 +795,7 @@ export interface paths {
         put?: never;
         /**
          * Run a schedule now
-         * @description Starts a run now, also while the schedule is paused or an earlier run is active. The run is marked `manual`, does not count as a firing, and does not change the slots. Needs the scope `schedules:write`.
+         * @description Starts a run now, also while the schedule is paused or an earlier run is active. The run is marked `manual`, does not count as a firing, and does not change the slots.
          */
         post: operations["triggerSchedule"];
         delete?: never;
@@ -813,7 +813,7 @@ export interface paths {
         };
         /**
          * List the runs of a schedule
-         * @description Newest first. One item for each past slot, with its outcome, and one for each triggered run. Needs the scope `schedules:read`.
+         * @description Newest first. One item for each past slot, with its outcome, and one for each triggered run.
          */
         get: operations["listScheduleRuns"];
         put?: never;
@@ -833,7 +833,7 @@ export interface paths {
         };
         /**
          * List sub-agents
-         * @description Sorted by name, without instructions: definitions that were put, definitions in SUBAGENTS_DIRS, and built-in definitions. Each name appears once. Needs the scope `subagents:read`.
+         * @description Sorted by name, without instructions: definitions that were put, definitions in SUBAGENTS_DIRS, and built-in definitions. Each name appears once.
          */
         get: operations["listSubagents"];
         put?: never;
@@ -853,18 +853,18 @@ export interface paths {
         };
         /**
          * Read a sub-agent
-         * @description The current definition of this name, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is the front matter and instructions that `PUT` accepts. Needs the scope `subagents:read`.
+         * @description The current definition of this name, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is the front matter and instructions that `PUT` accepts.
          */
         get: operations["getSubagent"];
         /**
          * Define a sub-agent
-         * @description Creates or replaces a definition, as Markdown. It takes precedence over a file or a built-in definition of this name, for runs that start from now on. Needs the scope `subagents:write`.
+         * @description Creates or replaces a definition, as Markdown. It takes precedence over a file or a built-in definition of this name, for runs that start from now on.
          */
         put: operations["putSubagent"];
         post?: never;
         /**
          * Delete a definition
-         * @description Deletes the definition that was put under this name. A file or a built-in definition of this name becomes current again; those cannot be deleted. Active runs continue. Needs the scope `subagents:write`.
+         * @description Deletes the definition that was put under this name. A file or a built-in definition of this name becomes current again; those cannot be deleted. Active runs continue.
          */
         delete: operations["deleteSubagent"];
         options?: never;
@@ -883,7 +883,7 @@ export interface paths {
         put?: never;
         /**
          * Import a collection of sub-agents
-         * @description Takes a zip, a tar (also gzipped) or a multipart form of Markdown files, including folders. Each definition is stored under its `name`, otherwise under its file name. The answer has one row for each Markdown file; an unusable file does not stop the others. Needs the scope `subagents:write`.
+         * @description Takes a zip, a tar (also gzipped) or a multipart form of Markdown files, including folders. Each definition is stored under its `name`, otherwise under its file name. The answer has one row for each Markdown file; an unusable file does not stop the others.
          */
         post: operations["importSubagents"];
         delete?: never;
@@ -903,7 +903,7 @@ export interface paths {
         put?: never;
         /**
          * Spawn a sub-agent
-         * @description Starts a sub-agent as a subtask, in the current version of its definition, and waits up to `wait_seconds` for its end. A repetition with the same `Idempotency-Key` waits for the same subtask. Needs the scope `subagents:spawn`.
+         * @description Starts a sub-agent as a subtask, in the current version of its definition, and waits up to `wait_seconds` for its end. A repetition with the same `Idempotency-Key` waits for the same subtask.
          */
         post: operations["spawnSubagent"];
         delete?: never;
@@ -923,7 +923,7 @@ export interface paths {
         put?: never;
         /**
          * Ask whether a sub-agent may use a tool
-         * @description Checks the tool against the current definition and gives the reason. A definition that always runs in the background is checked for the background. Needs the scope `subagents:read`.
+         * @description Checks the tool against the current definition and gives the reason. A definition that always runs in the background is checked for the background.
          */
         post: operations["checkSubagentTool"];
         delete?: never;
@@ -941,13 +941,13 @@ export interface paths {
         };
         /**
          * List or search guides
-         * @description Newest first, without contents. Needs the scope `tsgs:read`.
+         * @description Newest first, without contents.
          */
         get: operations["listTsgs"];
         put?: never;
         /**
          * Create a guide
-         * @description From now on the guide is announced wherever one of its patterns matches. Without an id, the id is made from the title, with a number if the id is taken. Needs the scope `tsgs:write`.
+         * @description From now on the guide is announced wherever one of its patterns matches. Without an id, the id is made from the title, with a number if the id is taken.
          */
         post: operations["createTsg"];
         delete?: never;
@@ -967,7 +967,7 @@ export interface paths {
         put?: never;
         /**
          * Find guides for an error
-         * @description Best first: by severity, longest matching pattern and success rate. Of a text longer than 32,768 characters, the first and last 16,384 are scanned. Found guides count as announced; with `session_id`, the next injection of that session announces them. Needs the scope `tsgs:read`.
+         * @description Best first: by severity, longest matching pattern and success rate. Of a text longer than 32,768 characters, the first and last 16,384 are scanned. Found guides count as announced; with `session_id`, the next injection of that session announces them.
          */
         post: operations["scanTsgs"];
         delete?: never;
@@ -985,25 +985,25 @@ export interface paths {
         };
         /**
          * Read a guide
-         * @description With `Accept: text/markdown`, the answer is the front matter and content that `PUT` accepts. Needs the scope `tsgs:read`.
+         * @description With `Accept: text/markdown`, the answer is the front matter and content that `PUT` accepts.
          */
         get: operations["getTsg"];
         /**
          * Import a guide
-         * @description Creates or replaces a guide, as Markdown with front matter. Fields that the front matter omits get their defaults. Needs the scope `tsgs:write`.
+         * @description Creates or replaces a guide, as Markdown with front matter. Fields that the front matter omits get their defaults.
          */
         put: operations["putTsg"];
         post?: never;
         /**
          * Delete a guide
-         * @description Refused while tasks link the guide, unless `force` is set. Its usage figures are kept for a later guide with the same id. Needs the scope `tsgs:write`.
+         * @description Refused while tasks link the guide, unless `force` is set. Its usage figures are kept for a later guide with the same id.
          */
         delete: operations["deleteTsg"];
         options?: never;
         head?: never;
         /**
          * Change a guide
-         * @description Fields that are not sent stay. A list replaces the stored list. The last write wins. Needs the scope `tsgs:write`.
+         * @description Fields that are not sent stay. A list replaces the stored list. The last write wins.
          */
         patch: operations["updateTsg"];
         trace?: never;
@@ -1019,7 +1019,7 @@ export interface paths {
         put?: never;
         /**
          * Record whether a guide helped
-         * @description Every credential that may read guides may call this, including a sub-agent’s own. The answer has the updated usage figures. Needs the scope `tsgs:read`.
+         * @description Every credential that may read guides may call this, including a sub-agent’s own. The answer has the updated usage figures.
          */
         post: operations["recordTsgFeedback"];
         delete?: never;
@@ -1037,7 +1037,7 @@ export interface paths {
         };
         /**
          * Read the usage of a guide
-         * @description How often the guide was announced, read and helpful. Needs the scope `tsgs:read`.
+         * @description How often the guide was announced, read and helpful.
          */
         get: operations["getTsgUsage"];
         put?: never;
@@ -1057,13 +1057,13 @@ export interface paths {
         };
         /**
          * List evaluations
-         * @description Newest first, without warnings, reflection and verdicts. Read an evaluation for these. Needs the scope `evaluations:read`.
+         * @description Newest first, without warnings, reflection and verdicts. Read an evaluation for these.
          */
         get: operations["listEvaluations"];
         put?: never;
         /**
          * Evaluate a text
-         * @description Evaluates a text by its reflection and check-in blocks and by criteria, and stores text and evaluation. A text that has to be revised is returned as a summary; the complete text is at `GET /evaluations/{id}/payload`. Results of subtasks, completions and messages with blocks are evaluated automatically. A sub-agent’s own credential may not call this. Needs the scope `evaluations:write`.
+         * @description Evaluates a text by its reflection and check-in blocks and by criteria, and stores text and evaluation. A text that has to be revised is returned as a summary; the complete text is at `GET /evaluations/{id}/payload`. Results of subtasks, completions and messages with blocks are evaluated automatically. A sub-agent’s own credential may not call this.
          */
         post: operations["createEvaluation"];
         delete?: never;
@@ -1081,7 +1081,7 @@ export interface paths {
         };
         /**
          * Compare scores
-         * @description Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with what people say in reviews and quality flags, by criterion, sub-agent and method, and the 20 cases in which they differ most. Needs the scope `evaluations:read`.
+         * @description Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with what people say in reviews and quality flags, by criterion, sub-agent and method, and the 20 cases in which they differ most.
          */
         get: operations["getEvaluationStats"];
         put?: never;
@@ -1101,7 +1101,7 @@ export interface paths {
         };
         /**
          * Read an evaluation
-         * @description An evaluation never changes. The verdicts of a judge are a separate evaluation, named by `judge`. Needs the scope `evaluations:read`.
+         * @description An evaluation never changes. The verdicts of a judge are a separate evaluation, named by `judge`.
          */
         get: operations["getEvaluation"];
         put?: never;
@@ -1121,7 +1121,7 @@ export interface paths {
         };
         /**
          * Read the evaluated output
-         * @description The complete output, whatever the recommendation is. Needs the scope `evaluations:read`.
+         * @description The complete output, whatever the recommendation is.
          */
         get: operations["getEvaluationPayload"];
         put?: never;
@@ -1141,7 +1141,7 @@ export interface paths {
         };
         /**
          * Export training examples
-         * @description Streams one JSON object per line: flagged training examples, or everything with the given `quality`. A subtask gives its instructions (user) and its result (assistant). A task gives its messages, the last 1,000 and at most 16 MiB, with the brief as the user message if there is none; without assistant messages, the last evaluated output. Items that have no example in the format are left out. A failed export breaks off without the end of the response. Needs the scope `evaluations:read`.
+         * @description Streams one JSON object per line: flagged training examples, or everything with the given `quality`. A subtask gives its instructions (user) and its result (assistant). A task gives its messages, the last 1,000 and at most 16 MiB, with the brief as the user message if there is none; without assistant messages, the last evaluated output. Items that have no example in the format are left out. A failed export breaks off without the end of the response.
          */
         get: operations["exportTraining"];
         put?: never;
@@ -1161,7 +1161,7 @@ export interface paths {
         };
         /**
          * Read tokens, cost and time
-         * @description What ended subtasks and judgements have used, by day, project, agent, task, model or runner. A subtask counts whole, with all its attempts, in the moment of its end. Limits: 366 days, 400 groups. Needs the scope `subtasks:read`.
+         * @description What ended subtasks and judgements have used, by day, project, agent, task, model or runner. A subtask counts whole, with all its attempts, in the moment of its end. Limits: 366 days, 400 groups.
          */
         get: operations["getUsage"];
         put?: never;
@@ -1181,7 +1181,7 @@ export interface paths {
         };
         /**
          * Search memory
-         * @description Finds items with every word of `q`; if there are none, items with some of the words. Facts are found at once, subtasks about one second after their end. A subtask’s own credential searches the whole project. Needs the scope `memory:read`.
+         * @description Finds items with every word of `q`; if there are none, items with some of the words. Facts are found at once, subtasks about one second after their end. A subtask’s own credential searches the whole project.
          */
         get: operations["searchMemory"];
         put?: never;
@@ -1203,7 +1203,7 @@ export interface paths {
         put?: never;
         /**
          * Store a fact
-         * @description Every search of the project finds the fact from now on. A subtask’s own credential may call this. Needs the scope `memory:write`.
+         * @description Every search of the project finds the fact from now on. A subtask’s own credential may call this.
          */
         post: operations["learnFact"];
         delete?: never;
@@ -1221,14 +1221,14 @@ export interface paths {
         };
         /**
          * Read a fact
-         * @description The complete fact and its source. Needs the scope `memory:read`.
+         * @description The complete fact and its source.
          */
         get: operations["getFact"];
         put?: never;
         post?: never;
         /**
          * Delete a fact
-         * @description Deleting an unknown fact gives the same answer. A subtask’s own credential may not call this. Needs the scope `memory:write`.
+         * @description Deleting an unknown fact gives the same answer. A subtask’s own credential may not call this.
          */
         delete: operations["deleteFact"];
         options?: never;
@@ -1245,14 +1245,14 @@ export interface paths {
         };
         /**
          * Read an episode
-         * @description The instructions and the result of an ended subtask. The id is that of the subtask. Needs the scope `memory:read`.
+         * @description The instructions and the result of an ended subtask. The id is that of the subtask.
          */
         get: operations["getEpisode"];
         put?: never;
         post?: never;
         /**
          * Forget an episode
-         * @description Searches never find the episode again. The subtask itself stays. A subtask’s own credential may not call this. Needs the scope `memory:write`.
+         * @description Searches never find the episode again. The subtask itself stays. A subtask’s own credential may not call this.
          */
         delete: operations["forgetEpisode"];
         options?: never;
@@ -1271,7 +1271,7 @@ export interface paths {
         put?: never;
         /**
          * Claim the next subtask
-         * @description For your own workers. Claims the next waiting subtask of a runner under a lease. Renew the lease with heartbeats; end it with complete, fail or release. With `wait_seconds`, the call waits for work. Needs the scope `subtasks:claim`.
+         * @description For your own workers. Claims the next waiting subtask of a runner under a lease. Renew the lease with heartbeats; end it with complete, fail or release. With `wait_seconds`, the call waits for work.
          */
         post: operations["claimSubtask"];
         delete?: never;
@@ -1291,7 +1291,7 @@ export interface paths {
         put?: never;
         /**
          * Renew a lease
-         * @description Renews the lease, reports steps and usage, and returns updates and a cancel request. Send it well before `expires_at`. Needs the scope `subtasks:claim`.
+         * @description Renews the lease, reports steps and usage, and returns updates and a cancel request. Send it well before `expires_at`.
          */
         post: operations["heartbeat"];
         delete?: never;
@@ -1311,7 +1311,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a subtask
-         * @description Ends the attempt with a result. A result is rejected if it is empty, only announces or acknowledges the work, or lacks required outputs (without a schema, empty outputs count as missing): then the subtask returns to pending with the reason as `feedback`, or fails. A result that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs always count as a result. Needs the scope `subtasks:claim`.
+         * @description Ends the attempt with a result. A result is rejected if it is empty, only announces or acknowledges the work, or lacks required outputs (without a schema, empty outputs count as missing): then the subtask returns to pending with the reason as `feedback`, or fails. A result that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs always count as a result.
          */
         post: operations["completeSubtask"];
         delete?: never;
@@ -1331,7 +1331,7 @@ export interface paths {
         put?: never;
         /**
          * Fail an attempt
-         * @description A retryable failure returns the subtask to pending until `max_attempts` is reached. Any other failure ends the subtask. Needs the scope `subtasks:claim`.
+         * @description A retryable failure returns the subtask to pending until `max_attempts` is reached. Any other failure ends the subtask.
          */
         post: operations["failSubtask"];
         delete?: never;
@@ -1351,7 +1351,7 @@ export interface paths {
         put?: never;
         /**
          * Release a lease
-         * @description Returns the subtask to pending without counting a failure. Use it at shutdown. Needs the scope `subtasks:claim`.
+         * @description Returns the subtask to pending without counting a failure. Use it at shutdown.
          */
         post: operations["releaseSubtask"];
         delete?: never;
@@ -1371,7 +1371,7 @@ export interface paths {
         put?: never;
         /**
          * Wait for an answer
-         * @description Ends the attempt until the question is closed. The subtask is `waiting`: it uses none of the limits of its agent, and its timeout does not run. Then it is pending again, before newer work of its agent, and the worker that claims it finds the answer in the brief. If the question is closed already, the subtask is pending at once. Needs the scope `subtasks:claim`.
+         * @description Ends the attempt until the question is closed. The subtask is `waiting`: it uses none of the limits of its agent, and its timeout does not run. Then it is pending again, before newer work of its agent, and the worker that claims it finds the answer in the brief. If the question is closed already, the subtask is pending at once.
          */
         post: operations["waitForAnswer"];
         delete?: never;
@@ -1391,7 +1391,7 @@ export interface paths {
         put?: never;
         /**
          * Get new context for a session
-         * @description Call it before each model request and put `text` in front of the request. It delivers, each once: assigned briefs, their changes, guides for recent failures, and results of subtasks. To survive a lost answer, send an `Idempotency-Key`, or use `ack=manual`: then all items are delivered again after 60 s unless acknowledged, and new items wait until then. Needs the scope `sessions:write`.
+         * @description Call it before each model request and put `text` in front of the request. It delivers, each once: assigned briefs, their changes, guides for recent failures, and results of subtasks. To survive a lost answer, send an `Idempotency-Key`, or use `ack=manual`: then all items are delivered again after 60 s unless acknowledged, and new items wait until then.
          */
         post: operations["injectSession"];
         delete?: never;
@@ -1411,7 +1411,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge an injection
-         * @description Ends an injection that was made with `ack=manual`. Its items are not delivered again. Repeating the call changes nothing. A late acknowledgement counts until the items are delivered again. Needs the scope `sessions:write`.
+         * @description Ends an injection that was made with `ack=manual`. Its items are not delivered again. Repeating the call changes nothing. A late acknowledgement counts until the items are delivered again.
          */
         post: operations["acknowledgeInjection"];
         delete?: never;
@@ -1429,13 +1429,13 @@ export interface paths {
         };
         /**
          * List the messages of a session
-         * @description Newest first, each with its evaluation. Contents longer than 64 KiB are left out. Needs the scope `sessions:write`.
+         * @description Newest first, each with its evaluation. Contents longer than 64 KiB are left out.
          */
         get: operations["listMessages"];
         put?: never;
         /**
          * Store a message of a session
-         * @description Call it after each model response. Guides for failures in the message are announced by the next injection of the session. With the `task_id` of a task that the session holds, and a credential with `tasks:write`, check-in blocks of an assistant message count like `POST /tasks/{id}/check-ins`, up to 100,000 characters in total. A message with reflection or check-in blocks is evaluated by the criteria of the revision that was delivered to the session. Needs the scope `sessions:write`.
+         * @description Call it after each model response. Guides for failures in the message are announced by the next injection of the session. With the `task_id` of a task that the session holds, and a credential with `tasks:write`, check-in blocks of an assistant message count like `POST /tasks/{id}/check-ins`, up to 100,000 characters in total. A message with reflection or check-in blocks is evaluated by the criteria of the revision that was delivered to the session.
          */
         post: operations["postMessage"];
         delete?: never;
@@ -1455,7 +1455,7 @@ export interface paths {
         put?: never;
         /**
          * Claim waiting results
-         * @description Delivers the waiting items of a session, each exactly once: ends of its subtasks, and ends and reviews of tasks that name it as their parent session. To survive a lost answer, send an `Idempotency-Key`, or use `ack: manual`: then the items are delivered again after 60 s unless the claim is acknowledged. Needs the scope `sessions:write`.
+         * @description Delivers the waiting items of a session, each exactly once: ends of its subtasks, and ends and reviews of tasks that name it as their parent session. To survive a lost answer, send an `Idempotency-Key`, or use `ack: manual`: then the items are delivered again after 60 s unless the claim is acknowledged.
          */
         post: operations["claimInbox"];
         delete?: never;
@@ -1475,7 +1475,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge an inbox claim
-         * @description Ends a claim that was made with `ack: manual`. Its results are not delivered again. Repeating the call changes nothing. Needs the scope `sessions:write`.
+         * @description Ends a claim that was made with `ack: manual`. Its results are not delivered again. Repeating the call changes nothing.
          */
         post: operations["acknowledgeInbox"];
         delete?: never;
@@ -1495,7 +1495,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a Claude Code hook event
-         * @description The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, complete each task of the session that a result block in it hands in, and give the agent one more turn if a hand-in is refused or a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. A call of a Muster tool (`mcp__muster__…`) gets the session as the argument `_session`. PreToolUse is denied if the definition of the calling subtask or sub-agent does not permit the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect. Needs the scope `sessions:write`.
+         * @description The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, complete each task of the session that a result block in it hands in, and give the agent one more turn if a hand-in is refused or a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. A call of a Muster tool (`mcp__muster__…`) gets the session as the argument `_session`. PreToolUse is denied if the definition of the calling subtask or sub-agent does not permit the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.
          */
         post: operations["claudeCodeHook"];
         delete?: never;
@@ -1513,7 +1513,7 @@ export interface paths {
         };
         /**
          * Follow the events of the project
-         * @description Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now. A reader that reconnects with `Last-Event-ID` misses no event: the stream begins with an `id` for one that has received none yet. A reader that falls too far behind is disconnected and should reconnect this way. Needs the scope `events:read`.
+         * @description Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now. A reader that reconnects with `Last-Event-ID` misses no event: the stream begins with an `id` for one that has received none yet. A reader that falls too far behind is disconnected and should reconnect this way.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1533,13 +1533,13 @@ export interface paths {
         };
         /**
          * List the webhooks
-         * @description Newest first, without their secrets. Needs the scope `webhooks:write`.
+         * @description Newest first, without their secrets.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook
-         * @description Events from now on are sent to the URL, signed by [Standard Webhooks](https://www.standardwebhooks.com). A delivery that is not answered with 2xx is repeated for up to 72 hours, with the same `webhook-id`. The secret is shown in this answer and never again. Needs the scope `webhooks:write`.
+         * @description Events from now on are sent to the URL, signed by [Standard Webhooks](https://www.standardwebhooks.com). A delivery that is not answered with 2xx is repeated for up to 72 hours, with the same `webhook-id`. The secret is shown in this answer and never again.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1557,21 +1557,21 @@ export interface paths {
         };
         /**
          * Read a webhook
-         * @description Without its secret. Needs the scope `webhooks:write`.
+         * @description Without its secret.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing more is sent to it, and its deliveries cannot be read any more. An attempt that is under way may still arrive. Needs the scope `webhooks:write`.
+         * @description Nothing more is sent to it, and its deliveries cannot be read any more. An attempt that is under way may still arrive.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change, disable or enable a webhook
-         * @description Only what is given changes. Deliveries that wait go to a new URL; other fields apply from the next event. Needs the scope `webhooks:write`.
+         * @description Only what is given changes. Deliveries that wait go to a new URL; other fields apply from the next event.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1587,7 +1587,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook
-         * @description The new secret is shown in this answer and never again. During the overlap, each delivery has two signatures. Needs the scope `webhooks:write`.
+         * @description The new secret is shown in this answer and never again. During the overlap, each delivery has two signatures.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1607,7 +1607,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test
-         * @description Sends a delivery of the type `webhook.test`, whatever the events of the webhook. Read it at `Location` to see what the receiver answered. Needs the scope `webhooks:write`.
+         * @description Sends a delivery of the type `webhook.test`, whatever the events of the webhook. Read it at `Location` to see what the receiver answered.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1625,7 +1625,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook
-         * @description Newest first: what was sent when, and what the receiver answered. Needs the scope `webhooks:write`.
+         * @description Newest first: what was sent when, and what the receiver answered.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -1645,7 +1645,7 @@ export interface paths {
         };
         /**
          * Read a delivery
-         * @description With its body, as it was sent. Needs the scope `webhooks:write`.
+         * @description With its body, as it was sent.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -1667,7 +1667,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew. Needs the scope `webhooks:write`.
+         * @description Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -1685,7 +1685,7 @@ export interface paths {
         };
         /**
          * List the runners
-         * @description The runners of this server, and what unavailable runners lack. Needs the scope `subtasks:read`.
+         * @description The runners of this server, and what unavailable runners lack.
          */
         get: operations["listRunners"];
         put?: never;
@@ -1705,7 +1705,7 @@ export interface paths {
         };
         /**
          * List the workers
-         * @description The worker processes of this installation, the latest first. One that ended in order is no longer listed; one that died stays for a day as `lost`. Outside workers are not listed: they show themselves by the subtasks that they hold. Workers serve all projects, so the key has to be one of the default project. Needs the scope `admin`.
+         * @description The worker processes of this installation, the latest first. One that ended in order is no longer listed; one that died stays for a day as `lost`. Outside workers are not listed: they show themselves by the subtasks that they hold. Workers serve all projects, so the key has to be one of the default project.
          */
         get: operations["listWorkers"];
         put?: never;
@@ -1727,7 +1727,7 @@ export interface paths {
         put?: never;
         /**
          * Drain a worker
-         * @description Asks a worker to take no more work. It obeys with its next heartbeat, within half a second: it finishes or releases its runs, gives its judgements and checks back, and then shows `drained` in `GET /workers`. The process stays until it is stopped. It never takes work again; a process that is started in its place is another worker. Repeating the call changes nothing, but `release` after `finish` releases what still runs. The key has to be one of the default project. Needs the scope `admin`.
+         * @description Asks a worker to take no more work. It obeys with its next heartbeat, within half a second: it finishes or releases its runs, gives its judgements and checks back, and then shows `drained` in `GET /workers`. The process stays until it is stopped. It never takes work again; a process that is started in its place is another worker. Repeating the call changes nothing, but `release` after `finish` releases what still runs. The key has to be one of the default project.
          */
         post: operations["drainWorker"];
         delete?: never;
@@ -1745,7 +1745,7 @@ export interface paths {
         };
         /**
          * List who wrote what
-         * @description The writes of this project, the latest first: by whom, from where, which operation, on what, and the names of the fields that were set. Never a value, a body or a secret. An entry is part of the commit of its write. The traffic of workers and sessions (claims, heartbeats, checkpoints, ends, injections, inboxes, messages, hooks) is not in it. The latest one may be missing for a moment while an earlier write commits. Needs the scope `admin`.
+         * @description The writes of this project, the latest first: by whom, from where, which operation, on what, and the names of the fields that were set. Never a value, a body or a secret. An entry is part of the commit of its write. The traffic of workers and sessions (claims, heartbeats, checkpoints, ends, injections, inboxes, messages, hooks) is not in it. The latest one may be missing for a moment while an earlier write commits.
          */
         get: operations["listAudit"];
         put?: never;
@@ -1765,7 +1765,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description Streams one entry per line, the oldest first, with the filters of `GET /audit`. A failed export breaks off without the end of the response. Needs the scope `admin`.
+         * @description Streams one entry per line, the oldest first, with the filters of `GET /audit`. A failed export breaks off without the end of the response.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -1785,7 +1785,7 @@ export interface paths {
         };
         /**
          * Read the project
-         * @description The project of the credential, with its settings. Needs the scope `admin`.
+         * @description The project of the credential, with its settings.
          */
         get: operations["getProject"];
         put?: never;
@@ -1795,7 +1795,7 @@ export interface paths {
         head?: never;
         /**
          * Change the project
-         * @description Changes the name or the settings. New limits apply from the next subtask. Needs the scope `admin`.
+         * @description Changes the name or the settings. New limits apply from the next subtask.
          */
         patch: operations["updateProject"];
         trace?: never;
@@ -1809,13 +1809,13 @@ export interface paths {
         };
         /**
          * List the API keys
-         * @description Newest first, including revoked and expired keys. The server does not store the keys themselves. Needs the scope `admin`.
+         * @description Newest first, including revoked and expired keys. The server does not store the keys themselves.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description The key is shown in this answer and never again: only its hash is stored. Needs the scope `admin`.
+         * @description The key is shown in this answer and never again: only its hash is stored.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1836,7 +1836,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description The key stops working at once; its open event streams end within one second. Repeating the call changes nothing. Needs the scope `admin`.
+         * @description The key stops working at once; its open event streams end within one second. Repeating the call changes nothing.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1933,7 +1933,7 @@ export interface components {
             /** @description Null: the whole output. */
             criterion: components["schemas"]["AgreementCriterion"] | null;
             /** @description The verdict on the criterion; null for the whole output, where the recommendation counts. */
-            verdict: components["schemas"]["Verdict"] | null;
+            verdict: components["schemas"]["VerdictValue"] | null;
             method: components["schemas"]["VerdictMethod"] | null;
             score: number | null;
             recommendation: components["schemas"]["Recommendation"];
@@ -2049,7 +2049,7 @@ export interface components {
         Answer: {
             option_id?: string;
             answer?: unknown;
-            decision?: components["schemas"]["Decision"];
+            decision?: components["schemas"]["ApprovalDecision"];
             edited_arguments?: {
                 [key: string]: unknown;
             };
@@ -2062,6 +2062,11 @@ export interface components {
         ApiKey: {
             /** Format: uuid */
             id: string;
+            /**
+             * Format: uuid
+             * @description The project that it opens.
+             */
+            project_id: string;
             name: string;
             /** @description The first characters, to identify the key. */
             key_prefix: string;
@@ -2089,11 +2094,18 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
+        /** @enum {string} */
+        ApprovalDecision: "approve" | "reject";
         AssignedTask: {
             task: components["schemas"]["Task"];
             /** @description For the session. It opens this task only and cannot start work. Shown once; null when an earlier answer is repeated. */
             subagent_credential: string | null;
         };
+        /**
+         * @example {
+         *       "subagent_session_id": "writer-1"
+         *     }
+         */
         AssignmentRequest: {
             /**
              * @description The session that is to do it.
@@ -2101,15 +2113,7 @@ export interface components {
              */
             subagent_session_id: string;
             /** @description Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session. Default: false. */
-            resend?: boolean;
-        };
-        AuditActor: {
-            /** @description `key`, `open`, `subtask`, `session` or `system`. */
-            kind: string;
-            /** @description The key, the subtask or the session. `GET /api-keys` has the names of keys. */
-            id: string;
-            /** @description The session that an open caller named. */
-            name: string | null;
+            resend?: boolean | null;
         };
         /**
          * @description `http` for REST, `mcp` for a tool, `script` for a command on the machine.
@@ -2127,7 +2131,8 @@ export interface components {
              * @description When it was written.
              */
             at: string;
-            actor: components["schemas"]["AuditActor"];
+            /** @description Who wrote: `key`, `open`, `subtask`, `session` or `system`. `GET /api-keys` has the names of keys; `name` is the session that an open caller named. */
+            actor: components["schemas"]["Reference"];
             door: components["schemas"]["AuditDoor"];
             /** @description Address of the caller, as the server saw it; null for a command. */
             address: string | null;
@@ -2235,8 +2240,17 @@ export interface components {
              */
             url: string;
             /** @description Signs the request by Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. Without it, the request is not signed. */
-            secret?: string;
+            secret?: string | null;
         };
+        /**
+         * @example <npl-block type="check-in" task-id="0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31" revision="2">
+         *     acceptance_criteria:
+         *       - ✅ Every exported function is listed (0198c9b1-4c01-7000-8000-000000000001)
+         *     status: in_progress
+         *     next_steps:
+         *       - Describe the parser
+         *     </npl-block>
+         */
         CheckInText: string;
         CheckRun: {
             /** Format: uuid */
@@ -2323,18 +2337,25 @@ export interface components {
             state: components["schemas"]["CriterionState"];
             note: string;
         };
+        /**
+         * @example {
+         *       "worker_id": "worker-7",
+         *       "lease_seconds": 60,
+         *       "wait_seconds": 30
+         *     }
+         */
         ClaimRequest: {
             /** @description The runner whose queue to claim from. Default: external. */
-            runner?: string;
+            runner?: string | null;
             /**
              * @description Name of the worker, shown as `worker_id` of the subtask.
              * @example worker-7
              */
             worker_id: string;
             /** @description Seconds that the lease lasts without a heartbeat. Default: 60. */
-            lease_seconds?: number;
+            lease_seconds?: number | null;
             /** @description Seconds to wait for work. Default: 0. */
-            wait_seconds?: number;
+            wait_seconds?: number | null;
         };
         ClaimedInbox: {
             /**
@@ -2368,7 +2389,22 @@ export interface components {
             /** @description What is new, for that turn. */
             reason?: string;
         };
-        /** @description `HookInput` of `@anthropic-ai/claude-agent-sdk`. Fields that are not listed are ignored. */
+        /**
+         * @description `HookInput` of `@anthropic-ai/claude-agent-sdk`. Fields that are not listed are ignored.
+         * @example {
+         *       "session_id": "0b4c4a1e-7d2f-4f6e-9a53-1d6b1f1f7a11",
+         *       "transcript_path": "/home/me/.claude/projects/app/0b4c4a1e.jsonl",
+         *       "cwd": "/home/me/app",
+         *       "hook_event_name": "PreToolUse",
+         *       "tool_name": "Agent",
+         *       "tool_input": {
+         *         "subagent_type": "general-purpose",
+         *         "description": "Document the functions",
+         *         "prompt": "Do what your brief says.\nmuster-task: 0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31"
+         *       },
+         *       "tool_use_id": "toolu_01A"
+         *     }
+         */
         ClaudeCodeHookInput: {
             /** @description What has happened. Events that nothing comes of here are answered with nothing. */
             hook_event_name: string;
@@ -2436,26 +2472,35 @@ export interface components {
             required: boolean;
             check?: string;
         };
+        /**
+         * @example {
+         *       "lease_token": "mlt_9YkR…",
+         *       "result": "Four public functions: …",
+         *       "outputs": {
+         *         "functions": [
+         *           "parse",
+         *           "render"
+         *         ]
+         *       }
+         *     }
+         */
         CompleteRequest: {
             /** @description `lease.token` of the claim. */
             lease_token: string;
             /** @description The result. More than 1 MiB is cut. Required, unless the work is blocked. */
-            result?: string;
+            result?: string | null;
             /** @description Values of the required outputs, by name. */
             outputs?: {
                 [key: string]: unknown;
-            };
-            summary?: string;
-            usage?: components["schemas"]["UsageDelta"];
+            } | null;
+            summary?: string | null;
+            usage?: components["schemas"]["UsageDelta"] | null;
             /** @description Set it if the work cannot continue. The subtask ends as `incomplete_blocked`. */
-            blocked_reason?: string;
+            blocked_reason?: string | null;
         };
         ConfirmedUpdate: {
-            /**
-             * @description Always true: every other case is answered with 404.
-             * @constant
-             */
-            genuine: true;
+            /** @description Always true: every other case is answered with 404. */
+            genuine: boolean;
             /** Format: uuid */
             task_id: string | null;
             /** Format: uuid */
@@ -2478,6 +2523,11 @@ export interface components {
         CreatedApiKey: {
             /** Format: uuid */
             id: string;
+            /**
+             * Format: uuid
+             * @description The project that it opens.
+             */
+            project_id: string;
             name: string;
             /** @description The first characters, to identify the key. */
             key_prefix: string;
@@ -2502,64 +2552,20 @@ export interface components {
             /** @description The key, shown once. Null when an `Idempotency-Key` repeats the answer, because secrets are not stored. */
             key: string | null;
         };
-        CreatedEvaluation: {
-            /** Format: uuid */
-            evaluation_id: string;
-            origin: components["schemas"]["EvaluationOrigin"];
-            /** Format: uuid */
-            task_id: string | null;
-            /** Format: uuid */
-            subtask_id: string | null;
-            /** Format: uuid */
-            message_id: string | null;
-            session_id: string | null;
-            subagent: string | null;
-            /** @description Null if no item of the output counts. */
-            score: number | null;
-            recommendation: components["schemas"]["Recommendation"];
-            /** @description For an output that has to be revised: the problems, and the first and last part of the output. */
-            summary?: string;
-            /**
-             * Format: int64
-             * @description The task revision whose criteria were applied.
-             */
-            criteria_revision: number | null;
-            /**
-             * Format: int64
-             * @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
-             */
-            rule_version: number;
-            /**
-             * Format: uuid
-             * @description The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
-             */
-            judge_of: string | null;
-            /**
-             * Format: uuid
-             * @description The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
-             */
-            review_of: string | null;
-            /** @description Null if no judge was asked. */
-            judge: components["schemas"]["Judgement"] | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
-            created_at: string;
-            warnings: components["schemas"]["EvaluationWarning"][];
-            reflection: components["schemas"]["Reflection"];
-            dimensions: components["schemas"]["EvaluationDimensions"];
-            /** @description One verdict per criterion, in order. */
-            criteria: components["schemas"]["CriterionVerdict"][];
-            /** @description Outputs below this score have to be revised. */
-            threshold: number;
-            /** @description Outputs at or above this score are approved. */
-            approve_at: number;
-            /** @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none. */
-            trust: components["schemas"]["Trust"] | null;
-            /** @description The complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`. */
-            full_payload?: string;
-        };
+        /**
+         * @example {
+         *       "title": "Document the public functions",
+         *       "instructions": "List the public functions of src/ with one sentence each.",
+         *       "acceptance_criteria": [
+         *         "Every exported function is listed"
+         *       ],
+         *       "required_outputs": [
+         *         "functions"
+         *       ],
+         *       "priority": "P1",
+         *       "parent_session_id": "research-1"
+         *     }
+         */
         CreatedTask: {
             /** @description Send it together with `instructions`, or send `description` instead of both. */
             title?: string | null;
@@ -2579,10 +2585,10 @@ export interface components {
             /** @description Why the task exists and the current situation. */
             background_context?: string | null;
             expected_deliverables?: string[] | null;
-            /** @description How to recognise that the task is done. A list, or an object with `all_required` (default true). */
-            success_criteria?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewSuccessCriteria"]) | null;
-            /** @description Rules that the work must follow. A list, or an object with `enforcement_level` (default strict). */
-            constraints?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewConstraints"]) | null;
+            /** @description How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well. */
+            success_criteria?: components["schemas"]["NewSuccessCriteria"] | null;
+            /** @description Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well. */
+            constraints?: components["schemas"]["NewConstraints"] | null;
             /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
             relevant_files?: string[] | null;
             /** @description URLs (the server does not fetch them) or files. */
@@ -2604,7 +2610,7 @@ export interface components {
             parent_session_id?: string | null;
             /** @description Who reviews the submitted outputs. Default: none. */
             review?: components["schemas"]["ReviewMode"] | null;
-            callback?: components["schemas"]["Callback"];
+            callback?: components["schemas"]["Callback"] | null;
         };
         Criterion: {
             /**
@@ -2633,13 +2639,11 @@ export interface components {
             required: boolean;
             /** @description The check that decides it. Absent if none does. */
             check?: string;
-            verdict: components["schemas"]["Verdict"];
+            verdict: components["schemas"]["VerdictValue"];
             /** @description The evidence: a quote of the agent, of the output, or of the schema validator. */
             evidence: string | null;
             method: components["schemas"]["VerdictMethod"];
         };
-        /** @enum {string} */
-        Decision: "approve" | "reject";
         /**
          * @description next_step: before the next step. interrupt: stop the current step and deliver this first, if the runner supports it.
          * @enum {string}
@@ -2677,6 +2681,18 @@ export interface components {
          * @enum {string}
          */
         EnforcementLevel: "strict" | "advisory";
+        /**
+         * @example {
+         *       "id": "01990000-0000-7000-8000-000000000002",
+         *       "agent_id": "default",
+         *       "task": "Find out where the staging database listens.",
+         *       "outcome": "completed",
+         *       "summary": null,
+         *       "result": "On port 6543.",
+         *       "result_truncated": false,
+         *       "completed_at": "2026-03-02T08:00:00.000Z"
+         *     }
+         */
         Episode: {
             /**
              * Format: uuid
@@ -2716,6 +2732,85 @@ export interface components {
              */
             subtask_id: string | null;
         };
+        /**
+         * @example {
+         *       "evaluation_id": "0198c9d0-7a10-7c3e-8b52-4e1f0a9d8c7b",
+         *       "origin": "request",
+         *       "task_id": null,
+         *       "subtask_id": null,
+         *       "message_id": null,
+         *       "session_id": null,
+         *       "subagent": null,
+         *       "score": 0.6125,
+         *       "recommendation": "review",
+         *       "criteria_revision": null,
+         *       "rule_version": 2,
+         *       "judge_of": null,
+         *       "review_of": null,
+         *       "judge": null,
+         *       "created_at": "2026-03-02T08:00:09.310Z",
+         *       "warnings": [
+         *         {
+         *           "code": "unmet_criterion",
+         *           "message": "Criterion \"Rate limiting\" is unmet (check_in).",
+         *           "criterion_id": "criterion-3"
+         *         }
+         *       ],
+         *       "reflection": {
+         *         "items": [],
+         *         "item_count": 0,
+         *         "score": null,
+         *         "categories": {}
+         *       },
+         *       "dimensions": {
+         *         "correctness": 0.7,
+         *         "security": null,
+         *         "style": null,
+         *         "completeness": 0.35
+         *       },
+         *       "criteria": [
+         *         {
+         *           "id": "criterion-1",
+         *           "text": "Implements JWT authentication",
+         *           "source": "acceptance",
+         *           "required": true,
+         *           "verdict": "met",
+         *           "evidence": "Implements JWT authentication",
+         *           "method": "check_in"
+         *         },
+         *         {
+         *           "id": "criterion-2",
+         *           "text": "Includes unit tests",
+         *           "source": "acceptance",
+         *           "required": true,
+         *           "verdict": "met",
+         *           "evidence": "Includes unit tests",
+         *           "method": "check_in"
+         *         },
+         *         {
+         *           "id": "criterion-3",
+         *           "text": "Rate limiting",
+         *           "source": "acceptance",
+         *           "required": true,
+         *           "verdict": "unmet",
+         *           "evidence": "Rate limiting has race condition",
+         *           "method": "check_in"
+         *         },
+         *         {
+         *           "id": "criterion-4",
+         *           "text": "OAuth scope",
+         *           "source": "acceptance",
+         *           "required": true,
+         *           "verdict": "unclear",
+         *           "evidence": "OAuth scope needs clarification",
+         *           "method": "check_in"
+         *         }
+         *       ],
+         *       "threshold": 0.6,
+         *       "approve_at": 0.8,
+         *       "trust": "evidence"
+         *     }
+         */
         Evaluation: {
             /** Format: uuid */
             evaluation_id: string;
@@ -2771,6 +2866,8 @@ export interface components {
             approve_at: number;
             /** @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none. */
             trust: components["schemas"]["Trust"] | null;
+            /** @description In the answer to `POST /evaluations`: the complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`. */
+            full_payload?: string;
         };
         /** @description The score of some categories; null if no item of them counts. */
         EvaluationDimensions: {
@@ -2925,6 +3022,27 @@ export interface components {
         };
         /** @enum {string} */
         EvaluationWarningCode: "negative_item" | "unmet_criterion" | "gate" | "self_report_only" | "unmatched";
+        /**
+         * @example {
+         *       "id": 1042,
+         *       "type": "subtask.completed",
+         *       "at": "2026-03-02T08:00:09.310Z",
+         *       "project_id": "00000000-0000-7000-8000-000000000001",
+         *       "subject": {
+         *         "kind": "subtask",
+         *         "id": "0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47"
+         *       },
+         *       "data": {
+         *         "subtask_id": "0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47",
+         *         "task": "List the public functions of src/ …",
+         *         "parent_session": "research-1"
+         *       },
+         *       "actor": {
+         *         "kind": "worker",
+         *         "id": "worker-7"
+         *       }
+         *     }
+         */
         Event: {
             /**
              * Format: int64
@@ -2964,6 +3082,22 @@ export interface components {
             agent_id?: string | null;
             task_id?: string | null;
         };
+        /**
+         * @example {
+         *       "id": "01990000-0000-7000-8000-000000000001",
+         *       "agent_id": "default",
+         *       "source_subtask_id": "01990000-0000-7000-8000-000000000002",
+         *       "created_at": "2026-03-02T08:00:00.000Z",
+         *       "content": "The staging database listens on port 6543.",
+         *       "tags": [
+         *         "staging"
+         *       ],
+         *       "author": {
+         *         "kind": "subtask",
+         *         "id": "01990000-0000-7000-8000-000000000002"
+         *       }
+         *     }
+         */
         Fact: {
             /** Format: uuid */
             id: string;
@@ -2984,14 +3118,21 @@ export interface components {
              */
             created_at: string;
         };
+        /**
+         * @example {
+         *       "lease_token": "mlt_9YkR…",
+         *       "error": "The model did not answer.",
+         *       "retryable": true
+         *     }
+         */
         FailRequest: {
             /** @description `lease.token` of the claim. */
             lease_token: string;
             /** @description What went wrong. The caller of the subtask reads this text. */
             error: string;
             /** @description Whether another attempt may succeed. Default: true. */
-            retryable?: boolean;
-            usage?: components["schemas"]["UsageDelta"];
+            retryable?: boolean | null;
+            usage?: components["schemas"]["UsageDelta"] | null;
         };
         FieldProblem: {
             /** @description JSON pointer into the body, `?name` for a query parameter, `{name}` for a path parameter, `name:` for a header. */
@@ -3040,25 +3181,42 @@ export interface components {
             /** @description Unacknowledged updates. They are repeated until they are acknowledged. */
             updates: components["schemas"]["WordedUpdate"][];
         };
+        /**
+         * @example {
+         *       "lease_token": "mlt_9YkR…",
+         *       "ack_update_ids": [],
+         *       "steps": [
+         *         {
+         *           "kind": "message",
+         *           "content": "Reading src/"
+         *         }
+         *       ]
+         *     }
+         */
         HeartbeatRequest: {
             /** @description `lease.token` of the claim. */
             lease_token: string;
             /** @description Ids of updates that the agent acknowledges. Default: []. */
-            ack_update_ids?: string[];
+            ack_update_ids?: string[] | null;
             /** @description Steps since the last heartbeat, for the transcript. */
-            steps?: components["schemas"]["NewStep"][];
-            usage?: components["schemas"]["UsageDelta"];
+            steps?: components["schemas"]["NewStep"][] | null;
+            usage?: components["schemas"]["UsageDelta"] | null;
         };
         /**
          * @description auto: delivered once, without acknowledgement. manual: delivered again after 60 s unless the claim is acknowledged.
          * @enum {string}
          */
         InboxAck: "auto" | "manual";
+        /**
+         * @example {
+         *       "limit": 10
+         *     }
+         */
         InboxClaimRequest: {
             /** @description The maximum number of items. Default: 50. */
-            limit?: number;
+            limit?: number | null;
             /** @description Default: auto. */
-            ack?: components["schemas"]["InboxAck"];
+            ack?: components["schemas"]["InboxAck"] | null;
         };
         InboxItem: {
             /** Format: uuid */
@@ -3145,13 +3303,20 @@ export interface components {
          * @enum {string}
          */
         InjectionItemKind: "assignment" | "update" | "tsg_notice" | "inbox";
+        /**
+         * @example {
+         *       "messages": [
+         *         "Error: EACCES: permission denied, open /var/lib/data"
+         *       ]
+         *     }
+         */
         InjectionRequest: {
             /** @description The latest messages, at most 3. They are scanned for failures that troubleshooting guides cover. Default: []. */
-            messages?: string[];
+            messages?: string[] | null;
         };
         JudgeModel: {
             /** @description Default: the judge of the server. */
-            model?: string;
+            model?: string | null;
         };
         /** @description Whether a model gives verdicts too, and which model. Default: the settings of the project. */
         JudgeRequest: boolean | components["schemas"]["JudgeModel"];
@@ -3292,27 +3457,42 @@ export interface components {
          * @enum {string}
          */
         MissedPolicy: "skip" | "run_once";
+        /**
+         * @example {
+         *       "decision": "approve"
+         *     }
+         */
         NewAnswer: {
             /** @description The chosen option. */
-            option_id?: string;
+            option_id?: string | null;
             /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
             answer?: unknown;
             /** @description The answer to an approval. */
-            decision?: components["schemas"]["Decision"];
+            decision?: components["schemas"]["ApprovalDecision"] | null;
             /** @description With approve: permits these arguments instead of those that were asked about. */
             edited_arguments?: {
                 [key: string]: unknown;
-            };
+            } | null;
             /** @description With approve: approves whatever the same rule asks about, for the rest of the run. */
-            always?: boolean;
+            always?: boolean | null;
             /** @description The `arguments_digest` that you decide about. An approval of other arguments is refused. */
-            arguments_digest?: string;
+            arguments_digest?: string | null;
             /**
              * Format: int64
              * @description The current revision of the task. Confirms an answer to a question that was asked at an older revision.
              */
-            revision?: number;
+            revision?: number | null;
         };
+        /**
+         * @example {
+         *       "name": "controller",
+         *       "scopes": [
+         *         "subtasks:read",
+         *         "subtasks:write",
+         *         "sessions:write"
+         *       ]
+         *     }
+         */
         NewApiKey: {
             name: string;
             scopes: components["schemas"]["Scope"][];
@@ -3330,11 +3510,16 @@ export interface components {
         /** @description The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded` and keeps its partial result. */
         NewBudget: {
             /** @description Model responses. One response with all its tool calls is one step. For programs and external workers, the steps that they report. Default: 50. */
-            max_steps?: number;
+            max_steps?: number | null;
             /** Format: int64 */
             max_tokens?: number | null;
             max_cost_usd?: number | null;
         };
+        /**
+         * @example {
+         *       "content": "<npl-block type=\"check-in\" task-id=\"0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31\" revision=\"2\">\nacceptance_criteria:\n  - ✅ Every exported function is listed (0198c9b1-4c01-7000-8000-000000000001)\nstatus: in_progress\nnext_steps:\n  - Describe the parser\n</npl-block>"
+         *     }
+         */
         NewCheckIn: {
             /** @description A text with a check-in block of this task. */
             content: string;
@@ -3348,37 +3533,54 @@ export interface components {
         };
         NewConstraints: {
             rules: (string | components["schemas"]["NewCriterion"])[];
-            enforcement_level?: components["schemas"]["EnforcementLevel"];
+            enforcement_level?: components["schemas"]["EnforcementLevel"] | null;
         };
         NewCriterion: {
             /**
              * Format: uuid
              * @description The id of an existing criterion of this task.
              */
-            id?: string;
+            id?: string | null;
             text: string;
             /** @description A check of `CHECKS`. Its exit code decides the criterion, whatever the agent says. A criterion that the task has keeps its check where this is absent; null removes it. */
             check?: string | null;
         };
         NewDefaultAnswer: {
             /** @description The chosen option. */
-            option_id?: string;
+            option_id?: string | null;
             /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
             answer?: unknown;
             /** @description The answer to an approval. */
-            decision?: components["schemas"]["Decision"];
+            decision?: components["schemas"]["ApprovalDecision"] | null;
         };
+        /**
+         * @example {
+         *       "runs": "finish"
+         *     }
+         */
         NewDrain: {
             /** @description Default: finish. */
-            runs?: components["schemas"]["DrainMode"];
+            runs?: components["schemas"]["DrainMode"] | null;
         };
+        /**
+         * @example {
+         *       "output": "JWT is in place, and its tests pass.\n\n<npl-block type=\"check-in\">\nacceptance_criteria:\n  - ✅ Implements JWT authentication\n  - ✅ Includes unit tests\n  - 🐛 Rate limiting has race condition\n  - ❓ OAuth scope needs clarification\n</npl-block>",
+         *       "acceptance_criteria": [
+         *         "Implements JWT authentication",
+         *         "Includes unit tests",
+         *         "Rate limiting",
+         *         "OAuth scope"
+         *       ],
+         *       "threshold": 0.6
+         *     }
+         */
         NewEvaluation: {
             /** @description The text to evaluate. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
             output: string;
             /** @description The criteria, instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on. */
-            acceptance_criteria?: string[];
+            acceptance_criteria?: string[] | null;
             /** @description Below this score the text has to be revised. At most `approve_at` of the project (0.8), which stays as it is. Default: the setting of the project, otherwise 0.6. */
-            threshold?: number;
+            threshold?: number | null;
             /**
              * Format: uuid
              * @description The task that the text is about. Without `criteria`, the criteria of its current revision apply.
@@ -3389,19 +3591,39 @@ export interface components {
              * @example writer-1
              */
             session_id?: string | null;
-            judge?: components["schemas"]["JudgeRequest"];
+            judge?: components["schemas"]["JudgeRequest"] | null;
         };
+        /**
+         * @example {
+         *       "content": "The staging database listens on port 6543.",
+         *       "tags": [
+         *         "staging"
+         *       ]
+         *     }
+         */
         NewFact: {
             /** @description The fact, ideally one sentence that can be understood on its own. */
             content: string;
             /** @description Stored with the fact. Searches use the content only. Default: []. */
-            tags?: string[];
+            tags?: string[] | null;
             /**
              * Format: uuid
              * @description The subtask that the fact comes from. A subtask’s own credential always means itself.
              */
             source_subtask_id?: string | null;
         };
+        /**
+         * @example {
+         *       "role": "assistant",
+         *       "content": "The server does not start: listen EADDRINUSE, address already in use :::3000. I will look for who listens there.",
+         *       "model": "claude-sonnet-5",
+         *       "agent_name": "writer",
+         *       "usage": {
+         *         "input_tokens": 1200,
+         *         "output_tokens": 310
+         *       }
+         *     }
+         */
         NewMessage: {
             role: components["schemas"]["MessageRole"];
             /** @description The text of the message. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
@@ -3425,16 +3647,29 @@ export interface components {
             /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
+        /**
+         * @example {
+         *       "content": "The tests in tests/legacy are known to fail."
+         *     }
+         */
         NewNote: {
             /** @description What the assignee should know or do from now on. */
             content: string;
         };
+        /**
+         * @example {
+         *       "quality": "good",
+         *       "tags": [
+         *         "auth"
+         *       ]
+         *     }
+         */
         NewQualityFlag: {
             quality: components["schemas"]["Quality"];
             /** @description Tags to filter the export by. They replace the previous tags. Default: []. */
-            tags?: string[];
+            tags?: string[] | null;
         };
         NewQuestionOption: {
             id: string;
@@ -3450,6 +3685,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * @example {
+         *       "task": "Inspect packages and report.",
+         *       "every": "weekdays at 9 ET",
+         *       "parent_session_id": "research-1"
+         *     }
+         */
         NewSchedule: {
             /** @description The instructions. They must be complete: the runner has no other information. */
             task: string;
@@ -3481,16 +3723,16 @@ export interface components {
              * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
              * @example default
              */
-            agent_id?: string;
+            agent_id?: string | null;
             /** @description Whether to put the result into the inbox of the parent session. Default: true. */
-            notify?: boolean;
+            notify?: boolean | null;
             /**
              * Format: int64
              * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
              */
-            timeout_seconds?: number;
+            timeout_seconds?: number | null;
             /** @description Default: normal. */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | null;
             /**
              * @description The sub-agent of each run, in the version that is current when it fires.
              * @example memory-specialist
@@ -3501,15 +3743,15 @@ export interface components {
             /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
             /** @description The budget of each run. */
-            budget?: components["schemas"]["NewBudget"];
+            budget?: components["schemas"]["NewBudget"] | null;
             /** @description The schedule finishes after this number of firings. Default: no limit. */
             max_fires?: number | null;
             /** @description Default: skip. */
-            overlap?: components["schemas"]["OverlapPolicy"];
+            overlap?: components["schemas"]["OverlapPolicy"] | null;
             /** @description Default: run_once. */
-            missed?: components["schemas"]["MissedPolicy"];
+            missed?: components["schemas"]["MissedPolicy"] | null;
             /** @description How many seconds late a slot may fire before it counts as missed. Default: 60. */
-            grace_seconds?: number;
+            grace_seconds?: number | null;
             /**
              * @description The session whose inbox gets the results. Default: `schedule-<id>`.
              * @example research-1
@@ -3518,12 +3760,24 @@ export interface components {
             /** @description Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         NewStep: {
             kind: components["schemas"]["StepKind"];
             content: unknown;
         };
+        /**
+         * @example {
+         *       "task": "List the public functions of src/ with one sentence each.",
+         *       "parent_session_id": "research-1",
+         *       "required_outputs": [
+         *         "functions"
+         *       ],
+         *       "metadata": {
+         *         "ticket": "DOC-12"
+         *       }
+         *     }
+         */
         NewSubtask: {
             /** @description The instructions. They must be complete: the runner has no other information. */
             task: string;
@@ -3531,16 +3785,16 @@ export interface components {
              * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
              * @example default
              */
-            agent_id?: string;
+            agent_id?: string | null;
             /** @description Default: normal. */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | null;
             /**
              * Format: int64
              * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
              */
-            timeout_seconds?: number;
+            timeout_seconds?: number | null;
             /** @description Whether to put the result into the inbox of the parent session. Default: true. */
-            notify?: boolean;
+            notify?: boolean | null;
             /**
              * @description The session that asks, and whose inbox gets the result.
              * @example research-1
@@ -3561,21 +3815,42 @@ export interface components {
             /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
             /** @description The outputs that a complete result must contain: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. Default: []. */
-            required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[];
+            required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
             /** @description The number of failed attempts after which the subtask fails. Default: 2. */
-            max_attempts?: number;
-            budget?: components["schemas"]["NewBudget"];
-            callback?: components["schemas"]["Callback"];
+            max_attempts?: number | null;
+            budget?: components["schemas"]["NewBudget"] | null;
+            callback?: components["schemas"]["Callback"] | null;
             /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | null;
             /** @description Seconds to wait for the end. Waiting needs the scope `subtasks:read`; without it the answer comes at once. Default: 0. */
-            wait_seconds?: number;
+            wait_seconds?: number | null;
         };
+        /**
+         * @example {
+         *       "prompt": "Which database should the example use?",
+         *       "options": [
+         *         {
+         *           "id": "pg",
+         *           "label": "PostgreSQL",
+         *           "description": "As in production."
+         *         },
+         *         {
+         *           "id": "sqlite",
+         *           "label": "SQLite"
+         *         }
+         *       ],
+         *       "default": {
+         *         "option_id": "pg"
+         *       },
+         *       "on_expiry": "default",
+         *       "expires_in_seconds": 3600
+         *     }
+         */
         NewSubtaskQuestion: {
             /** @description Default: question. */
-            kind?: components["schemas"]["QuestionKind"];
+            kind?: components["schemas"]["QuestionKind"] | null;
             /** @description What the session that is asked should decide. */
             prompt: string;
             /** @description Default: null. */
@@ -3591,16 +3866,30 @@ export interface components {
             /** @description The answer if none comes in time. Never an approval. Default: null. */
             default?: components["schemas"]["NewDefaultAnswer"] | null;
             /** @description Default: 86400. */
-            expires_in_seconds?: number;
+            expires_in_seconds?: number | null;
             /** @description Default: continue. */
-            on_expiry?: components["schemas"]["OnExpiry"];
+            on_expiry?: components["schemas"]["OnExpiry"] | null;
             /** @description `lease.token` of the claim, where an outside worker asks with its key. */
-            lease_token?: string;
+            lease_token?: string | null;
         };
         NewSuccessCriteria: {
             criteria: (string | components["schemas"]["NewCriterion"])[];
-            all_required?: boolean;
+            all_required?: boolean | null;
         };
+        /**
+         * @example {
+         *       "title": "Document the public functions",
+         *       "instructions": "List the public functions of src/ with one sentence each.",
+         *       "acceptance_criteria": [
+         *         "Every exported function is listed"
+         *       ],
+         *       "required_outputs": [
+         *         "functions"
+         *       ],
+         *       "priority": "P1",
+         *       "parent_session_id": "research-1"
+         *     }
+         */
         NewTask: {
             /** @description Send it together with `instructions`, or send `description` instead of both. */
             title?: string | null;
@@ -3620,10 +3909,10 @@ export interface components {
             /** @description Why the task exists and the current situation. */
             background_context?: string | null;
             expected_deliverables?: string[] | null;
-            /** @description How to recognise that the task is done. A list, or an object with `all_required` (default true). */
-            success_criteria?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewSuccessCriteria"]) | null;
-            /** @description Rules that the work must follow. A list, or an object with `enforcement_level` (default strict). */
-            constraints?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewConstraints"]) | null;
+            /** @description How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well. */
+            success_criteria?: components["schemas"]["NewSuccessCriteria"] | null;
+            /** @description Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well. */
+            constraints?: components["schemas"]["NewConstraints"] | null;
             /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
             relevant_files?: string[] | null;
             /** @description URLs (the server does not fetch them) or files. */
@@ -3654,9 +3943,30 @@ export interface components {
             max_tokens?: number | null;
             max_cost_usd?: number | null;
         };
+        /**
+         * @example {
+         *       "prompt": "Which database should the example use?",
+         *       "options": [
+         *         {
+         *           "id": "pg",
+         *           "label": "PostgreSQL",
+         *           "description": "As in production."
+         *         },
+         *         {
+         *           "id": "sqlite",
+         *           "label": "SQLite"
+         *         }
+         *       ],
+         *       "default": {
+         *         "option_id": "pg"
+         *       },
+         *       "on_expiry": "default",
+         *       "expires_in_seconds": 3600
+         *     }
+         */
         NewTaskQuestion: {
             /** @description Default: question. */
-            kind?: components["schemas"]["QuestionKind"];
+            kind?: components["schemas"]["QuestionKind"] | null;
             /** @description What the session that is asked should decide. */
             prompt: string;
             /** @description Default: null. */
@@ -3672,36 +3982,58 @@ export interface components {
             /** @description The answer if none comes in time. Never an approval. Default: null. */
             default?: components["schemas"]["NewDefaultAnswer"] | null;
             /** @description Default: 86400. */
-            expires_in_seconds?: number;
+            expires_in_seconds?: number | null;
             /** @description Default: continue. */
-            on_expiry?: components["schemas"]["OnExpiry"];
+            on_expiry?: components["schemas"]["OnExpiry"] | null;
         };
+        /**
+         * @example {
+         *       "tsg_id": "port-already-in-use",
+         *       "title": "The port is already in use",
+         *       "content": "## What to do\n\nFind out who listens there: `ss -ltnp`. If it is a server that you left running, stop it; else take another port.",
+         *       "patterns": [
+         *         "EADDRINUSE",
+         *         "address already in use"
+         *       ],
+         *       "applicability": {
+         *         "technologies": [
+         *           "node"
+         *         ]
+         *       },
+         *       "severity": "medium"
+         *     }
+         */
         NewTsg: {
             /**
              * @description Default: made from the title.
              * @example port-already-in-use
              */
-            tsg_id?: string;
+            tsg_id?: string | null;
             title: string;
             /** @description What to do, in Markdown. */
             content: string;
             /** @description Texts of the failure. One match is enough to announce the guide. */
             patterns: string[];
             /** @description Default: substring. */
-            match?: components["schemas"]["TsgMatch"];
+            match?: components["schemas"]["TsgMatch"] | null;
             /** @description Where the guide applies. */
-            applicability?: components["schemas"]["NewTsgApplicability"];
+            applicability?: components["schemas"]["NewTsgApplicability"] | null;
             /** @description Default: medium. */
-            severity?: components["schemas"]["TsgSeverity"];
+            severity?: components["schemas"]["TsgSeverity"] | null;
         };
         NewTsgApplicability: {
             technologies: string[];
         };
+        /**
+         * @example {
+         *       "content": "Leave out the test files."
+         *     }
+         */
         NewUpdate: {
             /** @description What the agent should know or do from now on. */
             content: string;
             /** @description Default: next_step. */
-            delivery?: components["schemas"]["Delivery"];
+            delivery?: components["schemas"]["Delivery"] | null;
         };
         NewVerdict: {
             /**
@@ -3712,6 +4044,17 @@ export interface components {
             verdict: components["schemas"]["PersonVerdict"];
             comment?: string | null;
         };
+        /**
+         * @example {
+         *       "url": "https://example.com/muster",
+         *       "events": [
+         *         "subtask.completed",
+         *         "subtask.failed",
+         *         "question.asked"
+         *       ],
+         *       "description": "The build server"
+         *     }
+         */
         NewWebhook: {
             /**
              * Format: uri
@@ -3737,7 +4080,7 @@ export interface components {
              */
             session_id?: string | null;
             /** @description true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up. Default: false. */
-            ordered?: boolean;
+            ordered?: boolean | null;
             description?: string | null;
         };
         /** @enum {string} */
@@ -3760,7 +4103,7 @@ export interface components {
         PersonWord: {
             /** @description A verdict on the criterion, the decision of a review, or a quality flag. */
             kind: components["schemas"]["PersonWordKind"];
-            value: components["schemas"]["Verdict"] | components["schemas"]["ReviewDecision"] | components["schemas"]["Quality"];
+            value: components["schemas"]["VerdictValue"] | components["schemas"]["ReviewDecision"] | components["schemas"]["Quality"];
             /** @description The comment on the verdict, or the note of the review. */
             comment: string | null;
             /** @description The owner of the credential that made the request. */
@@ -3872,6 +4215,27 @@ export interface components {
             message: string;
             timestamp: string;
         };
+        /**
+         * @example {
+         *       "id": "00000000-0000-7000-8000-000000000001",
+         *       "name": "default",
+         *       "settings": {
+         *         "limits": {
+         *           "running_per_agent": 5,
+         *           "agents": {
+         *             "docs-writer": {
+         *               "running": 2
+         *             }
+         *           }
+         *         },
+         *         "timezone": "America/New_York",
+         *         "evaluation": {
+         *           "threshold": 0.5
+         *         }
+         *       },
+         *       "created_at": "2026-03-01T09:00:00.000Z"
+         *     }
+         */
         Project: {
             /** Format: uuid */
             id: string;
@@ -3904,10 +4268,26 @@ export interface components {
             };
             budget?: components["schemas"]["ProjectBudget"];
         };
+        /**
+         * @example {
+         *       "settings": {
+         *         "limits": {
+         *           "pending_per_agent": 100,
+         *           "running_per_agent": 5
+         *         },
+         *         "evaluation": {
+         *           "approve_at": 0.85,
+         *           "gates": {
+         *             "security": true
+         *           }
+         *         }
+         *       }
+         *     }
+         */
         ProjectPatch: {
-            name?: string;
+            name?: string | null;
             /** @description Replaces the settings as a whole. */
-            settings?: components["schemas"]["ProjectSettings"];
+            settings?: components["schemas"]["ProjectSettings"] | null;
         };
         /** @description Limits, the default time zone of schedules, the policy for MCP tools in background sub-agents, and the evaluation rules. Missing settings use the defaults of the server; the time zone defaults to UTC. */
         ProjectSettings: {
@@ -4001,6 +4381,32 @@ export interface components {
              */
             updated_at: string;
         };
+        /**
+         * @example {
+         *       "question_id": "0198c9a5-11b2-7d4e-8a55-0c9e7d1f3b20",
+         *       "kind": "approval",
+         *       "subtask_id": "0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47",
+         *       "task_id": null,
+         *       "session_id": "research-1",
+         *       "prompt": "May I push to main?",
+         *       "options": null,
+         *       "schema": null,
+         *       "default": null,
+         *       "revision": null,
+         *       "arguments": {
+         *         "branch": "main"
+         *       },
+         *       "arguments_digest": "c1a2f0…",
+         *       "status": "open",
+         *       "expires_at": "2026-03-03T08:00:05.000Z",
+         *       "on_expiry": "continue",
+         *       "answer": null,
+         *       "answered_by": null,
+         *       "update_id": null,
+         *       "asked_at": "2026-03-02T08:00:05.000Z",
+         *       "answered_at": null
+         *     }
+         */
         Question: {
             /** Format: uuid */
             question_id: string;
@@ -4099,6 +4505,11 @@ export interface components {
         };
         /** @enum {string} */
         ReadinessStatus: "ready" | "not_ready";
+        /**
+         * @example {
+         *       "reason": "The customer has withdrawn the request."
+         *     }
+         */
         Reason: {
             /** @description Stored in `last_error`. */
             reason: string;
@@ -4148,6 +4559,11 @@ export interface components {
             /** @description The weight in the score; 0: it does not count. */
             weight: number;
         };
+        /**
+         * @example {
+         *       "lease_token": "mlt_9YkR…"
+         *     }
+         */
         ReleaseRequest: {
             /** @description `lease.token` of the claim. */
             lease_token: string;
@@ -4220,6 +4636,56 @@ export interface components {
             /** @description The share of feedback that says the guide helped; null without feedback. */
             success_rate: number | null;
         };
+        /**
+         * @example {
+         *       "id": "0198c9c0-2b40-7d15-b7a1-6f0e9d2c4a58",
+         *       "agent_id": "default",
+         *       "task": "Inspect packages and report.",
+         *       "schedule_type": "recurring",
+         *       "phrase": "weekdays at 9 ET",
+         *       "canonical": "every weekday at 09:00 America/New_York",
+         *       "reading": "Every weekday at 09:00, America/New_York",
+         *       "timezone": "America/New_York",
+         *       "fire_at": null,
+         *       "interval_seconds": null,
+         *       "cron_expr": "0 9 * * 1,2,3,4,5",
+         *       "rule": "DTSTART;TZID=America/New_York:20260302T090000\nRRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
+         *       "anchor_at": "2026-03-02T08:00:00.000Z",
+         *       "next_fire_at": "2026-03-02T14:00:00.000Z",
+         *       "upcoming": [
+         *         "2026-03-02T14:00:00.000Z",
+         *         "2026-03-03T14:00:00.000Z",
+         *         "2026-03-04T14:00:00.000Z",
+         *         "2026-03-05T14:00:00.000Z",
+         *         "2026-03-06T14:00:00.000Z"
+         *       ],
+         *       "warnings": [],
+         *       "state": "active",
+         *       "active": true,
+         *       "fire_count": 0,
+         *       "max_fires": null,
+         *       "last_fired_at": null,
+         *       "overlap": "skip",
+         *       "missed": "run_once",
+         *       "grace_seconds": 60,
+         *       "notify": true,
+         *       "timeout_seconds": 120,
+         *       "priority": "normal",
+         *       "subagent": null,
+         *       "runner": "scout",
+         *       "model": null,
+         *       "budget": {
+         *         "max_steps": 50,
+         *         "max_tokens": null,
+         *         "max_cost_usd": null
+         *       },
+         *       "parent_session_id": "research-1",
+         *       "metadata": {},
+         *       "created_by_session": "research-1",
+         *       "created_at": "2026-03-02T08:00:00.000Z",
+         *       "updated_at": "2026-03-02T08:00:00.000Z"
+         *     }
+         */
         Schedule: {
             /** Format: uuid */
             id: string;
@@ -4317,10 +4783,16 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays. */
+        /**
+         * @description Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays.
+         * @example {
+         *       "every": "weekdays at 10 ET",
+         *       "max_fires": 20
+         *     }
+         */
         SchedulePatch: {
             /** @description The instructions. They must be complete: the runner has no other information. */
-            task?: string;
+            task?: string | null;
             /**
              * @description One point in time, as a phrase or RFC 3339.
              * @example in 90 minutes
@@ -4349,11 +4821,11 @@ export interface components {
              * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.
              * @example default
              */
-            agent_id?: string;
-            notify?: boolean;
+            agent_id?: string | null;
+            notify?: boolean | null;
             /** Format: int64 */
             timeout_seconds?: number | null;
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | null;
             /**
              * @description The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
              * @example memory-specialist
@@ -4367,10 +4839,10 @@ export interface components {
             budget?: components["schemas"]["NewBudget"] | null;
             /** @description A value that is not above `fire_count` finishes the schedule. */
             max_fires?: number | null;
-            overlap?: components["schemas"]["OverlapPolicy"];
-            missed?: components["schemas"]["MissedPolicy"];
+            overlap?: components["schemas"]["OverlapPolicy"] | null;
+            missed?: components["schemas"]["MissedPolicy"] | null;
             /** @description How many seconds late a slot may fire before it counts as missed. */
-            grace_seconds?: number;
+            grace_seconds?: number | null;
             /**
              * @description The session whose inbox gets the results. Default: `schedule-<id>`.
              * @example research-1
@@ -4379,7 +4851,7 @@ export interface components {
             /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. */
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         SchedulePreview: {
             schedule_type: components["schemas"]["ScheduleType"];
@@ -4420,10 +4892,18 @@ export interface components {
             /** @description How details were decided that the phrase left open. */
             warnings: components["schemas"]["ScheduleWarning"][];
         };
-        /** @description The body of a creation, and the time at which to read the phrase. */
+        /**
+         * @description The body of a creation, and the time at which to read the phrase.
+         * @example {
+         *       "task": "Inspect packages and report.",
+         *       "every": "weekdays at 9 ET",
+         *       "parent_session_id": "research-1",
+         *       "from": "2026-03-02T08:00:00.000Z"
+         *     }
+         */
         SchedulePreviewRequest: {
             /** @description The instructions. They must be complete: the runner has no other information. */
-            task?: string;
+            task?: string | null;
             /**
              * @description One point in time, as a phrase or RFC 3339.
              * @example in 90 minutes
@@ -4452,16 +4932,16 @@ export interface components {
              * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
              * @example default
              */
-            agent_id?: string;
+            agent_id?: string | null;
             /** @description Whether to put the result into the inbox of the parent session. Default: true. */
-            notify?: boolean;
+            notify?: boolean | null;
             /**
              * Format: int64
              * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
              */
-            timeout_seconds?: number;
+            timeout_seconds?: number | null;
             /** @description Default: normal. */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | null;
             /**
              * @description The sub-agent of each run, in the version that is current when it fires.
              * @example memory-specialist
@@ -4472,15 +4952,15 @@ export interface components {
             /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
             /** @description The budget of each run. */
-            budget?: components["schemas"]["NewBudget"];
+            budget?: components["schemas"]["NewBudget"] | null;
             /** @description The schedule finishes after this number of firings. Default: no limit. */
             max_fires?: number | null;
             /** @description Default: skip. */
-            overlap?: components["schemas"]["OverlapPolicy"];
+            overlap?: components["schemas"]["OverlapPolicy"] | null;
             /** @description Default: run_once. */
-            missed?: components["schemas"]["MissedPolicy"];
+            missed?: components["schemas"]["MissedPolicy"] | null;
             /** @description How many seconds late a slot may fire before it counts as missed. Default: 60. */
-            grace_seconds?: number;
+            grace_seconds?: number | null;
             /**
              * @description The session whose inbox gets the results. Default: `schedule-<id>`.
              * @example research-1
@@ -4489,7 +4969,7 @@ export interface components {
             /** @description Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | null;
             /**
              * Format: date-time
              * @description The time at which to read the phrase. Default: now.
@@ -4532,9 +5012,14 @@ export interface components {
          * @enum {string}
          */
         Scope: "subtasks:read" | "subtasks:write" | "subtasks:claim" | "tasks:read" | "tasks:write" | "sessions:write" | "schedules:read" | "schedules:write" | "evaluations:read" | "evaluations:write" | "subagents:read" | "subagents:write" | "subagents:spawn" | "tsgs:read" | "tsgs:write" | "memory:read" | "memory:write" | "events:read" | "webhooks:write" | "admin";
+        /**
+         * @example {
+         *       "overlap_seconds": 86400
+         *     }
+         */
         SecretRotation: {
             /** @description For so long, deliveries have a second signature by the secret before. 0 if it has leaked. Default: 86400. */
-            overlap_seconds?: number;
+            overlap_seconds?: number | null;
         };
         ShortenedField: {
             /** @description The field. It is null in this answer. */
@@ -4610,6 +5095,34 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
+        /**
+         * @example {
+         *       "name": "memory-specialist",
+         *       "title": null,
+         *       "description": "Answers from memory, quickly.",
+         *       "model": "haiku",
+         *       "tools": [
+         *         "Read",
+         *         "Grep",
+         *         "recall_deep",
+         *         "learn_fact"
+         *       ],
+         *       "disallowed_tools": [],
+         *       "ask": [],
+         *       "definition_path": null,
+         *       "version": 1,
+         *       "source": "api",
+         *       "target_latency_ms": 500,
+         *       "max_turns": null,
+         *       "background": false,
+         *       "mcp_servers": [],
+         *       "skills": [],
+         *       "unknown_keys": [],
+         *       "instructions": "Answer from what is remembered, in at most three sentences.",
+         *       "runner": "ai",
+         *       "warnings": []
+         *     }
+         */
         Subagent: {
             name: string;
             /** @description The original name, if it was changed to a valid one. */
@@ -4653,10 +5166,6 @@ export interface components {
             runner: string | null;
             /** @description One sentence for each tool that the definition lists and a foreground run by that runner does not have. */
             warnings: string[];
-        };
-        SubagentFiles: {
-            /** @description Markdown files, or archives of them. */
-            file: string[];
         };
         SubagentImport: {
             /** @description A row for each Markdown file, in the order of the collection. */
@@ -4703,7 +5212,17 @@ export interface components {
             /** @description All unusable files, on every page. */
             broken: components["schemas"]["BrokenSubagent"][];
         };
-        /** @description A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `ask`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`. */
+        /**
+         * @description A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `ask`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.
+         * @example ---
+         *     description: Answers from memory, quickly.
+         *     model: haiku
+         *     tools: Read, Grep, recall_deep, learn_fact
+         *     target_latency_ms: 500
+         *     ---
+         *
+         *     Answer from what is remembered, in at most three sentences.
+         */
         SubagentMarkdown: string;
         SubagentProblem: {
             /**
@@ -4725,6 +5244,13 @@ export interface components {
          * @enum {string}
          */
         SubagentSource: "file" | "api" | "builtin";
+        /**
+         * @example {
+         *       "prompt": "What is known of the release of 2 March?",
+         *       "description": "Look up the release",
+         *       "run_in_background": false
+         *     }
+         */
         SubagentSpawn: {
             /** @description The instructions. They must be complete: the sub-agent has only its definition besides. */
             prompt: string;
@@ -4733,19 +5259,19 @@ export interface components {
             /** @description Overrides the model of the definition. */
             model?: string | null;
             /** @description Return without waiting. In the background, only Muster’s own MCP tools for sub-agents are available. Default: false. */
-            run_in_background?: boolean;
+            run_in_background?: boolean | null;
             /**
              * Format: uuid
              * @description An ended subtask of the same sub-agent that the new one continues.
              */
             resume?: string | null;
             /** @description Seconds to wait for the end. Default: 60, in the background 0. */
-            wait_seconds?: number;
+            wait_seconds?: number | null;
             /**
              * @description The agent on whose behalf it runs. Default: that of `resume`, else `default`.
              * @example default
              */
-            agent_id?: string;
+            agent_id?: string | null;
             /**
              * @description The session that asks, and whose inbox gets the result.
              * @example research-1
@@ -4755,7 +5281,7 @@ export interface components {
              * Format: int64
              * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
              */
-            timeout_seconds?: number;
+            timeout_seconds?: number | null;
             /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
             runner?: string | null;
         };
@@ -4798,6 +5324,65 @@ export interface components {
             /** @description Front matter keys that Muster does not use. They are kept. */
             unknown_keys: string[];
         };
+        /**
+         * @example {
+         *       "id": "0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47",
+         *       "agent_id": "default",
+         *       "session_id": "subtask-0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47",
+         *       "parent_session_id": "research-1",
+         *       "task": "List the public functions of src/ with one sentence each.",
+         *       "task_id": null,
+         *       "task_revision": null,
+         *       "schedule_id": null,
+         *       "subagent": null,
+         *       "background": true,
+         *       "priority": "normal",
+         *       "status": "pending",
+         *       "final_outcome": null,
+         *       "result": null,
+         *       "result_truncated": false,
+         *       "summary": null,
+         *       "error": null,
+         *       "outputs": null,
+         *       "required_outputs": [],
+         *       "worker_id": null,
+         *       "attempt": 0,
+         *       "failures": 0,
+         *       "max_attempts": 2,
+         *       "timeout_seconds": 120,
+         *       "budget": {
+         *         "max_steps": 50,
+         *         "max_tokens": null,
+         *         "max_cost_usd": null
+         *       },
+         *       "notify": true,
+         *       "runner": "scout",
+         *       "model": null,
+         *       "usage": {
+         *         "input_tokens": 0,
+         *         "output_tokens": 0,
+         *         "cost_usd": 0,
+         *         "steps": 0,
+         *         "tool_calls": 0
+         *       },
+         *       "resume_of": null,
+         *       "revision_of": null,
+         *       "revision_round": 0,
+         *       "max_revisions": 0,
+         *       "evaluation": null,
+         *       "duration_ms": null,
+         *       "lost_ms": 0,
+         *       "waiting_for": null,
+         *       "waited_ms": 0,
+         *       "created_at": "2026-03-02T08:00:00.000Z",
+         *       "started_at": null,
+         *       "completed_at": null,
+         *       "cancel_requested_at": null,
+         *       "metadata": {
+         *         "ticket": "DOC-12"
+         *       }
+         *     }
+         */
         Subtask: {
             /** Format: uuid */
             id: string;
@@ -4933,6 +5518,55 @@ export interface components {
          * @enum {string}
          */
         SubtaskStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+        /**
+         * @example {
+         *       "id": "0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31",
+         *       "title": "Document the public functions",
+         *       "instructions": "List the public functions of src/ with one sentence each.",
+         *       "description": null,
+         *       "status": "pending",
+         *       "revision": 1,
+         *       "priority": "P1",
+         *       "acceptance_criteria": [
+         *         {
+         *           "id": "0198c9b1-4c01-7000-8000-000000000001",
+         *           "text": "Every exported function is listed",
+         *           "source": "acceptance",
+         *           "required": true,
+         *           "state": "open"
+         *         }
+         *       ],
+         *       "required_outputs": [
+         *         {
+         *           "name": "functions",
+         *           "description": null,
+         *           "schema": null
+         *         }
+         *       ],
+         *       "completion_outputs": null,
+         *       "summary": null,
+         *       "tsgs": [],
+         *       "parent_session_id": "research-1",
+         *       "subagent_session_id": null,
+         *       "depends_on": [],
+         *       "blocked_by": [],
+         *       "task_context": null,
+         *       "validation": {
+         *         "performed": true,
+         *         "warnings": []
+         *       },
+         *       "review": "none",
+         *       "client_cwd": null,
+         *       "workspace": "/var/lib/muster/tasks/0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31",
+         *       "budget": null,
+         *       "metadata": {},
+         *       "next_steps": [],
+         *       "last_error": null,
+         *       "created_at": "2026-03-02T08:00:00.000Z",
+         *       "updated_at": "2026-03-02T08:00:00.000Z",
+         *       "completed_at": null
+         *     }
+         */
         Task: {
             /** Format: uuid */
             id: string;
@@ -4999,6 +5633,19 @@ export interface components {
             max_tokens: number | null;
             max_cost_usd: number | null;
         };
+        /**
+         * @example {
+         *       "outputs": {
+         *         "functions": [
+         *           {
+         *             "name": "parse",
+         *             "does": "Reads a file."
+         *           }
+         *         ]
+         *       },
+         *       "summary": "All 12 functions are listed."
+         *     }
+         */
         TaskCompletion: {
             /** @description By name; at least the required outputs, more are stored too. Null counts as missing, and so does an empty value of an output without a schema. */
             outputs: {
@@ -5027,21 +5674,28 @@ export interface components {
             items: string[];
             validation_added: string;
         };
+        /**
+         * @example {
+         *       "runner": "scout",
+         *       "timeout_seconds": 300,
+         *       "max_revisions": 2
+         *     }
+         */
         TaskDispatch: {
             /**
              * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
              * @example default
              */
-            agent_id?: string;
+            agent_id?: string | null;
             /** @description Default: urgent for P0 and P1, normal for P2, low for P3. */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | null;
             /**
              * Format: int64
              * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
              */
-            timeout_seconds?: number;
+            timeout_seconds?: number | null;
             /** @description Whether to put the result into the inbox of the parent session. Default: true. */
-            notify?: boolean;
+            notify?: boolean | null;
             /**
              * @description The session whose inbox receives the result. Default: the parent session of the task.
              * @example research-1
@@ -5057,22 +5711,27 @@ export interface components {
             /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
             /** @description The number of failed attempts after which the subtask fails. Default: 2. */
-            max_attempts?: number;
-            budget?: components["schemas"]["NewBudget"];
+            max_attempts?: number | null;
+            budget?: components["schemas"]["NewBudget"] | null;
             /** @description How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it. Default: 0. */
-            max_revisions?: number;
-            callback?: components["schemas"]["Callback"];
+            max_revisions?: number | null;
+            callback?: components["schemas"]["Callback"] | null;
             /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         TaskList: {
             items: components["schemas"]["TaskSummary"][];
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default. */
+        /**
+         * @description Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default.
+         * @example {
+         *       "instructions": "List the public functions of src/ and tests/ with one sentence each."
+         *     }
+         */
         TaskPatch: {
             /** @description Send it together with `instructions`, or send `description` instead of both. */
             title?: string | null;
@@ -5092,10 +5751,10 @@ export interface components {
             /** @description Why the task exists and the current situation. */
             background_context?: string | null;
             expected_deliverables?: string[] | null;
-            /** @description How to recognise that the task is done. A list, or an object with `all_required` (default true). */
-            success_criteria?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewSuccessCriteria"]) | null;
-            /** @description Rules that the work must follow. A list, or an object with `enforcement_level` (default strict). */
-            constraints?: ((string | components["schemas"]["NewCriterion"])[] | components["schemas"]["NewConstraints"]) | null;
+            /** @description How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well. */
+            success_criteria?: components["schemas"]["NewSuccessCriteria"] | null;
+            /** @description Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well. */
+            constraints?: components["schemas"]["NewConstraints"] | null;
             /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
             relevant_files?: string[] | null;
             /** @description URLs (the server does not fetch them) or files. */
@@ -5112,12 +5771,25 @@ export interface components {
          * @enum {string}
          */
         TaskPriority: "P0" | "P1" | "P2" | "P3";
+        /**
+         * @example {
+         *       "decision": "request_revision",
+         *       "note": "The functions of the parser are missing.",
+         *       "criteria": [
+         *         {
+         *           "criterion_id": "0198c9b1-4c01-7000-8000-000000000001",
+         *           "verdict": "unmet",
+         *           "comment": "parse() is not listed."
+         *         }
+         *       ]
+         *     }
+         */
         TaskReview: {
             decision: components["schemas"]["ReviewDecision"];
             /** @description What to revise, or why the outputs are accepted. */
             note?: string | null;
             /** @description Your verdicts on single criteria. They override those of the agent, of checks and of judges, and are stored as an evaluation with the method `person`. The others keep what they have. A request for revision lists those that are not met. */
-            criteria?: components["schemas"]["NewVerdict"][];
+            criteria?: components["schemas"]["NewVerdict"][] | null;
         };
         TaskRevision: {
             /** Format: uuid */
@@ -5226,11 +5898,17 @@ export interface components {
             /** @description Tools that are always allowed in the background. */
             always_allowed: string[];
         };
+        /**
+         * @example {
+         *       "tool_name": "mcp__github__create_issue",
+         *       "background": true
+         *     }
+         */
         ToolCheck: {
             /** @description The name of a tool, or one use of it, as in `Bash(git status)`. */
             tool_name: string;
             /** @description Whether the run is in the background. Default: false. */
-            background?: boolean;
+            background?: boolean | null;
         };
         /**
          * @description openai and anthropic: their fine-tuning formats. jsonl: with evaluation, quality and tags.
@@ -5256,6 +5934,26 @@ export interface components {
         };
         /** @enum {string} */
         Trust: "evidence" | "self_report";
+        /**
+         * @example {
+         *       "tsg_id": "port-already-in-use",
+         *       "title": "The port is already in use",
+         *       "patterns": [
+         *         "EADDRINUSE",
+         *         "address already in use"
+         *       ],
+         *       "applicability": {
+         *         "technologies": [
+         *           "node"
+         *         ]
+         *       },
+         *       "severity": "medium",
+         *       "match": "substring",
+         *       "created_at": "2026-03-02T08:00:00.000Z",
+         *       "updated_at": "2026-03-02T08:00:00.000Z",
+         *       "content": "## What to do\n\nFind out who listens there: `ss -ltnp`. If it is a server that you left running, stop it; else take another port."
+         *     }
+         */
         Tsg: {
             tsg_id: string;
             title: string;
@@ -5278,6 +5976,12 @@ export interface components {
         TsgApplicability: {
             technologies: string[];
         };
+        /**
+         * @example {
+         *       "resolved": true,
+         *       "session_id": "research-1"
+         *     }
+         */
         TsgFeedback: {
             /** @description Whether the guide helped. */
             resolved: boolean;
@@ -5297,24 +6001,52 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description Front matter in YAML with the fields of NewTsg, between two lines of `---`, followed by the content. */
+        /**
+         * @description Front matter in YAML with the fields of NewTsg, between two lines of `---`, followed by the content.
+         * @example ---
+         *     title: The port is already in use
+         *     severity: medium
+         *     match: substring
+         *     patterns:
+         *       - EADDRINUSE
+         *       - address already in use
+         *     applicability:
+         *       technologies:
+         *         - node
+         *     ---
+         *
+         *     ## What to do
+         *
+         *     Find out who listens there: `ss -ltnp`. If it is a server that you left running, stop it; else take another port.
+         */
         TsgMarkdown: string;
         /**
          * @description substring: ignores case. regex: RE2 syntax, case-sensitive; `(?i)` ignores case, `(?m)` makes ^ and $ match at lines.
          * @enum {string}
          */
         TsgMatch: "substring" | "regex";
+        /**
+         * @example {
+         *       "severity": "high"
+         *     }
+         */
         TsgPatch: {
-            title?: string;
+            title?: string | null;
             /** @description What to do, in Markdown. */
-            content?: string;
+            content?: string | null;
             /** @description Texts of the failure. One match is enough to announce the guide. */
-            patterns?: string[];
-            match?: components["schemas"]["TsgMatch"];
+            patterns?: string[] | null;
+            match?: components["schemas"]["TsgMatch"] | null;
             /** @description Where the guide applies. */
-            applicability?: components["schemas"]["NewTsgApplicability"];
-            severity?: components["schemas"]["TsgSeverity"];
+            applicability?: components["schemas"]["NewTsgApplicability"] | null;
+            severity?: components["schemas"]["TsgSeverity"] | null;
         };
+        /**
+         * @example {
+         *       "error_message": "Error: listen EADDRINUSE: address already in use :::3000",
+         *       "session_id": "research-1"
+         *     }
+         */
         TsgScan: {
             error_message: string;
             /** @description The surrounding output. It is scanned too. */
@@ -5446,23 +6178,23 @@ export interface components {
              * Format: int64
              * @description Default: 0.
              */
-            input_tokens?: number;
+            input_tokens?: number | null;
             /**
              * Format: int64
              * @description Of the input tokens, those that the provider read from its cache. Default: 0.
              */
-            cached_input_tokens?: number;
+            cached_input_tokens?: number | null;
             /**
              * Format: int64
              * @description Default: 0.
              */
-            output_tokens?: number;
+            output_tokens?: number | null;
             /** @description Default: 0. */
-            cost_usd?: number;
+            cost_usd?: number | null;
             /** @description Default: 0. */
-            tool_calls?: number;
+            tool_calls?: number | null;
             /** @description The model that was used. Without `cost_usd`, `GET /usage` prices the tokens by it. */
-            model?: string;
+            model?: string | null;
         };
         UsageGroup: {
             /** @description The day (UTC), project, agent, task, model or runner; `(judge)` is the runner of judgements. Null: none. */
@@ -5593,11 +6325,6 @@ export interface components {
             cleaned: components["schemas"]["CleanBrief"];
             warnings: components["schemas"]["BriefWarning"][];
         };
-        /**
-         * @description not_addressed: there is no evidence for or against the criterion. It does not count as met. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.
-         * @enum {string}
-         */
-        Verdict: "met" | "unmet" | "unclear" | "not_addressed";
         VerdictCounts: {
             /** Format: int64 */
             met: number;
@@ -5613,6 +6340,18 @@ export interface components {
          * @enum {string}
          */
         VerdictMethod: "check_in" | "schema" | "check" | "judge" | "person";
+        /**
+         * @description not_addressed: there is no evidence for or against the criterion. It does not count as met. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.
+         * @enum {string}
+         */
+        VerdictValue: "met" | "unmet" | "unclear" | "not_addressed";
+        /**
+         * @example {
+         *       "lease_token": "mlt_9YkR…",
+         *       "question_id": "0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47",
+         *       "continuation": "{\"done\":[\"src/parse.ts\"]}"
+         *     }
+         */
         WaitRequest: {
             /** @description `lease.token` of the claim. */
             lease_token: string;
@@ -5622,9 +6361,30 @@ export interface components {
              */
             question_id: string;
             /** @description What the next attempt needs to go on from here. It is `brief.continuation.state` of its claim. At most 1 MiB of UTF-8. */
-            continuation?: string;
-            usage?: components["schemas"]["UsageDelta"];
+            continuation?: string | null;
+            usage?: components["schemas"]["UsageDelta"] | null;
         };
+        /**
+         * @example {
+         *       "id": "0198c9b0-0000-7000-8000-00000000000b",
+         *       "url": "https://example.com/muster",
+         *       "events": [
+         *         "subtask.completed",
+         *         "subtask.failed",
+         *         "question.asked"
+         *       ],
+         *       "subject": null,
+         *       "agent_id": null,
+         *       "session_id": null,
+         *       "ordered": false,
+         *       "description": "The build server",
+         *       "status": "enabled",
+         *       "disabled_reason": null,
+         *       "disabled_at": null,
+         *       "previous_secret_until": null,
+         *       "created_at": "2026-03-02T08:00:00.000Z"
+         *     }
+         */
         Webhook: {
             /** Format: uuid */
             id: string;
@@ -5671,6 +6431,27 @@ export interface components {
             /** @description The beginning of the answer, at most 1 KiB. */
             response: string | null;
         };
+        /**
+         * @example {
+         *       "id": "0198c9b1-0000-7000-8000-00000000000c",
+         *       "type": "subtask.completed",
+         *       "event_id": 1042,
+         *       "status": "delivered",
+         *       "attempts": [
+         *         {
+         *           "at": "2026-03-02T08:00:09.400Z",
+         *           "status": 204,
+         *           "latency_ms": 38,
+         *           "error": null,
+         *           "response": null
+         *         }
+         *       ],
+         *       "next_attempt_at": null,
+         *       "created_at": "2026-03-02T08:00:09.350Z",
+         *       "ended_at": "2026-03-02T08:00:09.440Z",
+         *       "body": "{\"type\":\"subtask.completed\",\"timestamp\":\"2026-03-02T08:00:09.310Z\",\"id\":1042,…}"
+         *     }
+         */
         WebhookDelivery: {
             /**
              * Format: uuid
@@ -5752,15 +6533,23 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
+        /**
+         * @example {
+         *       "events": [
+         *         "subtask.*"
+         *       ],
+         *       "enabled": true
+         *     }
+         */
         WebhookPatch: {
             /**
              * Format: uri
              * @description Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
              * @example https://example.com/muster
              */
-            url?: string;
+            url?: string | null;
             /** @description The types of events that are sent. */
-            events?: components["schemas"]["EventPattern"][];
+            events?: components["schemas"]["EventPattern"][] | null;
             /**
              * @description Only events of this subject: the id of a subtask, task, schedule or evaluation, or the `tsg_id` of a guide.
              * @example 0198c9b0-0000-7000-8000-00000000000b
@@ -5777,10 +6566,10 @@ export interface components {
              */
             session_id?: string | null;
             /** @description true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up. */
-            ordered?: boolean;
+            ordered?: boolean | null;
             description?: string | null;
             /** @description false: nothing is sent any more, and what waits is given up. true: enables it again, also after a 410. */
-            enabled?: boolean;
+            enabled?: boolean | null;
         };
         /** @enum {string} */
         WebhookStatus: "enabled" | "disabled";
@@ -5907,7 +6696,7 @@ export interface components {
         WorkerState: "active" | "draining" | "drained" | "lost";
     };
     responses: {
-        /** @description An error. `code` says which; `x-errors` of the operation lists the codes that it can answer. */
+        /** @description An error. `code` says which; `x-errors` of the operation lists the codes that it can answer, beside the `x-common-errors`. */
         Problem: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -5945,7 +6734,7 @@ export interface components {
         /** @description Id of the fact. */
         FactId: string;
         /**
-         * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+         * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
          * @example spawn-2026-03-02-1
          */
         IdempotencyKey: string;
@@ -6016,15 +6805,15 @@ export interface components {
         Location: string;
         /** @description Version of what is answered: send it as `If-Match` with a change, or as `If-None-Match` where an operation takes that. */
         ETag: string;
-        /** @description `true` when this is the stored answer to an earlier request. */
-        "Idempotent-Replayed": string;
+        /** @description With `rel="next"`: the URL of the next page. Absent on the last one. */
+        Link: string;
         /** @description Seconds after which a retry makes sense. */
         "Retry-After": number;
         /** @description With 401: how to authenticate. */
         "WWW-Authenticate": string;
         /** @description The id of the request: the one that the caller sent, or a new one. The log of the server has it. */
         "X-Request-Id": string;
-        /** @description What is left of the rate limit, as `"default";r=49999;t=10`. Every answer has it. */
+        /** @description What is left of the rate limit, as `"default";r=49999;t=10`. */
         RateLimit: string;
         /** @description The rate limit, as `"default";q=50000;w=10`. Every answer has it. */
         "RateLimit-Policy": string;
@@ -6043,9 +6832,9 @@ export type Answer = components['schemas']['Answer'];
 export type AnyEvaluationStats = components['schemas']['AnyEvaluationStats'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
+export type ApprovalDecision = components['schemas']['ApprovalDecision'];
 export type AssignedTask = components['schemas']['AssignedTask'];
 export type AssignmentRequest = components['schemas']['AssignmentRequest'];
-export type AuditActor = components['schemas']['AuditActor'];
 export type AuditDoor = components['schemas']['AuditDoor'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditList = components['schemas']['AuditList'];
@@ -6078,13 +6867,11 @@ export type CompleteRequest = components['schemas']['CompleteRequest'];
 export type ConfirmedUpdate = components['schemas']['ConfirmedUpdate'];
 export type CostSource = components['schemas']['CostSource'];
 export type CreatedApiKey = components['schemas']['CreatedApiKey'];
-export type CreatedEvaluation = components['schemas']['CreatedEvaluation'];
 export type CreatedTask = components['schemas']['CreatedTask'];
 export type Criterion = components['schemas']['Criterion'];
 export type CriterionSource = components['schemas']['CriterionSource'];
 export type CriterionState = components['schemas']['CriterionState'];
 export type CriterionVerdict = components['schemas']['CriterionVerdict'];
-export type Decision = components['schemas']['Decision'];
 export type Delivery = components['schemas']['Delivery'];
 export type DiffOp = components['schemas']['DiffOp'];
 export type DiffPart = components['schemas']['DiffPart'];
@@ -6243,7 +7030,6 @@ export type Step = components['schemas']['Step'];
 export type StepKind = components['schemas']['StepKind'];
 export type StepList = components['schemas']['StepList'];
 export type Subagent = components['schemas']['Subagent'];
-export type SubagentFiles = components['schemas']['SubagentFiles'];
 export type SubagentImport = components['schemas']['SubagentImport'];
 export type SubagentImportOutcome = components['schemas']['SubagentImportOutcome'];
 export type SubagentImportRow = components['schemas']['SubagentImportRow'];
@@ -6305,9 +7091,9 @@ export type UsageGroup = components['schemas']['UsageGroup'];
 export type UsageGrouping = components['schemas']['UsageGrouping'];
 export type UsageReport = components['schemas']['UsageReport'];
 export type ValidatedBrief = components['schemas']['ValidatedBrief'];
-export type Verdict = components['schemas']['Verdict'];
 export type VerdictCounts = components['schemas']['VerdictCounts'];
 export type VerdictMethod = components['schemas']['VerdictMethod'];
+export type VerdictValue = components['schemas']['VerdictValue'];
 export type WaitRequest = components['schemas']['WaitRequest'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookAttempt = components['schemas']['WebhookAttempt'];
@@ -6354,7 +7140,7 @@ export type ParameterUntil = components['parameters']['Until'];
 export type ParameterWebhookId = components['parameters']['WebhookId'];
 export type HeaderLocation = components['headers']['Location'];
 export type HeaderETag = components['headers']['ETag'];
-export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
+export type HeaderLink = components['headers']['Link'];
 export type HeaderRetryAfter = components['headers']['Retry-After'];
 export type HeaderWwwAuthenticate = components['headers']['WWW-Authenticate'];
 export type HeaderXRequestId = components['headers']['X-Request-Id'];
@@ -6400,6 +7186,7 @@ export interface operations {
             /** @description A page of subtasks. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6414,7 +7201,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6432,7 +7219,6 @@ export interface operations {
             200: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6443,7 +7229,6 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6586,6 +7371,7 @@ export interface operations {
             /** @description A page of steps. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6615,6 +7401,7 @@ export interface operations {
             /** @description A page of updates. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6629,7 +7416,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6650,7 +7437,6 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6689,7 +7475,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6709,7 +7495,6 @@ export interface operations {
             /** @description The flag. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6752,6 +7537,7 @@ export interface operations {
             /** @description A page of tasks. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6766,7 +7552,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6785,7 +7571,6 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6800,7 +7585,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6817,7 +7602,6 @@ export interface operations {
             /** @description The brief as it would be stored, with warnings. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6907,6 +7691,7 @@ export interface operations {
             /** @description A page of revisions. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6936,6 +7721,7 @@ export interface operations {
             /** @description A page of updates. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6950,7 +7736,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6971,7 +7757,6 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7010,7 +7795,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7031,7 +7816,6 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7046,7 +7830,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7067,7 +7851,6 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7082,7 +7865,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7103,7 +7886,6 @@ export interface operations {
             /** @description The check-in as it was read. */
             201: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7118,7 +7900,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7139,7 +7921,6 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7169,6 +7950,7 @@ export interface operations {
             /** @description A page of checks. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7183,7 +7965,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7199,7 +7981,6 @@ export interface operations {
             /** @description Requested. */
             202: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7214,7 +7995,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7235,7 +8016,6 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7250,7 +8030,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7271,7 +8051,6 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7286,7 +8065,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7307,7 +8086,6 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7395,10 +8173,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example 📋 BACKGROUND CONTEXT:
-                     *     The guide is out of date.
-                     */
                     "text/plain": components["schemas"]["PromptSection"];
                 };
             };
@@ -7434,7 +8208,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7454,7 +8228,6 @@ export interface operations {
             /** @description The flag. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7490,7 +8263,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7511,7 +8284,6 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7526,7 +8298,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7547,7 +8319,6 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7583,6 +8354,7 @@ export interface operations {
             /** @description A page of questions. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7624,7 +8396,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7644,7 +8416,6 @@ export interface operations {
             /** @description The answered question. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7659,7 +8430,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7675,7 +8446,6 @@ export interface operations {
             /** @description The withdrawn question. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7709,6 +8479,7 @@ export interface operations {
             /** @description A page of schedules. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7723,7 +8494,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7741,7 +8512,6 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7756,7 +8526,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7773,7 +8543,6 @@ export interface operations {
             /** @description How the phrase is read. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7864,7 +8633,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7880,7 +8649,6 @@ export interface operations {
             /** @description Paused, or finished if no later slot remains. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7895,7 +8663,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7911,7 +8679,6 @@ export interface operations {
             /** @description Active. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7926,7 +8693,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7943,7 +8710,6 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7973,6 +8739,7 @@ export interface operations {
             /** @description A page of runs. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7999,6 +8766,7 @@ export interface operations {
             /** @description A page of sub-agents. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8107,7 +8875,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8117,17 +8885,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file": [
+                 *         "---\nname: reviewer\ndescription: Reviews a change.\ntools: Read, Grep\n---\n\nReview it.\n"
+                 *       ]
+                 *     }
+                 */
+                "multipart/form-data": {
+                    file?: string[];
+                };
                 "application/zip": string;
                 "application/x-tar": string;
                 "application/gzip": string;
-                "multipart/form-data": components["schemas"]["SubagentFiles"];
             };
         };
         responses: {
             /** @description The outcome of each file. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8142,7 +8918,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8166,7 +8942,6 @@ export interface operations {
             200: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8177,7 +8952,6 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8192,7 +8966,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8215,7 +8989,6 @@ export interface operations {
             /** @description Whether the tool is allowed. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8248,6 +9021,7 @@ export interface operations {
             /** @description A page of guides. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8262,7 +9036,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8280,7 +9054,6 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8295,7 +9068,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8312,7 +9085,6 @@ export interface operations {
             /** @description The matching guides; empty if there are none. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8461,7 +9233,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8484,7 +9256,6 @@ export interface operations {
             /** @description Recorded. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8542,6 +9313,7 @@ export interface operations {
             /** @description A page of evaluations. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8556,7 +9328,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8573,11 +9345,10 @@ export interface operations {
             /** @description Evaluated and stored. */
             201: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreatedEvaluation"];
+                    "application/json": components["schemas"]["Evaluation"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -8680,7 +9451,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {"messages":[{"role":"user","content":"Count the files of src/."},{"role":"assistant","content":"There are 3 files."}]} */
                     "application/x-ndjson": string;
                 };
             };
@@ -8752,7 +9522,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8770,7 +9540,6 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8877,7 +9646,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8894,7 +9663,6 @@ export interface operations {
             /** @description A subtask, its prompt and its lease. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8904,7 +9672,6 @@ export interface operations {
             /** @description No subtask is waiting. */
             204: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8917,7 +9684,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8937,7 +9704,6 @@ export interface operations {
             /** @description The lease holds until `expires_at`. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8952,7 +9718,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8972,7 +9738,6 @@ export interface operations {
             /** @description The subtask as it is now. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8987,7 +9752,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9007,7 +9772,6 @@ export interface operations {
             /** @description The subtask as it is now. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9022,7 +9786,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9042,7 +9806,6 @@ export interface operations {
             /** @description The subtask as it is now. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9057,7 +9820,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9077,7 +9840,6 @@ export interface operations {
             /** @description The subtask as it is now. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9094,7 +9856,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9117,7 +9879,6 @@ export interface operations {
             /** @description The undelivered items of the session; empty if there are none. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9132,7 +9893,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9153,7 +9914,6 @@ export interface operations {
             /** @description Acknowledged. */
             204: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9184,6 +9944,7 @@ export interface operations {
             /** @description A page of messages. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9198,7 +9959,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9221,7 +9982,6 @@ export interface operations {
             /** @description Stored. Content longer than 64 KiB is left out of the answer. */
             201: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9236,7 +9996,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9259,7 +10019,6 @@ export interface operations {
             /** @description The waiting items, oldest first. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9274,7 +10033,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9295,7 +10054,6 @@ export interface operations {
             /** @description Acknowledged. */
             204: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9319,7 +10077,6 @@ export interface operations {
             /** @description Context for Claude Code, a denial, or one more turn; empty if there is none of these. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9380,6 +10137,7 @@ export interface operations {
             /** @description A page of webhooks. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9394,7 +10152,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9412,7 +10170,6 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9501,7 +10258,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9521,7 +10278,6 @@ export interface operations {
             /** @description Replaced. */
             200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9536,7 +10292,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9553,7 +10309,6 @@ export interface operations {
             202: {
                 headers: {
                     Location: components["headers"]["Location"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9584,6 +10339,7 @@ export interface operations {
             /** @description A page of deliveries. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9624,7 +10380,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9642,7 +10398,6 @@ export interface operations {
             /** @description It is due now. */
             202: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9690,6 +10445,7 @@ export interface operations {
             /** @description A page of workers. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9704,7 +10460,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9724,7 +10480,6 @@ export interface operations {
             /** @description The worker will drain. */
             202: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9771,6 +10526,7 @@ export interface operations {
             /** @description A page of entries. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9816,7 +10572,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example {"seq":4711,"at":"2026-03-02T08:00:00.000Z","actor":{"kind":"key","id":"0198c9a0-0000-7000-8000-00000000000a","name":null},"door":"http","address":"10.0.0.7","operation":"updateProject","request_id":"3f8e0f3a-1c2b-4a5d-9e6f-7a8b9c0d1e2f","ids":{"id":"00000000-0000-0000-0000-000000000001"},"fields":["settings.limits"]} */
                     "application/x-ndjson": string;
                 };
             };
@@ -9892,6 +10647,7 @@ export interface operations {
             /** @description A page of keys. */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9906,7 +10662,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9923,7 +10679,6 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10089,7 +10844,7 @@ export const OPERATIONS = {
   getSubagent: 'GET /subagents/{name}',
   putSubagent: 'PUT /subagents/{name} text/markdown',
   deleteSubagent: 'DELETE /subagents/{name}',
-  importSubagents: 'POST /subagents/import application/zip',
+  importSubagents: 'POST /subagents/import multipart/form-data',
   spawnSubagent: 'POST /subagents/{name}/spawn',
   checkSubagentTool: 'POST /subagents/{name}/tool-check',
   listTsgs: 'GET /tsgs',

@@ -7,6 +7,7 @@ const scopeSchema = component('Scope', z.enum(SCOPES).describe('What a credentia
 
 const apiKeyShape = {
   id: z.uuid(),
+  project_id: z.uuid().describe('The project that it opens.'),
   name: z.string(),
   key_prefix: z.string().describe('The first characters, to identify the key.'),
   scopes: z.array(scopeSchema),
@@ -18,6 +19,7 @@ const apiKeyShape = {
 
 const EXAMPLE: z.output<typeof apiKeySchema> = {
   id: '0198c9a0-0000-7000-8000-00000000000a',
+  project_id: '00000000-0000-7000-8000-000000000001',
   name: 'controller',
   key_prefix: 'mst_4Zk8',
   scopes: ['subtasks:read', 'subtasks:write'],
@@ -62,6 +64,7 @@ export const newApiKeySchema = requestComponent(
 export function presentApiKey(key: ApiKey): z.output<typeof apiKeySchema> {
   return {
     id: key.id,
+    project_id: key.projectId,
     name: key.name,
     key_prefix: key.keyPrefix,
     // The column holds only what was checked when the key was made.

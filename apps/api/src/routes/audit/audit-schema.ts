@@ -1,24 +1,17 @@
 import { AUDIT_DOORS, type AuditEntry } from '@muster/domain'
 import { z } from 'zod'
-import { component, listComponent, text, time, toTime } from '../../http/schemas.ts'
+import { component, listComponent, referenceSchema, text, time, toTime } from '../../http/schemas.ts'
 
 const auditDoorSchema = component('AuditDoor', z.enum(AUDIT_DOORS).describe('`http` for REST, `mcp` for a tool, `script` for a command on the machine.'))
-
-const auditActorSchema = component(
-  'AuditActor',
-  z.object({
-    kind: z.string().describe('`key`, `open`, `subtask`, `session` or `system`.'),
-    id: z.string().describe('The key, the subtask or the session. `GET /api-keys` has the names of keys.'),
-    name: z.string().nullable().describe('The session that an open caller named.'),
-  }),
-)
 
 export const auditEntrySchema = component(
   'AuditEntry',
   z.object({
     seq: z.int().describe('Its place in the log, in the order of the writes, with gaps.'),
     at: time('When it was written.'),
-    actor: auditActorSchema,
+    actor: referenceSchema.describe(
+      'Who wrote: `key`, `open`, `subtask`, `session` or `system`. `GET /api-keys` has the names of keys; `name` is the session that an open caller named.',
+    ),
     door: auditDoorSchema,
     address: z.string().nullable().describe('Address of the caller, as the server saw it; null for a command.'),
     operation: z.string().describe('The `operationId`, the name of the tool, or the command.'),

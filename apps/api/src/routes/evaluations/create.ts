@@ -2,7 +2,7 @@ import { DomainError, type EvaluationSettings, judgeOf } from '@muster/domain'
 import { createEvaluation } from '@muster/usecases'
 import type { ApiDeps } from '../../api-deps.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { createdEvaluationSchema, newEvaluationSchema, presentCreatedEvaluation } from './evaluation-schema.ts'
+import { evaluationSchema, newEvaluationSchema, presentCreatedEvaluation } from './evaluation-schema.ts'
 
 /**
  * A judge that is asked for has to be there. That a project has one by its settings is no reason to refuse anything: then what is asked waits
@@ -29,7 +29,7 @@ export const createEvaluationEndpoint = endpoint({
   repairsText: true,
   bodyBytesMax: 8 * 1_048_576,
   deadlineMs: 30_000,
-  answers: { 201: { description: 'Evaluated and stored.', schema: createdEvaluationSchema } },
+  answers: { 201: { description: 'Evaluated and stored.', schema: evaluationSchema } },
   errors: ['not_found', 'runner_unavailable'],
   handle: async ({ ctx, deps, body }) => {
     requireJudge(deps, body.judge)

@@ -63,7 +63,7 @@ export const newEvaluationSchema = requestComponent(
 )
 
 export const verdictSchema = component(
-  'Verdict',
+  'VerdictValue',
   z
     .enum(VERDICTS)
     .describe(
@@ -237,16 +237,17 @@ const EXAMPLE = {
   trust: 'evidence' as const,
 }
 
-export const evaluationSchema = component('Evaluation', z.object({ ...SUMMARY_FIELDS, ...DETAIL_FIELDS }), EXAMPLE)
-
-export const createdEvaluationSchema = component(
-  'CreatedEvaluation',
+export const evaluationSchema = component(
+  'Evaluation',
   z.object({
     ...SUMMARY_FIELDS,
     ...DETAIL_FIELDS,
-    full_payload: z.string().optional().describe('The complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`.'),
+    full_payload: z
+      .string()
+      .optional()
+      .describe('In the answer to `POST /evaluations`: the complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`.'),
   }),
-  { ...EXAMPLE, full_payload: OUTPUT },
+  EXAMPLE,
 )
 
 export const evaluationSummarySchema = component('EvaluationSummary', z.object(SUMMARY_FIELDS), SUMMARY_EXAMPLE)
@@ -317,7 +318,7 @@ export function presentEvaluation(evaluation: StoredEvaluation): z.output<typeof
   }
 }
 
-export function presentCreatedEvaluation({ evaluation, fullPayload }: CreatedEvaluation): z.output<typeof createdEvaluationSchema> {
+export function presentCreatedEvaluation({ evaluation, fullPayload }: CreatedEvaluation): z.output<typeof evaluationSchema> {
   return { ...presentEvaluation(evaluation), ...(fullPayload === null ? {} : { full_payload: fullPayload }) }
 }
 

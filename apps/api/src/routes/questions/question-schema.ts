@@ -30,7 +30,7 @@ const onExpirySchema = component(
       'default: the default becomes the answer. continue: the run or assignee receives a note that no answer came. fail: the task fails; a subtask is cancelled.',
     ),
 )
-const decisionSchema = component('Decision', z.enum(DECISIONS))
+const decisionSchema = component('ApprovalDecision', z.enum(DECISIONS))
 
 const optionSchema = component('QuestionOption', z.object({ id: z.string(), label: z.string(), description: z.string().nullable() }))
 const newOptionSchema = requestComponent(

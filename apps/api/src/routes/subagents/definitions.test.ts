@@ -130,7 +130,7 @@ describe('GET /subagents/{name}', () => {
     await write('round-trip', sample('identity-guardian'))
     const { text, headers, status } = await get('/subagents/round-trip', { accept: 'text/markdown' })
     expect(status).toBe(200)
-    expect(headers).toMatchObject({ 'content-type': 'text/markdown; charset=utf-8', vary: 'accept' })
+    expect(headers).toMatchObject({ 'content-type': 'text/markdown; charset=utf-8', vary: 'accept, accept-encoding' })
     const { runner: _runner, warnings: _warnings, ...before } = (await get('/subagents/round-trip')).body
     const { warnings: _, ...after } = (await put('round-trip', text)).body
     expect(after).toEqual({ ...before, source: 'api', definition_path: null })

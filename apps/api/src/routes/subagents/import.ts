@@ -2,10 +2,8 @@ import { type ImportedFile, importSubagents } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
 import { filesBodySchema } from '../../http/files-body.ts'
-import { component, requestComponent } from '../../http/schemas.ts'
+import { component } from '../../http/schemas.ts'
 import { presentProblem, problemSchema } from './subagent-schema.ts'
-
-requestComponent('SubagentFiles', z.object({ file: z.array(z.file()).describe('Markdown files, or archives of them.') }))
 
 const outcomeSchema = component(
   'SubagentImportOutcome',

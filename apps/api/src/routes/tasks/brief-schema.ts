@@ -1,7 +1,7 @@
 import { BRIEF_LIMITS, budgetField, type CleanBrief, type FieldProblem } from '@muster/domain'
 import type { RevisedTask, ValidatedTask } from '@muster/usecases'
 import { z } from 'zod'
-import { component, components, requestComponent } from '../../http/schemas.ts'
+import { component, components, listOrObject, requestComponent } from '../../http/schemas.ts'
 import { check } from '../../http/validation.ts'
 import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
@@ -41,20 +41,18 @@ const criteria = (maxItems: number) => z.array(criterion).meta({ maxItems })
 const context = {
   background_context: string(BRIEF_LIMITS.background).nullish().describe('Why the task exists and the current situation.'),
   expected_deliverables: strings(BRIEF_LIMITS.deliverables, BRIEF_LIMITS.item).nullish(),
-  success_criteria: z
-    .union([
-      criteria(BRIEF_LIMITS.successCriteria),
-      requestComponent('NewSuccessCriteria', z.strictObject({ criteria: criteria(BRIEF_LIMITS.successCriteria), all_required: z.boolean().optional() })),
-    ])
+  success_criteria: listOrObject(
+    criteria(BRIEF_LIMITS.successCriteria),
+    requestComponent('NewSuccessCriteria', z.strictObject({ criteria: criteria(BRIEF_LIMITS.successCriteria), all_required: z.boolean().optional() })),
+  )
     .nullish()
-    .describe('How to recognise that the task is done. A list, or an object with `all_required` (default true).'),
-  constraints: z
-    .union([
-      criteria(BRIEF_LIMITS.constraints),
-      requestComponent('NewConstraints', z.strictObject({ rules: criteria(BRIEF_LIMITS.constraints), enforcement_level: enforcementLevelSchema.optional() })),
-    ])
+    .describe('How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well.'),
+  constraints: listOrObject(
+    criteria(BRIEF_LIMITS.constraints),
+    requestComponent('NewConstraints', z.strictObject({ rules: criteria(BRIEF_LIMITS.constraints), enforcement_level: enforcementLevelSchema.optional() })),
+  )
     .nullish()
-    .describe('Rules that the work must follow. A list, or an object with `enforcement_level` (default strict).'),
+    .describe('Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well.'),
   relevant_files: strings(BRIEF_LIMITS.files, BRIEF_LIMITS.path)
     .nullish()
     .describe('Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written.'),

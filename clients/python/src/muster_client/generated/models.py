@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 2933e529c59511cb.
+# Of schemas aaafa1f1d6b1a08d.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -52,74 +52,6 @@ class AssignmentRequest(BaseModel):
     resend: bool | None = None
     """
     Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session. Default: false.
-    """
-
-
-class AuditActor(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    kind: str
-    """
-    `key`, `open`, `subtask`, `session` or `system`.
-    """
-    id: str
-    """
-    The key, the subtask or the session. `GET /api-keys` has the names of keys.
-    """
-    name: str | None
-    """
-    The session that an open caller named.
-    """
-
-
-class AuditEntry(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    seq: int
-    """
-    Its place in the log, in the order of the writes, with gaps.
-    """
-    at: datetime
-    """
-    When it was written.
-    """
-    actor: AuditActor
-    door: Literal['http', 'mcp', 'script'] | str
-    """
-    `http` for REST, `mcp` for a tool, `script` for a command on the machine.
-    """
-    address: str | None
-    """
-    Address of the caller, as the server saw it; null for a command.
-    """
-    operation: str
-    """
-    The `operationId`, the name of the tool, or the command.
-    """
-    request_id: str | None
-    """
-    The `X-Request-Id` of the answer, also in the logs.
-    """
-    ids: dict[str, str]
-    """
-    What the request names, and what it has made.
-    """
-    fields: list[str]
-    """
-    Names of the fields that the request sets; never their values.
-    """
-
-
-class AuditList(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    items: list[AuditEntry]
-    next_cursor: str | None
-    """
-    Pass as `cursor` to read on; null on the last page.
     """
 
 
@@ -636,9 +568,6 @@ class NewEvaluation(BaseModel):
     The session that it comes from.
     """
     judge: bool | JudgeModel | None = None
-    """
-    Whether a model gives verdicts too, and which model. Default: the settings of the project.
-    """
 
 
 class NewFact(BaseModel):
@@ -1097,9 +1026,6 @@ class SchedulePatch(BaseModel):
     notify: bool | None = None
     timeout_seconds: int | None = None
     priority: Literal['urgent', 'normal', 'low'] | str | None = None
-    """
-    urgent runs before normal, normal before low. Waiting raises the rank: one minute equals one level.
-    """
     subagent: str | None = None
     """
     The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
@@ -1121,13 +1047,7 @@ class SchedulePatch(BaseModel):
     A value that is not above `fire_count` finishes the schedule.
     """
     overlap: Literal['skip', 'allow'] | str | None = None
-    """
-    What happens to a slot while an earlier run is still active. skip: the slot passes. allow: it fires too.
-    """
     missed: Literal['skip', 'run_once'] | str | None = None
-    """
-    What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.
-    """
     grace_seconds: int | None = None
     """
     How many seconds late a slot may fire before it counts as missed.
@@ -1332,16 +1252,6 @@ class SpawnResult(BaseModel):
 
 class StatsGrouping(RootModel[Literal['day', 'subagent', 'criterion', 'agreement'] | str]):
     root: Literal['day', 'subagent', 'criterion', 'agreement'] | str
-
-
-class SubagentFiles(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    file: list[str]
-    """
-    Markdown files, or archives of them.
-    """
 
 
 class SubagentMarkdown(RootModel[str]):
@@ -2427,6 +2337,10 @@ class ApiKey(BaseModel):
         extra='allow',
     )
     id: str
+    project_id: str
+    """
+    The project that it opens.
+    """
     name: str
     key_prefix: str
     """
@@ -2479,6 +2393,59 @@ class ApiKeyList(BaseModel):
         extra='allow',
     )
     items: list[ApiKey]
+    next_cursor: str | None
+    """
+    Pass as `cursor` to read on; null on the last page.
+    """
+
+
+class AuditEntry(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    seq: int
+    """
+    Its place in the log, in the order of the writes, with gaps.
+    """
+    at: datetime
+    """
+    When it was written.
+    """
+    actor: Reference
+    """
+    Who wrote: `key`, `open`, `subtask`, `session` or `system`. `GET /api-keys` has the names of keys; `name` is the session that an open caller named.
+    """
+    door: Literal['http', 'mcp', 'script'] | str
+    """
+    `http` for REST, `mcp` for a tool, `script` for a command on the machine.
+    """
+    address: str | None
+    """
+    Address of the caller, as the server saw it; null for a command.
+    """
+    operation: str
+    """
+    The `operationId`, the name of the tool, or the command.
+    """
+    request_id: str | None
+    """
+    The `X-Request-Id` of the answer, also in the logs.
+    """
+    ids: dict[str, str]
+    """
+    What the request names, and what it has made.
+    """
+    fields: list[str]
+    """
+    Names of the fields that the request sets; never their values.
+    """
+
+
+class AuditList(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    items: list[AuditEntry]
     next_cursor: str | None
     """
     Pass as `cursor` to read on; null on the last page.
@@ -2657,7 +2624,7 @@ class ConfirmedUpdate(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    genuine: Literal[True] | str
+    genuine: bool
     """
     Always true: every other case is answered with 404.
     """
@@ -2684,6 +2651,10 @@ class CreatedApiKey(BaseModel):
         extra='allow',
     )
     id: str
+    project_id: str
+    """
+    The project that it opens.
+    """
     name: str
     key_prefix: str
     """
@@ -3438,9 +3409,6 @@ class NewConstraints(BaseModel):
     )
     rules: list[str | NewCriterion]
     enforcement_level: Literal['strict', 'advisory'] | str | None = None
-    """
-    strict: a constraint counts as a criterion. advisory: it only warns.
-    """
 
 
 class NewQualityFlag(BaseModel):
@@ -3684,13 +3652,13 @@ class NewTask(BaseModel):
     Why the task exists and the current situation.
     """
     expected_deliverables: list[str] | None = None
-    success_criteria: list[str | NewCriterion] | NewSuccessCriteria | None = None
+    success_criteria: NewSuccessCriteria | None = None
     """
-    How to recognise that the task is done. A list, or an object with `all_required` (default true).
+    How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well.
     """
-    constraints: list[str | NewCriterion] | NewConstraints | None = None
+    constraints: NewConstraints | None = None
     """
-    Rules that the work must follow. A list, or an object with `enforcement_level` (default strict).
+    Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well.
     """
     relevant_files: list[str] | None = None
     """
@@ -4907,13 +4875,13 @@ class TaskPatch(BaseModel):
     Why the task exists and the current situation.
     """
     expected_deliverables: list[str] | None = None
-    success_criteria: list[str | NewCriterion] | NewSuccessCriteria | None = None
+    success_criteria: NewSuccessCriteria | None = None
     """
-    How to recognise that the task is done. A list, or an object with `all_required` (default true).
+    How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well.
     """
-    constraints: list[str | NewCriterion] | NewConstraints | None = None
+    constraints: NewConstraints | None = None
     """
-    Rules that the work must follow. A list, or an object with `enforcement_level` (default strict).
+    Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well.
     """
     relevant_files: list[str] | None = None
     """
@@ -5052,17 +5020,11 @@ class TsgPatch(BaseModel):
     Texts of the failure. One match is enough to announce the guide.
     """
     match: Literal['substring', 'regex'] | str | None = None
-    """
-    substring: ignores case. regex: RE2 syntax, case-sensitive; `(?i)` ignores case, `(?m)` makes ^ and $ match at lines.
-    """
     applicability: NewTsgApplicability | None = None
     """
     Where the guide applies.
     """
     severity: Literal['low', 'medium', 'high', 'critical'] | str | None = None
-    """
-    The severity of the failure. Guides are sorted by it, the most severe first.
-    """
 
 
 class TsgScanResult(BaseModel):
@@ -5515,81 +5477,6 @@ class CleanBrief(BaseModel):
     metadata: dict[str, Any]
 
 
-class CreatedEvaluation(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    evaluation_id: str
-    origin: Literal['request', 'message', 'subtask', 'completion', 'review'] | str
-    """
-    The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
-    """
-    task_id: str | None
-    subtask_id: str | None
-    message_id: str | None
-    session_id: str | None
-    subagent: str | None
-    score: float | None
-    """
-    Null if no item of the output counts.
-    """
-    recommendation: Literal['approve', 'review', 'request_revision'] | str
-    """
-    The recommendation of the evaluation.
-    """
-    summary: str | None = None
-    """
-    For an output that has to be revised: the problems, and the first and last part of the output.
-    """
-    criteria_revision: int | None
-    """
-    The task revision whose criteria were applied.
-    """
-    rule_version: int
-    """
-    The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
-    """
-    judge_of: str | None
-    """
-    The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
-    """
-    review_of: str | None
-    """
-    The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
-    """
-    judge: Judgement | None
-    """
-    Null if no judge was asked.
-    """
-    created_at: datetime
-    """
-    When it was made.
-    """
-    warnings: list[EvaluationWarning]
-    reflection: Reflection
-    dimensions: EvaluationDimensions
-    criteria: list[CriterionVerdict]
-    """
-    One verdict per criterion, in order.
-    """
-    threshold: float
-    """
-    Outputs below this score have to be revised.
-    """
-    approve_at: float
-    """
-    Outputs at or above this score are approved.
-    """
-    trust: Literal['evidence', 'self_report'] | str | None
-    """
-    What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.
-    """
-    full_payload: str | None = None
-    """
-    The complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`.
-    """
-
-
 class CreatedTask(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -5621,13 +5508,13 @@ class CreatedTask(BaseModel):
     Why the task exists and the current situation.
     """
     expected_deliverables: list[str] | None = None
-    success_criteria: list[str | NewCriterion] | NewSuccessCriteria | None = None
+    success_criteria: NewSuccessCriteria | None = None
     """
-    How to recognise that the task is done. A list, or an object with `all_required` (default true).
+    How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well.
     """
-    constraints: list[str | NewCriterion] | NewConstraints | None = None
+    constraints: NewConstraints | None = None
     """
-    Rules that the work must follow. A list, or an object with `enforcement_level` (default strict).
+    Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well.
     """
     relevant_files: list[str] | None = None
     """
@@ -5732,6 +5619,10 @@ class Evaluation(BaseModel):
     trust: Literal['evidence', 'self_report'] | str | None
     """
     What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.
+    """
+    full_payload: str | None = None
+    """
+    In the answer to `POST /evaluations`: the complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`.
     """
 
 

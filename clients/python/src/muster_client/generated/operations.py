@@ -56,7 +56,7 @@ OPERATIONS: dict[str, tuple[str, str, str]] = {
     "getSubagent": ("GET", "/subagents/{name}", "application/json"),
     "putSubagent": ("PUT", "/subagents/{name}", "text/markdown"),
     "deleteSubagent": ("DELETE", "/subagents/{name}", "application/json"),
-    "importSubagents": ("POST", "/subagents/import", "application/zip"),
+    "importSubagents": ("POST", "/subagents/import", "multipart/form-data"),
     "spawnSubagent": ("POST", "/subagents/{name}/spawn", "application/json"),
     "checkSubagentTool": ("POST", "/subagents/{name}/tool-check", "application/json"),
     "listTsgs": ("GET", "/tsgs", "application/json"),

@@ -1,0 +1,111 @@
+import { gunzipSync } from 'node:zlib'
+import { testDatabase } from '@muster/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApi, type TestApi } from '../testing/api.ts'
+
+let api: TestApi
+let key: string
+
+beforeAll(async () => {
+  api = await startApi(await testDatabase())
+  key = await api.key(['admin'])
+})
+afterAll(() => api.close())
+
+describe('X-Request-Id', () => {
+  it('is the one that the caller sent, also in a problem', async () => {
+    const answer = await api.call('GET', '/tasks/none', { key, headers: { 'x-request-id': 'trace/42.a' } })
+    expect(answer.headers['x-request-id']).toBe('trace/42.a')
+    expect(answer.body.request_id).toBe('trace/42.a')
+  })
+
+  it.each(['', 'with blank', 'a"b', 'x'.repeat(129), 'ü'])('is a new one for %j', async (sent) => {
+    const answer = await api.call('GET', '/healthz', { headers: { 'x-request-id': sent } })
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('the rate limit', () => {
+  it('stands in the headers of the draft, beside the older ones', async () => {
+    const { headers } = await api.call('GET', '/tasks', { key })
+    expect(headers['ratelimit-policy']).toBe('"default";q=50000;w=10')
+    expect(headers.ratelimit).toMatch(/^"default";r=\d+;t=\d+$/)
+    expect(headers['x-ratelimit-limit']).toBe('50000')
+  })
+})
+
+describe('a list', () => {
+  it('links its next page with the same filters, and none on the last', async () => {
+    for (const title of ['one', 'two', 'three']) await api.call('POST', '/tasks', { key, body: { title, instructions: 'Count.', priority: 'P1' } })
+    const titles: string[] = []
+    let path: string | undefined = '/tasks?limit=2&priority=P1'
+    while (path !== undefined) {
+      const page = await api.call('GET', path, { key })
+      titles.push(...page.body.items.map(({ title }: { title: string }) => title))
+      path = /^<([^>]+)>; rel="next"$/.exec(String(page.headers.link ?? ''))?.[1]
+    }
+    expect(titles).toEqual(['three', 'two', 'one'])
+  })
+})
+
+describe('gzip', () => {
+  const gzip = { 'accept-encoding': 'gzip' }
+
+  it('compresses answers above 1 KB for callers who accept it', async () => {
+    const plain = await api.app.inject({ url: '/openapi.json' })
+    const compressed = await api.app.inject({ url: '/openapi.json', headers: gzip })
+    expect(plain.headers).toMatchObject({ vary: 'accept-encoding' })
+    expect(compressed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' })
+    expect(gunzipSync(compressed.rawPayload).toString()).toBe(plain.body)
+    expect(compressed.rawPayload.byteLength).toBeLessThan(plain.rawPayload.byteLength / 4)
+    expect(Number(compressed.headers['content-length'])).toBe(compressed.rawPayload.byteLength)
+  })
+
+  it('leaves short answers and those with a secret as they are', async () => {
+    expect((await api.app.inject({ url: '/healthz', headers: gzip })).headers).not.toHaveProperty('content-encoding')
+    const authorization = `Bearer ${key}`
+    const task = await api.call('POST', '/tasks', { key, body: { title: 'Count', instructions: 'x'.repeat(5_000) } })
+    const read = await api.app.inject({ url: `/tasks/${task.body.id}`, headers: { ...gzip, authorization } })
+    expect(read.headers).toMatchObject({ 'content-encoding': 'gzip', etag: '"1"' })
+    const assign = await api.app.inject({
+      method: 'POST',
+      url: `/tasks/${task.body.id}/assign`,
+      headers: { ...gzip, authorization },
+      payload: { subagent_session_id: 'writer' },
+    })
+    expect(assign.json().subagent_credential).toMatch(/^m/)
+    expect(assign.headers).not.toHaveProperty('content-encoding')
+  })
+})
+
+describe('application/merge-patch+json', () => {
+  const headers = { 'content-type': 'application/merge-patch+json' }
+
+  it('is taken by PATCH, and by nothing else', async () => {
+    const task = await api.call('POST', '/tasks', { key, body: { title: 'Count', instructions: 'Count.' } })
+    const patched = await api.call('PATCH', `/tasks/${task.body.id}`, { key, raw: '{"title":"Count all"}', headers: { ...headers, 'if-match': '"1"' } })
+    expect(patched).toMatchObject({ status: 200, body: { task: { title: 'Count all' } } })
+    expect((await api.call('POST', '/tasks', { key, raw: '{"title":"x","instructions":"x"}', headers })).status).toBe(415)
+  })
+})
+
+describe('the reference', () => {
+  it('has a lean view with the same operations and schemas, without prose and examples', async () => {
+    const full = (await api.app.inject('/openapi.json')).json()
+    const answer = await api.app.inject('/openapi.json?view=lean')
+    const lean = answer.json()
+    expect(Object.keys(lean.paths)).toEqual(Object.keys(full.paths))
+    expect(Object.keys(lean.components.schemas)).toEqual(Object.keys(full.components.schemas))
+    expect(lean.components.schemas.Task.required).toEqual(full.components.schemas.Task.required)
+    // A field that has the name of what is left out.
+    expect(lean.components.schemas.Task.properties.description).toEqual({ type: ['string', 'null'] })
+    expect(answer.body).not.toMatch(/"summary":"|"examples":\[/)
+    expect(answer.body.length).toBeLessThan(JSON.stringify(full).length * 0.65)
+    expect((await api.app.inject('/openapi.json?view=fat')).json()).toMatchObject({ code: 'validation_failed', status: 400 })
+  })
+
+  // It grows with every endpoint: a description that says nothing new costs each reader.
+  it('is at most 335 KB as YAML', async () => {
+    expect(Buffer.byteLength((await api.app.inject('/openapi.yaml')).body)).toBeLessThanOrEqual(335_000)
+  })
+})
