@@ -264,8 +264,8 @@ class AsyncQuestions(AsyncNoun):
 class AsyncEvaluations(AsyncNoun):
     """Judgements of outputs."""
 
-    async def create(self, body: m.NewEvaluation | Mapping[str, Any] | None = None, /, **fields: Any) -> m.CreatedEvaluation:
-        return await self._call("createEvaluation", m.CreatedEvaluation, body=body_of(body, fields))
+    async def create(self, body: m.NewEvaluation | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Evaluation:
+        return await self._call("createEvaluation", m.Evaluation, body=body_of(body, fields))
 
     async def get(self, id: str) -> m.Evaluation:
         return await self._call("getEvaluation", m.Evaluation, path={"id": id})

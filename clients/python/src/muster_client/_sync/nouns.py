@@ -265,8 +265,8 @@ class Questions(Noun):
 class Evaluations(Noun):
     """Judgements of outputs."""
 
-    def create(self, body: m.NewEvaluation | Mapping[str, Any] | None = None, /, **fields: Any) -> m.CreatedEvaluation:
-        return self._call("createEvaluation", m.CreatedEvaluation, body=body_of(body, fields))
+    def create(self, body: m.NewEvaluation | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Evaluation:
+        return self._call("createEvaluation", m.Evaluation, body=body_of(body, fields))
 
     def get(self, id: str) -> m.Evaluation:
         return self._call("getEvaluation", m.Evaluation, path={"id": id})
