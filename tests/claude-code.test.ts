@@ -109,12 +109,13 @@ describe('the runner claude-code, in processes of its own', () => {
       const note = `late note of ${word}.`
       const sending: Promise<unknown>[] = []
       let isSeen = false
-      const { id } = await spawn(word, ({ text }, nth) => {
+      const spawned: Promise<Subtask> = spawn(word, ({ text }, nth) => {
         isSeen ||= text.includes(note)
-        const send = () => system.client.call('POST', `/subtasks/${id}/updates`, { body: { content: note } })
+        const send = async () => system.client.call('POST', `/subtasks/${(await spawned).id}/updates`, { body: { content: note } })
         if (nth === 1) sending.push(sleep(delayMs).then(send))
         return { text: 'That is all.' }
       })
+      const { id } = await spawned
       await system.client.ended(id)
       await Promise.all(sending)
       const { items } = await system.client.ok<{ items: Update[] }>('GET', `/subtasks/${id}/updates`)

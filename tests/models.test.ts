@@ -202,11 +202,13 @@ describe('the runner ai, in processes of its own', () => {
     for (let round = 0; expired < 30; round += 1) {
       const word = `alder${round}x`
       const sending: Promise<unknown>[] = []
-      const { id } = await spawn(word, (_, nth) => {
-        const send = () => system.client.call('POST', `/subtasks/${id}/updates`, { body: { content: `late note of ${word}.` } })
+      // The run may begin before the spawn is answered.
+      const spawned: Promise<Subtask> = spawn(word, (_, nth) => {
+        const send = async () => system.client.call('POST', `/subtasks/${(await spawned).id}/updates`, { body: { content: `late note of ${word}.` } })
         if (nth === 1) sending.push(sleep(round % 20).then(send))
         return { text: 'That is all.' }
       })
+      const { id } = await spawned
       await system.client.ended(id)
       await Promise.all(sending)
       const { items } = await system.client.ok<{ items: Update[] }>('GET', `/subtasks/${id}/updates`)
