@@ -157,7 +157,8 @@ function describe(name: string, error: unknown, waitedMs: number): McpError {
     if (kind === 'TimeoutError' || code === 'REQUEST_TIMEOUT') return new McpError(`${server} did not answer within ${waitedMs / 1_000} s.`)
     const httpStatus = typeof status === 'number' ? status : data?.status
     if (typeof httpStatus === 'number') return new McpError(`${server} answered with status ${httpStatus}.`)
-    if (code === 'CONNECTION_CLOSED') return new McpError(`${server} ended before it answered.`)
+    // A program may end before or after it was written to.
+    if (code === 'CONNECTION_CLOSED' || code === 'EPIPE') return new McpError(`${server} ended before it answered.`)
     if (typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+)$/.test(code))
       return new McpError(`${server} could not be reached, or broke the connection off (${code}).`)
     // A JSON-RPC error: the server's own words.
