@@ -23,6 +23,7 @@ import { measureOurs } from './crash-to-rerun.ts'
 const CAPACITY = 100
 const BURST = 2_000
 const RATES = [1, 20, 100] as const
+const PROFILED_RATE = 20
 const READERS = 32
 /** What a system used while something was done. */
 async function using<T>(bench: Bench, { pids, database }: Pick<Door, 'pids' | 'database'>, work: () => Promise<T>) {
@@ -70,6 +71,11 @@ async function measureOnce(bench: Bench, rows: Rows, name: string | null, open: 
     rows.add({ label: `front door: ${label}`, unit, better, goal }, name, value)
   // As long as it takes for the code to be compiled.
   await load(100, bench.size(10, 2))
+  if (bench.profileFolder !== undefined) {
+    // One rate alone, so that a profile shows what a job costs at that rate: `--from 20` leaves out what comes before it.
+    await load(PROFILED_RATE, 100)
+    return
+  }
   // What follows a load, such as indexing and the collection of garbage, is not idling.
   await sleep(bench.size(15_000, 1_000))
 
@@ -143,6 +149,7 @@ export const frontDoor: Figure = {
     const missing = new Set<string>()
     for (let run = 1; run <= bench.runs; run += 1) {
       await measureOnce(bench, rows, null, openMuster)
+      if (bench.profileFolder !== undefined) return []
       rows.add(KILLED, null, await measureOurs(bench))
       for (const { name, open, isOnce, install } of PEERS) {
         if (missing.has(name) || (isOnce && run > 1)) continue
