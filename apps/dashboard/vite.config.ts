@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { guidePages } from './build/pages.ts'
 
 /** A development server passes calls of the API on to this address. */
 const API = process.env.MUSTER_URL ?? 'http://127.0.0.1:7300'
@@ -11,21 +12,30 @@ const API = process.env.MUSTER_URL ?? 'http://127.0.0.1:7300'
 const compress: Plugin = {
   name: 'compress',
   apply: 'build',
-  async writeBundle({ dir = '' }) {
-    for (const name of await readdir(`${dir}/assets`)) {
-      if (!/\.(js|css|svg)$/.test(name)) continue
-      const content = await readFile(`${dir}/assets/${name}`)
-      if (content.length < 1_000) continue
-      await writeFile(`${dir}/assets/${name}.gz`, gzipSync(content, { level: 9 }))
-      await writeFile(`${dir}/assets/${name}.br`, brotliCompressSync(content))
-    }
-  },
+  // After the pages of the guides have been written.
+  writeBundle: { order: 'post', sequential: true, handler: ({ dir = '' }) => compressAll(dir) },
+}
+
+async function compressAll(dir: string): Promise<void> {
+  for (const name of await readdir(dir, { recursive: true })) {
+    if (!/\.(js|css|svg|html|md|json)$/.test(name)) continue
+    const content = await readFile(`${dir}/${name}`)
+    if (content.length < 1_000) continue
+    await writeFile(`${dir}/${name}.gz`, gzipSync(content, { level: 9 }))
+    await writeFile(`${dir}/${name}.br`, brotliCompressSync(content))
+  }
 }
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: '/ui/',
-  plugins: [react(), compress],
-  build: { target: 'es2023', assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
+  plugins: [react(), guidePages, compress],
+  build: {
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: { input: ['index.html', 'docs.html'].map((page) => fileURLToPath(new URL(page, import.meta.url))) },
+  },
   server: { proxy: { '^/(?!ui/(?!session))': { target: API, changeOrigin: false } } },
 })

@@ -9,7 +9,11 @@ export interface CommandResult {
 }
 
 /** Runs one of the installed tools in the root of the repository, with no input and no colours, and never throws for its failure. */
-export function run(command: string, args: readonly string[], { timeoutSeconds = 300 }: { timeoutSeconds?: number } = {}): Promise<CommandResult> {
+export function run(
+  command: string,
+  args: readonly string[],
+  { timeoutSeconds = 300, env: given = {} }: { timeoutSeconds?: number; env?: Record<string, string> } = {},
+): Promise<CommandResult> {
   return new Promise((resolve) => {
     const env = {
       ...process.env,
@@ -17,6 +21,7 @@ export function run(command: string, args: readonly string[], { timeoutSeconds =
       NO_COLOR: '1',
       REDOCLY_TELEMETRY: 'off',
       REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+      ...given,
     }
     const child = spawn(command, args, { cwd: repositoryRoot, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutSeconds * 1000 })
     const chunks: Buffer[] = []

@@ -8,8 +8,10 @@ import { ExplainedError } from './errors.ts'
 
 const DASHBOARD = join(ROOT, 'apps/dashboard')
 const BUILT = join(DASHBOARD, 'dist/index.html')
-/** What the build is made of. */
-const SOURCES = ['src', 'index.html', 'vite.config.ts', 'package.json', '../../packages/client/src'].map((path) => join(DASHBOARD, path))
+/** What the build is made of; the guides of docs/ become pages. */
+const SOURCES = ['src', 'build', 'index.html', 'docs.html', 'vite.config.ts', 'package.json', '../../packages/client/src', '../../docs'].map((path) =>
+  join(DASHBOARD, path),
+)
 
 /**
  * Builds the dashboard, unless a build exists that is newer than everything it is made of.
@@ -22,7 +24,10 @@ export async function buildDashboard(log: (line: string) => void): Promise<boole
   if ((await newestMs(SOURCES)) < builtMs) return false
   log('building the dashboard; this takes a few seconds …')
   const vite = join(dirname(createRequire(join(DASHBOARD, 'package.json')).resolve('vite/package.json')), 'bin/vite.js')
-  const { ok, output } = await run(process.execPath, [vite, 'build', '--logLevel', 'warn', DASHBOARD])
+  const { ok, output } = await run(process.execPath, [vite, 'build', '--logLevel', 'warn', DASHBOARD], {
+    // Tests have another value, with which React is built as for its own development.
+    env: { NODE_ENV: 'production' },
+  })
   if (!ok) throw new ExplainedError(`The dashboard could not be built:\n${output}`)
   return true
 }

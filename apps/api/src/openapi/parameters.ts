@@ -10,7 +10,7 @@ const HEADER_PARAMETERS = {
     in: 'header',
     required: false,
     description:
-      'Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.',
+      'Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]{0,253}[\\x21-\\x7e])?$' },
     example: 'spawn-2026-03-02-1',
   },

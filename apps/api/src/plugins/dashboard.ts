@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import helmet from '@fastify/helmet'
 import serveFiles from '@fastify/static'
 import { DomainError, type Origin } from '@muster/domain'
@@ -10,15 +8,14 @@ import type { ApiDeps } from '../api-deps.ts'
 import { browserToken, clearBrowserCookie, requireCsrfToken, setBrowserCookie } from '../http/browser-cookie.ts'
 import { LOOK_MS, within } from '../http/deadline.ts'
 import { check, validationFailed } from '../http/validation.ts'
+import { BUILT_PAGES, requireBuilt } from './built-pages.ts'
 
-/** Where the dashboard is built to (`apps/dashboard`). It is files only: nothing of it is imported. */
-const BUILT = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
 const signInSchema = z.strictObject({ key: z.string().min(1).max(512) })
 
 /** `/`, the dashboard at `/ui`, and the sign-in of browsers at `/ui/session`. All without a key. */
-export function addDashboard(app: FastifyInstance, deps: ApiDeps, built = BUILT): void {
+export function addDashboard(app: FastifyInstance, deps: ApiDeps, built = BUILT_PAGES): void {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'public' }
   })
@@ -49,9 +46,7 @@ export function addDashboard(app: FastifyInstance, deps: ApiDeps, built = BUILT)
 
 /** A file of the build, or its page: what is shown at a path is decided in the browser. */
 function sendFile(request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply, built: string): FastifyReply {
-  if (!existsSync(`${built}index.html`)) {
-    throw new DomainError('not_found', 'The dashboard is not built. `npm start` builds it, and so does `npm run build`.')
-  }
+  requireBuilt(built)
   const path = request.params['*']
   if (!path.startsWith('assets/')) return reply.header('cache-control', 'no-cache').sendFile('index.html')
   // Their names contain a hash of their content.

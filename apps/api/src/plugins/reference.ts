@@ -1,16 +1,22 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import helmet from '@fastify/helmet'
+import serveFiles from '@fastify/static'
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Endpoint } from '../http/endpoint.ts'
+import { noSuchPath } from '../http/errors.ts'
 import { fieldProblem, validationFailed } from '../http/validation.ts'
 import { describeApi } from '../openapi/document.ts'
-import { renderErrorPage } from '../openapi/error-page.ts'
 import { leanDocument } from '../openapi/lean.ts'
 import { renderYaml } from '../openapi.ts'
+import { BUILT_PAGES, requireBuilt } from './built-pages.ts'
+
+/** Names in folders: never a way out of them. */
+const GUIDE_PATH = /^(?:[\w-]+\/)*[\w-]+(\.\w+)?$/
 
 /** `/openapi.json`, `/openapi.yaml` and the pages at `/docs`, without a key. */
-export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[]): void {
+export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[], built = BUILT_PAGES): void {
   // Built at the first request: most processes never get one, and building takes a tenth of the start time.
   const document = once(() => describeApi(endpoints))
   const yaml = once(() => renderYaml(document()))
@@ -18,38 +24,47 @@ export function addReference(app: FastifyInstance, endpoints: readonly Endpoint[
     route.config = { ...route.config, access: 'public' }
   })
   app.register(helmet, {
-    // On plain HTTP, as on loopback, an upgrade of the page's own requests would break it.
     contentSecurityPolicy: {
+      useDefaults: false,
       directives: {
-        defaultSrc: ["'self'"],
-        imgSrc: ["'self'", 'data:'],
-        styleSrc: ["'self'", "'unsafe-inline'"],
+        defaultSrc: ["'none'"],
         scriptSrc: ["'self'"],
-        upgradeInsecureRequests: null,
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        formAction: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
       },
     },
     strictTransportSecurity: false,
   })
+  app.register(swagger, { hideUntagged: true, transformObject: () => document() })
   const lean = once(() => leanDocument(document()))
   app.get<{ Querystring: { view?: string } }>('/openapi.json', async ({ query }, reply) => {
     if (query.view !== undefined && query.view !== 'lean') throw validationFailed([fieldProblem('?view', 'must be lean, or absent', query.view)])
-    return reply.type('application/json; charset=utf-8').send(query.view === 'lean' ? lean() : document())
+    return reply.type('application/json; charset=utf-8').send(query.view === 'lean' ? lean() : app.swagger())
   })
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(yaml()))
-  app.get('/docs/errors', async (_request, reply) => {
-    const page = await renderErrorPage()
-    return page === undefined ? reply.redirect('/docs') : reply.type('text/html; charset=utf-8').send(page)
+  addPages(app, built)
+}
+
+/** The reference at `/docs`, and the guides below it: as pages, and as Markdown with `.md` at the end of their address. */
+function addPages(app: FastifyInstance, built: string): void {
+  const send = (reply: FastifyReply, path: string) => {
+    requireBuilt(built)
+    return reply.header('cache-control', 'no-cache').sendFile(path)
+  }
+  app.get('/docs', (_request, reply) => send(reply, 'docs.html'))
+  app.get('/docs/', (_request, reply) => reply.redirect('/docs'))
+  app.get<{ Params: { '*': string } }>('/docs/*', ({ params, url, method }, reply) => {
+    requireBuilt(built)
+    const [path, extension] = GUIDE_PATH.exec(params['*']) ?? []
+    const file = `guides/${path}${extension === undefined ? '.html' : ''}`
+    if (path === undefined || !existsSync(join(built, file))) throw noSuchPath(method, url)
+    return send(reply, file)
   })
-  // It insists on a document at once; the pages are given the real one in its place.
-  app.register(swagger, { mode: 'static', specification: { document: {} as never } })
-  app.register(swaggerUi, {
-    routePrefix: '/docs',
-    theme: { title: 'Muster API' },
-    uiConfig: { deepLinking: true, showExtensions: true, docExpansion: 'list', tryItOutEnabled: true },
-    staticCSP: false,
-    transformSpecification: () => document(),
-    transformSpecificationClone: false,
-  })
+  app.register(serveFiles, { root: built, serve: false, preCompressed: true, cacheControl: false })
 }
 
 function once<T extends NonNullable<unknown>>(make: () => T): () => T {

@@ -6734,7 +6734,7 @@ export interface components {
         /** @description Id of the fact. */
         FactId: string;
         /**
-         * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+         * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
          * @example spawn-2026-03-02-1
          */
         IdempotencyKey: string;
@@ -7201,7 +7201,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7416,7 +7416,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7475,7 +7475,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7552,7 +7552,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7585,7 +7585,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7736,7 +7736,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7795,7 +7795,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7830,7 +7830,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7865,7 +7865,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7900,7 +7900,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7965,7 +7965,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7995,7 +7995,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8030,7 +8030,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8065,7 +8065,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8208,7 +8208,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8263,7 +8263,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8298,7 +8298,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8396,7 +8396,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8430,7 +8430,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8494,7 +8494,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8526,7 +8526,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8633,7 +8633,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8663,7 +8663,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8693,7 +8693,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8875,7 +8875,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8918,7 +8918,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8966,7 +8966,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9036,7 +9036,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9068,7 +9068,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9233,7 +9233,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9328,7 +9328,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9522,7 +9522,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9646,7 +9646,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9684,7 +9684,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9718,7 +9718,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9752,7 +9752,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9786,7 +9786,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9820,7 +9820,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9856,7 +9856,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9893,7 +9893,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9959,7 +9959,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9996,7 +9996,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10033,7 +10033,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10152,7 +10152,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10258,7 +10258,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10292,7 +10292,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10380,7 +10380,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10460,7 +10460,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10662,7 +10662,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again. with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
