@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { usageError } from '../exit-codes.ts'
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const
+
+/** What the scripts of the shells call. */
+const COMPLETE = 'complete-words'
+
+export function addCompletion(program: Command): void {
+  program
+    .command('completion <shell>')
+    .description('print a script that completes commands in your shell: bash, zsh or fish')
+    .addHelpText('after', '\nFor bash: muster completion bash >> ~/.bashrc')
+    .action(async (shell: string) => {
+      const found = SHELLS.find((each) => each === shell)
+      if (found === undefined) throw usageError(`There is a script for ${SHELLS.join(', ')}, not for ${shell}.`)
+      const { getCompletionScript } = await import('@pnpm/tabtab')
+      process.stdout.write(await getCompletionScript({ name: 'muster', completer: `muster ${COMPLETE}`, shell: found }))
+    })
+  program
+    .command(COMPLETE, { hidden: true })
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async () => {
+      const { default: tabtab } = await import('@pnpm/tabtab')
+      const { words, prev, line, complete } = { complete: false, ...tabtab.parseEnv(process.env) }
+      if (!complete || words === 0) return
+      const given = line.trimStart().split(/\s+/).slice(1, -1)
+      void prev
+      tabtab.log(candidates(program, given), tabtab.getShellFromEnv(process.env))
+    })
+}
+
+/** Commands and options that may follow these words. */
+function candidates(program: Command, words: readonly string[]): { name: string; description: string }[] {
+  let command = program
+  for (const word of words) command = command.commands.find((each) => each.name() === word) ?? command
+  const commands = command.commands.filter((each) => each.name() !== COMPLETE).map((each) => ({ name: each.name(), description: each.description() }))
+  const options = command.options.flatMap(({ long, description }) => (long == null ? [] : [{ name: long, description }]))
+  return [...commands, ...options]
+}

@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process'
+import { statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { promisify } from 'node:util'
+import { type Muster, MusterError, type Readiness, type ReadinessPart } from '@muster/client'
+import type { Command } from 'commander'
+import { Cli } from '../cli.ts'
+import { EXIT } from '../exit-codes.ts'
+import { oneLine } from '../output/text.ts'
+
+/** One thing that was looked at. `unknown` where it cannot be seen from here. */
+interface Finding {
+  name: string
+  state: 'ok' | 'problem' | 'unknown'
+  detail: string
+  /** What to do about it. */
+  advice?: string
+}
+
+/** A clock that differs by more makes schedules and expiries surprising. */
+const CLOCK_MS_MAX = 5_000
+const DISK_BYTES_MIN = 2 * 1024 ** 3
+/** What the server uses where it stands on the same machine. */
+const PROGRAMS = [
+  { name: 'bwrap', of: 'bubblewrap', without: 'Programs of subtasks run without a sandbox. Install bubblewrap.' },
+  { name: 'git', of: 'git', without: 'The runner claude-code needs it for workspaces. Install git.' },
+]
+
+const PARTS: Record<keyof Readiness['parts'], { name: string; advice: string }> = {
+  process: { name: 'process', advice: 'It is stopping: start it again.' },
+  database: { name: 'database', advice: 'Start PostgreSQL, and see that DATABASE_URL is right.' },
+  migrations: { name: 'migrations', advice: 'Bring the database to this version: npm run migrate' },
+  writes: { name: 'disk of the database', advice: 'PostgreSQL cannot write: see whether its disk is full, or whether it is a standby.' },
+  queues: { name: 'queues', advice: 'See the log of the API; npm run migrate creates them.' },
+  relay: { name: 'relay of events', advice: 'Events arrive late: see the log of the API, and whether PostgreSQL is overloaded.' },
+  partitions: { name: 'partitions', advice: 'The next partitions are missing: see that a worker runs.' },
+}
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('look at the server and this machine, and say what to do about each problem')
+    .action(async (_options: unknown, command: Command) => {
+      const cli = Cli.of(command)
+      const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(cli.url).hostname)
+      const server = await lookAtServer(cli, isLocal)
+      const machine = isLocal ? await lookAtMachine() : []
+      const findings = [...server, ...machine]
+      for (const finding of findings) cli.out.line(finding, () => describe(cli, finding))
+      const problems = findings.filter(({ state }) => state === 'problem').length
+      cli.out.note(problems === 0 ? 'No problems.' : `${problems} ${problems === 1 ? 'problem' : 'problems'}.`)
+      if (problems > 0) process.exitCode = EXIT.failed
+    })
+}
+
+async function lookAtServer(cli: Cli, isLocal: boolean): Promise<Finding[]> {
+  const muster = cli.muster({ retries: 0 })
+  let readiness: Readiness
+  let skewMs: number | undefined
+  try {
+    const startMs = Date.now()
+    const { data, headers } = await muster.answer('getReadiness').catch(asReadiness)
+    readiness = data
+    const date = headers?.get('date')
+    // The header has whole seconds.
+    if (date != null) skewMs = Date.parse(date) + 500 - (startMs + Date.now()) / 2
+  } catch (error) {
+    const advice = isLocal ? 'Start it: muster up. If it listens elsewhere, say where: --url.' : 'See that the address is right and that no proxy or firewall is between.'
+    const port = isLocal ? [await lookAtPort(Number(new URL(cli.url).port || 80))] : []
+    return [{ name: 'server', state: 'problem', detail: `${cli.url}: ${(error as Error).message}`, advice }, ...port]
+  }
+  const parts = Object.entries(readiness.parts).map(([part, found]) => partFinding(part as keyof Readiness['parts'], found))
+  const clock: Finding =
+    skewMs === undefined
+      ? { name: 'clock', state: 'unknown', detail: 'the server sends no Date' }
+      : Math.abs(skewMs) > CLOCK_MS_MAX
+        ? { name: 'clock', state: 'problem', detail: `differs by ${Math.round(skewMs / 1_000)} s from the server`, advice: 'Have both machines take their time by NTP.' }
+        : { name: 'clock', state: 'ok', detail: 'as the server' }
+  return [{ name: 'server', state: 'ok', detail: cli.url }, ...parts, clock, ...(await lookAtAccess(muster))]
+}
+
+/** A server that is not ready answers 503, with the same document. */
+function asReadiness(error: unknown): { data: Readiness; headers: Headers | undefined } {
+  const body = error instanceof MusterError ? (error.problem as unknown as Partial<Readiness> | undefined) : undefined
+  if (body?.parts === undefined) throw error
+  return { data: body as Readiness, headers: undefined }
+}
+
+function partFinding(part: keyof Readiness['parts'], { status, detail }: ReadinessPart): Finding {
+  const { name, advice } = PARTS[part]
+  if (status === 'ok') return { name, state: 'ok', detail: detail ?? '' }
+  if (status === 'unknown') return { name, state: 'unknown', detail: detail ?? 'cannot be seen now' }
+  return { name, state: 'problem', detail: detail ?? status, advice }
+}
+
+/** What a caller with this key sees: whether the key works, what runs subtasks, and what is missing. */
+async function lookAtAccess(muster: Muster): Promise<Finding[]> {
+  let runners: Awaited<ReturnType<Muster['server']['runners']>>
+  try {
+    runners = await muster.server.runners()
+  } catch (error) {
+    return [{ name: 'access', state: 'problem', detail: (error as Error).message, advice: 'Store a key: muster profile add <name>, or set MUSTER_KEY.' }]
+  }
+  const available = runners.items.filter(({ available }) => available)
+  const lacking = runners.items.filter(({ available }) => !available).map(
+    ({ name, missing }): Finding => ({ name: `runner ${name}`, state: 'unknown', detail: `not configured: ${missing.map(oneLine).join('; ')}` }),
+  )
+  const usable: Finding =
+    available.length === 0
+      ? { name: 'runners', state: 'problem', detail: 'none can execute a subtask', advice: 'Configure one: docs/runners, or COMMAND_RUNNERS.' }
+      : { name: 'runners', state: 'ok', detail: available.map(({ name, version }) => (version === undefined ? name : `${name} ${version}`)).join(', ') }
+  return [{ name: 'access', state: 'ok', detail: 'the server takes this caller' }, usable, ...lacking, await lookAtWorkers(muster)]
+}
+
+async function lookAtWorkers(muster: Muster): Promise<Finding> {
+  try {
+    const workers = await muster.workers.list().all(100)
+    const capacity = workers.reduce((sum, each) => sum + each.capacity, 0)
+    const running = workers.reduce((sum, each) => sum + each.running, 0)
+    if (workers.length > 0) return { name: 'workers', state: 'ok', detail: `${workers.length}, ${running} of ${capacity} slots in use` }
+    return { name: 'workers', state: 'problem', detail: 'none is alive: subtasks wait', advice: 'Start a worker (npm start starts one).' }
+  } catch (error) {
+    return { name: 'workers', state: 'unknown', detail: (error as Error).message }
+  }
+}
+
+async function lookAtMachine(): Promise<Finding[]> {
+  const { bavail, bsize } = await statfs(process.env.DATA_DIR ?? '.').catch(() => statfs('.'))
+  const free = bavail * bsize
+  const gigabytes = `${(free / 1024 ** 3).toFixed(1)} GB free`
+  const disk: Finding =
+    free < DISK_BYTES_MIN ? { name: 'disk here', state: 'problem', detail: gigabytes, advice: 'Make room: Muster needs 2 GB to work without care.' } : { name: 'disk here', state: 'ok', detail: gigabytes }
+  const programs = await Promise.all(PROGRAMS.map(lookAtProgram))
+  return [disk, ...programs]
+}
+
+async function lookAtProgram({ name, of, without }: (typeof PROGRAMS)[number]): Promise<Finding> {
+  try {
+    const { stdout } = await promisify(execFile)(name, ['--version'])
+    return { name: of, state: 'ok', detail: oneLine(stdout) }
+  } catch {
+    return { name: of, state: 'unknown', detail: `not found. ${without}` }
+  }
+}
+
+/** Whether another program has the port that Muster would take. */
+async function lookAtPort(port: number): Promise<Finding> {
+  const isFree = await new Promise<boolean>((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+  if (isFree) return { name: `port ${port}`, state: 'ok', detail: 'free' }
+  return { name: `port ${port}`, state: 'problem', detail: 'something else listens there', advice: 'End it, or start Muster with another PORT.' }
+}
+
+function describe(cli: Cli, { name, state, detail, advice }: Finding): string {
+  const { green, red, yellow, dim } = cli.out.colours
+  const sign = { ok: green('✓'), problem: red('✗'), unknown: yellow('–') }[state]
+  const line = `${sign} ${name.padEnd(20)} ${state === 'ok' ? dim(oneLine(detail)) : oneLine(detail)}`
+  return advice === undefined ? line : `${line}\n  ${' '.repeat(20)} ${yellow(advice)}`
+}

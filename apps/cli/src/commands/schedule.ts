@@ -1,0 +1,167 @@
+import { type BodyOf, MusterError, type PhraseCandidate, type Schedule, type SchedulePreview, type ScheduleRun } from '@muster/client'
+import type { Command } from 'commander'
+import { Cli, wholeNumber } from '../cli.ts'
+import { CliError, EXIT, usageError } from '../exit-codes.ts'
+import type { Column, Output } from '../output/output.ts'
+import { oneLine, relativeTime } from '../output/text.ts'
+
+const COLUMNS: Column<Schedule>[] = [
+  ['ID', ({ id }) => id],
+  ['STATE', ({ state }) => state],
+  ['NEXT', ({ next_fire_at }) => relativeTime(next_fire_at)],
+  ['FIRED', ({ fire_count }) => fire_count],
+  ['WHEN', ({ phrase }) => phrase],
+  ['TASK', ({ task }) => task],
+]
+
+const RUN_COLUMNS: Column<ScheduleRun>[] = [
+  ['SLOT', ({ slot }) => slot],
+  ['OUTCOME', ({ outcome, manual }) => (manual ? `${outcome}, by hand` : outcome)],
+  ['SUBTASK', ({ subtask_id }) => subtask_id],
+]
+
+interface NewScheduleOptions {
+  timezone?: string
+  agent?: string
+  runner?: string
+  subagent?: string
+  times?: number
+  session?: string
+  dryRun?: boolean
+  yes?: boolean
+}
+
+export function addSchedule(program: Command): void {
+  const schedule = program
+    .command('schedule [phrase] [task...]')
+    .description('start a subtask at times given in words: muster schedule "weekdays at 9 ET" "Summarise the pull requests"')
+    .option('--timezone <zone>', 'for times without one, such as Europe/Berlin (default: that of this machine)')
+    .option('--agent <id>')
+    .option('--runner <name>')
+    .option('--subagent <name>')
+    .option('--times <count>', 'end after so many firings', wholeNumber('--times', 1, 1_000_000))
+    .option('--session <id>', 'the session whose inbox gets the results; without one they go where the project says')
+    .option('--dry-run', 'only say how the phrase is read')
+    .option('-y, --yes', 'create it without asking')
+    .action(async (phrase: string | undefined, task: string[], options: NewScheduleOptions, command: Command) => {
+      if (phrase === undefined || (task.length === 0 && options.dryRun !== true)) throw usageError('Give the time and the task: muster schedule "every day at 8" "…"')
+      await create(Cli.of(command), phrase, task.join(' '), options)
+    })
+  schedule
+    .command('ls')
+    .description('list schedules')
+    .option('--all', 'also those that have ended')
+    .option('-n, --limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 50)
+    .action(async ({ all, limit }: { all?: boolean; limit: number }, command: Command) => {
+      const cli = Cli.of(command)
+      const query = { ...(all === true ? { active: 'all' as const } : {}), limit: Math.min(limit, 100) }
+      await cli.out.rows(await cli.muster().schedules.list(query).all(limit), COLUMNS, 'No schedules.')
+    })
+  schedule
+    .command('show <id>')
+    .description('show a schedule and its next firings')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const cli = Cli.of(command)
+      const found = await cli.muster().schedules.get(id)
+      await cli.out.result(found, () => describe(cli.out, found))
+    })
+  schedule
+    .command('runs <id>')
+    .description('what became of each slot')
+    .option('-n, --limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 50)
+    .action(async (id: string, { limit }: { limit: number }, command: Command) => {
+      const cli = Cli.of(command)
+      await cli.out.rows(await cli.muster().schedules.runs(id).all(limit), RUN_COLUMNS, 'It has not fired yet.')
+    })
+  const act = (name: 'pause' | 'resume' | 'rm', description: string, method: 'pause' | 'resume' | 'deactivate') =>
+    schedule
+      .command(`${name} <id>`)
+      .description(description)
+      .action(async (id: string, _options: unknown, command: Command) => {
+        const cli = Cli.of(command)
+        const changed = await cli.muster().schedules[method](id)
+        await cli.out.result(changed ?? { id }, () => (changed === undefined ? `${id}  deactivated` : `${id}  ${cli.out.status(changed.state)}`))
+      })
+  act('pause', 'fire no more until it is resumed', 'pause')
+  act('resume', 'fire again', 'resume')
+  act('rm', 'end a schedule for good', 'deactivate')
+  schedule
+    .command('trigger <id>')
+    .description('start its subtask now, beside the slots')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const cli = Cli.of(command)
+      const subtask = await cli.muster().schedules.trigger(id)
+      await cli.out.result(subtask, () => oneLine(subtask))
+    })
+}
+
+/** Shows how the phrase is read, asks, and creates. */
+async function create(cli: Cli, phrase: string, task: string, options: NewScheduleOptions): Promise<void> {
+  const muster = cli.muster()
+  const timezone = options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+  const { when, preview } = await read(cli, phrase, timezone)
+  if (options.dryRun === true) return await cli.out.result(preview, () => describePreview(cli.out, preview))
+  cli.out.note(describePreview(cli.out, preview), (text) => text)
+  if (options.yes !== true && !(await cli.confirm('Create it?', 'give --yes.'))) throw new CliError('Nothing was created.', EXIT.interrupted)
+  const body: BodyOf<'createSchedule'> = {
+    task,
+    when,
+    timezone,
+    ...(options.session === undefined ? {} : { parent_session_id: options.session }),
+    ...(options.agent === undefined ? {} : { agent_id: options.agent }),
+    ...(options.runner === undefined ? {} : { runner: options.runner }),
+    ...(options.subagent === undefined ? {} : { subagent: options.subagent }),
+    ...(options.times === undefined ? {} : { max_fires: options.times }),
+  }
+  const created = await muster.schedules.create(body)
+  await cli.out.result(created, () => `${created.id}  next ${relativeTime(created.next_fire_at)}`)
+}
+
+/** How Muster reads a phrase. On a terminal the user chooses where it could mean several things. */
+async function read(cli: Cli, phrase: string, timezone: string): Promise<{ when: string; preview: SchedulePreview }> {
+  try {
+    return { when: phrase, preview: await cli.muster().schedules.preview({ when: phrase, timezone }) }
+  } catch (error) {
+    const candidates = MusterError.is(error) ? error.problem?.candidates : undefined
+    if (candidates === undefined || candidates.length === 0) throw error
+    const chosen = await choose(cli, candidates, error as MusterError)
+    return { when: chosen, preview: await cli.muster().schedules.preview({ when: chosen, timezone }) }
+  }
+}
+
+async function choose(cli: Cli, candidates: readonly PhraseCandidate[], error: MusterError): Promise<string> {
+  if (!cli.canAsk) {
+    const lines = candidates.map(({ phrase, reading }) => `\n  "${phrase}": ${reading}`).join('')
+    throw usageError(`${error.message} Write one of these:${lines}`)
+  }
+  const { isCancel, select } = await import('@clack/prompts')
+  const answer = await select({
+    message: oneLine(error.message),
+    options: candidates.map(({ phrase, reading, next_fire_at }) => ({ value: phrase, label: oneLine(reading), hint: relativeTime(next_fire_at) })),
+    output: process.stderr,
+  })
+  if (isCancel(answer)) throw new CliError('Nothing was created.', EXIT.interrupted)
+  return answer
+}
+
+function describePreview(out: Output, { reading, timezone, upcoming, warnings }: SchedulePreview): string {
+  const times = upcoming.slice(0, 5).map((at) => `  ${inZone(at, timezone)}  ${out.colours.dim(relativeTime(at))}`)
+  return [out.heading(oneLine(reading)), ...times, ...warnings.map(({ message }) => out.colours.yellow(oneLine(message)))].join('\n')
+}
+
+function describe(out: Output, schedule: Schedule): string {
+  return `${out.fields([
+    ['Schedule', schedule.id],
+    ['State', schedule.state],
+    ['Task', schedule.task],
+    ['Runner', schedule.runner],
+    ['Sub-agent', schedule.subagent],
+    ['Fired', schedule.fire_count === 0 ? 'never' : `${schedule.fire_count} times, last ${relativeTime(schedule.last_fired_at)}`],
+  ])}\n\n${describePreview(out, schedule)}`
+}
+
+function inZone(at: string, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', day: '2-digit', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' }).format(
+    new Date(at),
+  )
+}

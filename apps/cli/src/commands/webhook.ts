@@ -1,0 +1,88 @@
+import type { BodyOf, Webhook, WebhookDeliverySummary } from '@muster/client'
+import type { Command } from 'commander'
+import { Cli, repeated, wholeNumber } from '../cli.ts'
+import type { Column } from '../output/output.ts'
+import { oneLine, relativeTime } from '../output/text.ts'
+
+const COLUMNS: Column<Webhook>[] = [
+  ['ID', ({ id }) => id],
+  ['STATUS', ({ status }) => status],
+  ['EVENTS', ({ events }) => events.join(' ')],
+  ['URL', ({ url }) => url],
+]
+
+const DELIVERY_COLUMNS: Column<WebhookDeliverySummary>[] = [
+  ['ID', ({ id }) => id],
+  ['STATUS', ({ status }) => status],
+  ['TRIES', ({ attempts }) => attempts.length],
+  ['NEXT', ({ next_attempt_at }) => relativeTime(next_attempt_at)],
+  ['CREATED', ({ created_at }) => relativeTime(created_at)],
+  ['TYPE', ({ type }) => type],
+]
+
+export function addWebhooks(program: Command): void {
+  const webhook = program.command('webhook').description('addresses to which events are pushed')
+  webhook
+    .command('create <url>')
+    .description('create a webhook; its secret is shown once')
+    .option('--event <pattern>', 'such as subtask.completed or task.*; may be repeated (default: all)', repeated)
+    .option('--subject <id>')
+    .option('--agent <id>')
+    .option('--session <id>')
+    .option('--ordered', 'each subject in the order of its events')
+    .action(async (url: string, { event = ['*'], agent, session, ...options }: { event?: string[]; subject?: string; agent?: string; session?: string; ordered?: boolean }, command: Command) => {
+      const cli = Cli.of(command)
+      const body = { url, events: event, ...options, ...(agent === undefined ? {} : { agent_id: agent }), ...(session === undefined ? {} : { session_id: session }) }
+      const created = await cli.muster().webhooks.create(body as BodyOf<'createWebhook'>)
+      await cli.out.result(created, () => `${created.id}\n${created.secret ?? 'The same request was answered before. A secret is shown only once.'}`)
+      cli.out.note('Keep the secret now: it is not shown again.')
+    })
+  webhook
+    .command('ls')
+    .description('list webhooks')
+    .action(async (_options: unknown, command: Command) => {
+      const cli = Cli.of(command)
+      await cli.out.rows(await cli.muster().webhooks.list().all(), COLUMNS, 'No webhooks.')
+    })
+  webhook
+    .command('rm <id>')
+    .description('delete a webhook')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const cli = Cli.of(command)
+      await cli.muster().webhooks.delete(id)
+      await cli.out.result({ id, deleted: true }, () => `${id}  deleted`)
+    })
+  webhook
+    .command('test <id>')
+    .description('send a test event')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const cli = Cli.of(command)
+      const sent = await cli.muster().webhooks.test(id)
+      await cli.out.result(sent, () => oneLine(sent))
+    })
+  webhook
+    .command('rotate <id>')
+    .description('make a new secret; the old one goes on for a while')
+    .option('--overlap <seconds>', 'how long', wholeNumber('--overlap', 0, 604_800))
+    .action(async (id: string, { overlap }: { overlap?: number }, command: Command) => {
+      const cli = Cli.of(command)
+      const rotated = await cli.muster().webhooks.rotateSecret(id, overlap === undefined ? {} : { overlap_seconds: overlap })
+      await cli.out.result(rotated, () => rotated.secret ?? 'The same request was answered before. A secret is shown only once.')
+    })
+  webhook
+    .command('deliveries <id>')
+    .description('what was sent, newest first')
+    .option('-n, --limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 20)
+    .action(async (id: string, { limit }: { limit: number }, command: Command) => {
+      const cli = Cli.of(command)
+      await cli.out.rows(await cli.muster().webhooks.deliveries(id).all(limit), DELIVERY_COLUMNS, 'Nothing was sent yet.')
+    })
+  webhook
+    .command('redeliver <id> <delivery>')
+    .description('send a delivery again, with the same bytes')
+    .action(async (id: string, delivery: string, _options: unknown, command: Command) => {
+      const cli = Cli.of(command)
+      const sent = await cli.muster().webhooks.redeliver(id, delivery)
+      await cli.out.result(sent, () => `${delivery}  will be sent again`)
+    })
+}
