@@ -93,20 +93,24 @@ function report(error: unknown, program: Command): number {
   const { out, url } = new Cli(options)
   const { red } = out.colours
   const exitCode = exitCodeOf(error)
+  const say = (text: string) => void process.stderr.write(`${text}\n`)
+  const inWords = (text: string) => say(`${red('muster:')} ${clean(text)}`)
   if (error instanceof MusterError) {
-    if (options.json === true) console.error(JSON.stringify(error.problem ?? { code: error.code, detail: error.message }))
-    else console.error(`${red('muster:')} ${clean(explain(error, url))}`)
-  } else if (error instanceof CliError) {
-    if (error.message !== '') console.error(options.json === true ? JSON.stringify({ detail: error.message }) : `${red('muster:')} ${clean(error.message)}`)
-  } else {
-    console.error(error)
+    if (options.json === true) say(JSON.stringify(error.problem ?? { code: error.code, detail: error.message }))
+    else inWords(explain(error, url))
+  } else if (!(error instanceof CliError)) {
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  } else if (error.message !== '') {
+    if (options.json === true) say(JSON.stringify({ detail: error.message }))
+    else inWords(error.message)
   }
   return exitCode
 }
 
 /** An error with what to do about it. */
 function explain(error: MusterError, url: string): string {
-  if (error.code === 'connection_failed') return `${url} could not be reached. Start Muster (muster up), or say where it is (--url). \`muster doctor\` looks closer.`
+  if (error.code === 'connection_failed')
+    return `${url} could not be reached. Start Muster (muster up), or say where it is (--url). \`muster doctor\` looks closer.`
   if (error.code === 'unauthenticated') return `${error.message} Store a key: muster profile add <name> --url ${url}`
   const fields = (error.problem?.errors ?? []).map(({ field, reason }) => `\n  ${field}: ${reason}`).join('')
   const id = error.requestId === undefined || error.status < 500 ? '' : `\n  request ${error.requestId}`

@@ -19,7 +19,8 @@ export function answerOf(question: Question, text: string): BodyOf<'answerQuesti
   const options = question.options ?? []
   const option = options.find(({ id, label }) => id === text || label.toLowerCase() === text.toLowerCase()) ?? options[Number(text) - 1]
   if (option !== undefined) return { ...shared, option_id: option.id }
-  if (options.length > 0) throw usageError(`There is no option ${text}. Answer with one of: ${options.map(({ id }, index) => `${index + 1} ${id}`).join(', ')}.`)
+  if (options.length > 0)
+    throw usageError(`There is no option ${text}. Answer with one of: ${options.map(({ id }, index) => `${index + 1} ${id}`).join(', ')}.`)
   return { ...shared, answer: question.schema === null ? text : parsed(text) }
 }
 

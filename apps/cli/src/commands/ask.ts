@@ -54,7 +54,13 @@ export function addAsk(program: Command): void {
 async function askUser(cli: Cli, question: Question): Promise<string> {
   if (!cli.canAsk) throw usageError(`Give the answer: muster ask answer ${question.question_id} <words>`)
   const { isCancel, select, text } = await import('@clack/prompts')
-  const options = question.kind === 'approval' ? [{ id: 'approve', label: 'Approve' }, { id: 'reject', label: 'Reject' }] : (question.options ?? [])
+  const options =
+    question.kind === 'approval'
+      ? [
+          { id: 'approve', label: 'Approve' },
+          { id: 'reject', label: 'Reject' },
+        ]
+      : (question.options ?? [])
   const message = oneLine(question.prompt)
   if (question.arguments !== null) cli.out.note(describeQuestion(cli.out, question))
   const answer =

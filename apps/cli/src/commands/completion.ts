@@ -23,11 +23,11 @@ export function addCompletion(program: Command): void {
     .allowExcessArguments()
     .action(async () => {
       const { default: tabtab } = await import('@pnpm/tabtab')
-      const { words, prev, line, complete } = { complete: false, ...tabtab.parseEnv(process.env) }
-      if (!complete || words === 0) return
-      const given = line.trimStart().split(/\s+/).slice(1, -1)
-      void prev
-      tabtab.log(candidates(program, given), tabtab.getShellFromEnv(process.env))
+      const { complete, line } = tabtab.parseEnv(process.env)
+      if (!complete) return
+      // Without the name of the program, and without the word that is being typed.
+      const words = line.trimStart().split(/\s+/).slice(1, -1)
+      tabtab.log(candidates(program, words), tabtab.getShellFromEnv(process.env))
     })
 }
 

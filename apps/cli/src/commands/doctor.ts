@@ -65,7 +65,9 @@ async function lookAtServer(cli: Cli, isLocal: boolean): Promise<Finding[]> {
     // The header has whole seconds.
     if (date != null) skewMs = Date.parse(date) + 500 - (startMs + Date.now()) / 2
   } catch (error) {
-    const advice = isLocal ? 'Start it: muster up. If it listens elsewhere, say where: --url.' : 'See that the address is right and that no proxy or firewall is between.'
+    const advice = isLocal
+      ? 'Start it: muster up. If it listens elsewhere, say where: --url.'
+      : 'See that the address is right and that no proxy or firewall is between.'
     const port = isLocal ? [await lookAtPort(Number(new URL(cli.url).port || 80))] : []
     return [{ name: 'server', state: 'problem', detail: `${cli.url}: ${(error as Error).message}`, advice }, ...port]
   }
@@ -74,7 +76,12 @@ async function lookAtServer(cli: Cli, isLocal: boolean): Promise<Finding[]> {
     skewMs === undefined
       ? { name: 'clock', state: 'unknown', detail: 'the server sends no Date' }
       : Math.abs(skewMs) > CLOCK_MS_MAX
-        ? { name: 'clock', state: 'problem', detail: `differs by ${Math.round(skewMs / 1_000)} s from the server`, advice: 'Have both machines take their time by NTP.' }
+        ? {
+            name: 'clock',
+            state: 'problem',
+            detail: `differs by ${Math.round(skewMs / 1_000)} s from the server`,
+            advice: 'Have both machines take their time by NTP.',
+          }
         : { name: 'clock', state: 'ok', detail: 'as the server' }
   return [{ name: 'server', state: 'ok', detail: cli.url }, ...parts, clock, ...(await lookAtAccess(muster))]
 }
@@ -102,9 +109,9 @@ async function lookAtAccess(muster: Muster): Promise<Finding[]> {
     return [{ name: 'access', state: 'problem', detail: (error as Error).message, advice: 'Store a key: muster profile add <name>, or set MUSTER_KEY.' }]
   }
   const available = runners.items.filter(({ available }) => available)
-  const lacking = runners.items.filter(({ available }) => !available).map(
-    ({ name, missing }): Finding => ({ name: `runner ${name}`, state: 'unknown', detail: `not configured: ${missing.map(oneLine).join('; ')}` }),
-  )
+  const lacking = runners.items
+    .filter(({ available }) => !available)
+    .map(({ name, missing }): Finding => ({ name: `runner ${name}`, state: 'unknown', detail: `not configured: ${missing.map(oneLine).join('; ')}` }))
   const usable: Finding =
     available.length === 0
       ? { name: 'runners', state: 'problem', detail: 'none can execute a subtask', advice: 'Configure one: docs/runners, or COMMAND_RUNNERS.' }
@@ -129,7 +136,9 @@ async function lookAtMachine(): Promise<Finding[]> {
   const free = bavail * bsize
   const gigabytes = `${(free / 1024 ** 3).toFixed(1)} GB free`
   const disk: Finding =
-    free < DISK_BYTES_MIN ? { name: 'disk here', state: 'problem', detail: gigabytes, advice: 'Make room: Muster needs 2 GB to work without care.' } : { name: 'disk here', state: 'ok', detail: gigabytes }
+    free < DISK_BYTES_MIN
+      ? { name: 'disk here', state: 'problem', detail: gigabytes, advice: 'Make room: Muster needs 2 GB to work without care.' }
+      : { name: 'disk here', state: 'ok', detail: gigabytes }
   const programs = await Promise.all(PROGRAMS.map(lookAtProgram))
   return [disk, ...programs]
 }

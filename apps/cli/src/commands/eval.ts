@@ -50,10 +50,14 @@ export function addEval(program: Command): void {
     .action(async ({ by }: { by: string }, command: Command) => {
       const cli = Cli.of(command)
       const stats = await cli.muster().evaluations.stats({ by } as QueryOf<'getEvaluationStats'>)
-      const groups = stats.groups as readonly Record<string, unknown>[]
       if (cli.out.json) return await cli.out.result(stats, () => '')
+      const groups: readonly Record<string, unknown>[] = 'groups' in stats ? stats.groups : stats.by_criterion
       const names = Object.keys(groups[0] ?? {}).filter((name) => typeof groups[0]?.[name] !== 'object')
-      await cli.out.rows(groups, names.map((name): Column<Record<string, unknown>> => [name.toUpperCase(), (group) => group[name]]), 'Nothing was evaluated in this time.')
+      await cli.out.rows(
+        groups,
+        names.map((name): Column<Record<string, unknown>> => [name.toUpperCase(), (group) => group[name]]),
+        'Nothing was evaluated in this time.',
+      )
     })
   evaluation
     .command('flag <id> <quality>')
@@ -68,7 +72,10 @@ export function addEval(program: Command): void {
     })
 }
 
-function describeCriterion(out: Output, { verdict, text, required, method, evidence }: { verdict: string; text: string; required: boolean; method: string; evidence: string | null }): string {
+function describeCriterion(
+  out: Output,
+  { verdict, text, required, method, evidence }: { verdict: string; text: string; required: boolean; method: string; evidence: string | null },
+): string {
   const { dim } = out.colours
   const line = `${out.status(verdict)}  ${oneLine(text)}${dim(required ? ` (${method})` : ` (${method}, optional)`)}`
   return evidence === null ? line : `${line}\n    ${dim(clean(evidence).replaceAll('\n', '\n    '))}`

@@ -53,7 +53,8 @@ export function describeQuestion(out: Output, question: Question): string {
     const more = description === null ? '' : dim(` ${oneLine(description)}`)
     return `  ${bold(String(index + 1))} ${oneLine(label)}${oneLine(label) === id ? '' : dim(` (${oneLine(id)})`)}${more}`
   })
-  const details = question.kind === 'approval' && question.arguments !== null ? [`  ${clean(JSON.stringify(question.arguments, null, 2)).replaceAll('\n', '\n  ')}`] : []
+  const details =
+    question.kind === 'approval' && question.arguments !== null ? [`  ${clean(JSON.stringify(question.arguments, null, 2)).replaceAll('\n', '\n  ')}`] : []
   const schema = question.schema === null ? [] : [dim(`  an answer of this form: ${oneLine(question.schema)}`)]
   const how = question.kind === 'approval' ? 'approve or reject' : options.length > 0 ? 'a number or a name' : 'words'
   return [`${yellow('?')} ${bold(clean(question.prompt))}`, ...details, ...options, ...schema, dim(`  Answer with ${how}.`)].join('\n')

@@ -158,7 +158,10 @@ class Follower {
   }
 
   #above(write: () => void): void {
-    if (this.#input === undefined) return write()
+    if (this.#input === undefined) {
+      write()
+      return
+    }
     cursorTo(process.stderr, 0)
     clearLine(process.stderr, 0)
     write()

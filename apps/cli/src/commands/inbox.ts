@@ -48,6 +48,11 @@ function describeItem(out: Output, item: InboxItem): string {
   const score = item.score === null ? '' : `  score ${item.score}`
   const head = `${out.status(item.status)}  ${out.heading(oneLine(item.task))}  ${out.colours.dim(`${item.kind} ${id}, ${relativeTime(item.completed_at)}${score}`)}`
   const body = item.error ?? item.result ?? item.summary ?? ''
-  const hint = item.kind === 'question' ? `Answer it: muster ask answer ${item.question_id}` : item.truncated ? `Shortened. The whole of it: muster show ${id} --result` : ''
+  const hint =
+    item.kind === 'question'
+      ? `Answer it: muster ask answer ${item.question_id}`
+      : item.truncated
+        ? `Shortened. The whole of it: muster show ${id} --result`
+        : ''
   return [head, clean(body), out.colours.dim(hint)].filter((part) => clean(part) !== '').join('\n')
 }

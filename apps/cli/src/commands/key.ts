@@ -7,7 +7,10 @@ import { relativeTime } from '../output/text.ts'
 const COLUMNS: Column<ApiKey>[] = [
   ['ID', ({ id }) => id],
   ['PREFIX', ({ key_prefix }) => key_prefix],
-  ['STATE', ({ revoked_at, expires_at }) => (revoked_at !== null ? 'revoked' : expires_at !== null && Date.parse(expires_at) < Date.now() ? 'expired' : 'active')],
+  [
+    'STATE',
+    ({ revoked_at, expires_at }) => (revoked_at !== null ? 'revoked' : expires_at !== null && Date.parse(expires_at) < Date.now() ? 'expired' : 'active'),
+  ],
   ['EXPIRES', ({ expires_at }) => relativeTime(expires_at)],
   ['NAME', ({ name }) => name],
   ['SCOPES', ({ scopes }) => scopes.join(' ')],

@@ -36,14 +36,22 @@ export function addProfiles(program: Command): void {
       all.profiles[name] = { url, ...(key === undefined || key === '' ? {} : { key }), ...(session === undefined ? {} : { session }) }
       all.current ??= name
       writeProfiles(all)
-      cli.out.note(`Stored in ${profilesFile()}, which only you can read.${all.current === name ? '' : ` Use it: --profile ${name}, or muster profile use ${name}.`}`)
+      cli.out.note(
+        `Stored in ${profilesFile()}, which only you can read.${all.current === name ? '' : ` Use it: --profile ${name}, or muster profile use ${name}.`}`,
+      )
     })
   profile
     .command('ls')
     .description('list profiles')
     .action(async (_options: unknown, command: Command) => {
       const { current, profiles } = readProfiles()
-      const rows = Object.entries(profiles).map(([name, { url, session, key }]) => ({ name, url, session: session ?? null, has_key: key !== undefined, current: name === current }))
+      const rows = Object.entries(profiles).map(([name, { url, session, key }]) => ({
+        name,
+        url,
+        session: session ?? null,
+        has_key: key !== undefined,
+        current: name === current,
+      }))
       await Cli.of(command).out.rows(rows, COLUMNS, 'No profiles. Add one: muster profile add <name> --url <address>')
     })
   profile

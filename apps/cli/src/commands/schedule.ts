@@ -44,7 +44,8 @@ export function addSchedule(program: Command): void {
     .option('--dry-run', 'only say how the phrase is read')
     .option('-y, --yes', 'create it without asking')
     .action(async (phrase: string | undefined, task: string[], options: NewScheduleOptions, command: Command) => {
-      if (phrase === undefined || (task.length === 0 && options.dryRun !== true)) throw usageError('Give the time and the task: muster schedule "every day at 8" "…"')
+      if (phrase === undefined || (task.length === 0 && options.dryRun !== true))
+        throw usageError('Give the time and the task: muster schedule "every day at 8" "…"')
       await create(Cli.of(command), phrase, task.join(' '), options)
     })
   schedule
@@ -99,13 +100,13 @@ export function addSchedule(program: Command): void {
 async function create(cli: Cli, phrase: string, task: string, options: NewScheduleOptions): Promise<void> {
   const muster = cli.muster()
   const timezone = options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
-  const { when, preview } = await read(cli, phrase, timezone)
+  const { rule, preview } = await read(cli, phrase, timezone)
   if (options.dryRun === true) return await cli.out.result(preview, () => describePreview(cli.out, preview))
   cli.out.note(describePreview(cli.out, preview), (text) => text)
   if (options.yes !== true && !(await cli.confirm('Create it?', 'give --yes.'))) throw new CliError('Nothing was created.', EXIT.interrupted)
   const body: BodyOf<'createSchedule'> = {
     task,
-    when,
+    ...rule,
     timezone,
     ...(options.session === undefined ? {} : { parent_session_id: options.session }),
     ...(options.agent === undefined ? {} : { agent_id: options.agent }),
@@ -117,15 +118,30 @@ async function create(cli: Cli, phrase: string, task: string, options: NewSchedu
   await cli.out.result(created, () => `${created.id}  next ${relativeTime(created.next_fire_at)}`)
 }
 
-/** How Muster reads a phrase. On a terminal the user chooses where it could mean several things. */
-async function read(cli: Cli, phrase: string, timezone: string): Promise<{ when: string; preview: SchedulePreview }> {
-  try {
-    return { when: phrase, preview: await cli.muster().schedules.preview({ when: phrase, timezone }) }
-  } catch (error) {
+type Rule = { when: string } | { every: string } | { cron: string }
+
+const CRON = /^(@\w+|(\S+\s+){4}\S+)$/
+
+/** A phrase as a rule: five fields are cron, a single time is `when`, what comes again is `every`. On a terminal the user chooses where it could mean several things. */
+async function read(cli: Cli, phrase: string, timezone: string): Promise<{ rule: Rule; preview: SchedulePreview }> {
+  const preview = async (rule: Rule) => ({ rule, preview: await cli.muster().schedules.preview({ ...rule, timezone }) })
+  const orChosen = async (error: unknown, toRule: (chosen: string) => Rule) => {
     const candidates = MusterError.is(error) ? error.problem?.candidates : undefined
     if (candidates === undefined || candidates.length === 0) throw error
-    const chosen = await choose(cli, candidates, error as MusterError)
-    return { when: chosen, preview: await cli.muster().schedules.preview({ when: chosen, timezone }) }
+    return await preview(toRule(await choose(cli, candidates, error as MusterError)))
+  }
+  if (CRON.test(phrase.trim()) && /^[@\d*]/.test(phrase.trim())) return await preview({ cron: phrase.trim() })
+  try {
+    return await preview({ when: phrase })
+  } catch (single) {
+    if (!MusterError.is(single, 'schedule_unparseable')) return await orChosen(single, (when) => ({ when }))
+    try {
+      return await preview({ every: phrase })
+    } catch (recurring) {
+      // Of a phrase that neither takes, the first error lists what can be written.
+      if (MusterError.is(recurring, 'schedule_unparseable')) throw single
+      return await orChosen(recurring, (every) => ({ every }))
+    }
   }
 }
 
@@ -161,7 +177,14 @@ function describe(out: Output, schedule: Schedule): string {
 }
 
 function inZone(at: string, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', day: '2-digit', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' }).format(
-    new Date(at),
-  )
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: '2-digit',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  }).format(new Date(at))
 }

@@ -17,7 +17,9 @@ export function addServer(program: Command): void {
       .description(description)
       .action(async () => {
         if (!existsSync(RUN)) {
-          throw new CliError(`\`muster ${name}\` needs a checkout of Muster, and this is the command line alone: clone the repository and run npm start there, or use its Docker image.`)
+          throw new CliError(
+            `\`muster ${name}\` needs a checkout of Muster, and this is the command line alone: clone the repository and run npm start there, or use its Docker image.`,
+          )
         }
         await run(process.execPath, [RUN, target])
       })

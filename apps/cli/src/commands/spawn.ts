@@ -63,7 +63,10 @@ export function addSpawn(program: Command): void {
 async function waitForEnd(cli: Cli, id: string, seconds: number | undefined): Promise<Subtask> {
   const limit = seconds === undefined ? [] : [AbortSignal.timeout(seconds * 1_000)]
   try {
-    return await cli.muster().subtasks.handle(id).result({ signal: AbortSignal.any([cli.interrupted, ...limit]) })
+    return await cli
+      .muster()
+      .subtasks.handle(id)
+      .result({ signal: AbortSignal.any([cli.interrupted, ...limit]) })
   } catch (error) {
     if (cli.interrupted.aborted) throw new CliError(`${id} goes on without you. Its result comes to your inbox; muster show ${id}`, EXIT.interrupted)
     if (limit[0]?.aborted === true) throw new CliError(`${id} has not ended within ${seconds} s. It goes on: muster follow ${id}`, EXIT.waitedLong)

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import type { SubagentImportRow, Subagent } from '@muster/client'
+import type { Subagent, SubagentImportRow } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli } from '../cli.ts'
 import { CliError, EXIT, usageError } from '../exit-codes.ts'
@@ -105,6 +105,8 @@ async function markdownFiles(folder: string): Promise<string[]> {
     .sort()
 }
 
-const unreadable = (path: string) => (error: Error): never => {
-  throw new CliError(`${path} cannot be read: ${error.message}`)
-}
+const unreadable =
+  (path: string) =>
+  (error: Error): never => {
+    throw new CliError(`${path} cannot be read: ${error.message}`)
+  }

@@ -65,7 +65,10 @@ export function addSubtasks(program: Command): void {
       const muster = cli.muster()
       for (const id of ids) {
         const subtask = await muster.subtasks.cancel(id)
-        cli.out.line(subtask, () => `${id}  ${subtask.status === 'cancelled' ? cli.out.status('cancelled') : `${cli.out.status(subtask.status)}, its worker is told`}`)
+        cli.out.line(
+          subtask,
+          () => `${id}  ${subtask.status === 'cancelled' ? cli.out.status('cancelled') : `${cli.out.status(subtask.status)}, its worker is told`}`,
+        )
       }
     })
 }

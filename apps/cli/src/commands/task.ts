@@ -89,8 +89,10 @@ function addWriting(task: Command): void {
       const muster = cli.muster()
       if (options.dryRun === true) {
         const seen = await muster.tasks.validate(body)
-        const warnings = seen.validation.warnings
-        return await cli.out.result(seen, () => (warnings.length === 0 ? 'A good brief: no warnings.' : warnings.map(({ field, message }) => `${field}: ${oneLine(message)}`).join('\n')))
+        const { warnings } = seen
+        return await cli.out.result(seen, () =>
+          warnings.length === 0 ? 'A good brief: no warnings.' : warnings.map(({ field, message }) => `${field}: ${oneLine(message)}`).join('\n'),
+        )
       }
       const created = await muster.tasks.create(body)
       for (const { field, message } of created.validation.warnings) cli.out.note(`${field}: ${oneLine(message)}`, cli.out.colours.yellow)

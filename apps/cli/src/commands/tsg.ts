@@ -28,7 +28,14 @@ export function addGuides(program: Command): void {
     .option('--search <words>')
     .action(async ({ search }: { search?: string }, command: Command) => {
       const cli = Cli.of(command)
-      await cli.out.rows(await cli.muster().guides.list(search === undefined ? {} : { q: search }).all(), COLUMNS, 'No guides. Write one: muster tsg put <id> <file>')
+      await cli.out.rows(
+        await cli
+          .muster()
+          .guides.list(search === undefined ? {} : { q: search })
+          .all(),
+        COLUMNS,
+        'No guides. Write one: muster tsg put <id> <file>',
+      )
     })
   tsg
     .command('show <id>')
@@ -43,7 +50,10 @@ export function addGuides(program: Command): void {
     .description('store a guide from a file in Markdown, or - for standard input')
     .action(async (id: string, file: string, _options: unknown, command: Command) => {
       const cli = Cli.of(command)
-      const text = file === '-' ? await readInput() : await readFile(file, 'utf8').catch((error: Error) => Promise.reject(new CliError(`${file} cannot be read: ${error.message}`)))
+      const text =
+        file === '-'
+          ? await readInput()
+          : await readFile(file, 'utf8').catch((error: Error) => Promise.reject(new CliError(`${file} cannot be read: ${error.message}`)))
       const stored = await cli.muster().guides.put(id, text)
       await cli.out.result(stored, () => `${stored.tsg_id}  ${oneLine(stored.title)}`)
     })

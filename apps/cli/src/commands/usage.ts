@@ -25,7 +25,8 @@ export function addUsage(program: Command): void {
       const report = await cli.muster().usage(query as QueryOf<'getUsage'>)
       if (cli.out.json) return await cli.out.result(report, () => '')
       await cli.out.rows(report.groups, COLUMNS, 'Nothing ran in this time.')
-      if (report.unpriced_models.length > 0) cli.out.note(`No price is known for ${report.unpriced_models.join(', ')}: ${report.unpriced_runs} runs are not in the cost.`)
+      if (report.unpriced_models.length > 0)
+        cli.out.note(`No price is known for ${report.unpriced_models.join(', ')}: ${report.unpriced_runs} runs are not in the cost.`)
       if (report.is_cut) cli.out.note('There are more rows than are shown: ask for a shorter time.')
     })
 }

@@ -30,13 +30,25 @@ export function addWebhooks(program: Command): void {
     .option('--agent <id>')
     .option('--session <id>')
     .option('--ordered', 'each subject in the order of its events')
-    .action(async (url: string, { event = ['*'], agent, session, ...options }: { event?: string[]; subject?: string; agent?: string; session?: string; ordered?: boolean }, command: Command) => {
-      const cli = Cli.of(command)
-      const body = { url, events: event, ...options, ...(agent === undefined ? {} : { agent_id: agent }), ...(session === undefined ? {} : { session_id: session }) }
-      const created = await cli.muster().webhooks.create(body as BodyOf<'createWebhook'>)
-      await cli.out.result(created, () => `${created.id}\n${created.secret ?? 'The same request was answered before. A secret is shown only once.'}`)
-      cli.out.note('Keep the secret now: it is not shown again.')
-    })
+    .action(
+      async (
+        url: string,
+        { event = ['*'], agent, session, ...options }: { event?: string[]; subject?: string; agent?: string; session?: string; ordered?: boolean },
+        command: Command,
+      ) => {
+        const cli = Cli.of(command)
+        const body = {
+          url,
+          events: event,
+          ...options,
+          ...(agent === undefined ? {} : { agent_id: agent }),
+          ...(session === undefined ? {} : { session_id: session }),
+        }
+        const created = await cli.muster().webhooks.create(body as BodyOf<'createWebhook'>)
+        await cli.out.result(created, () => `${created.id}\n${created.secret ?? 'The same request was answered before. A secret is shown only once.'}`)
+        cli.out.note('Keep the secret now: it is not shown again.')
+      },
+    )
   webhook
     .command('ls')
     .description('list webhooks')

@@ -97,7 +97,9 @@ export class Output {
   fields(fields: readonly (readonly [string, unknown])[]): string {
     const shown = fields.filter(([, value]) => value !== null && value !== undefined && value !== '')
     const width = Math.max(0, ...shown.map(([name]) => name.length))
-    const lines = shown.map(([name, value]) => `${this.colours.dim(name.padEnd(width))}  ${this.status(clean(String(value)).replaceAll('\n', `\n${' '.repeat(width + 2)}`))}`)
+    const lines = shown.map(
+      ([name, value]) => `${this.colours.dim(name.padEnd(width))}  ${this.status(clean(String(value)).replaceAll('\n', `\n${' '.repeat(width + 2)}`))}`,
+    )
     return lines.join('\n')
   }
 
