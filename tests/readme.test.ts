@@ -26,6 +26,7 @@ const NOT_TESTED = [
   'docs/backup.md: tests/backup.test.ts does',
   'docs/backup.md: tests/backup.test.ts does',
   'docs/backup.md: tests/backup.test.ts does',
+  'docs/cli.md: tests/cli.test.ts and tests/cli-terminal.test.ts run these commands',
   'docs/operations.md: it needs a running server',
   'docs/operations.md: it needs a running worker',
   'docs/operations.md: it needs the pid of a process',
