@@ -188,15 +188,19 @@ describe('output', () => {
   })
 
   it('ends quietly when what reads it has enough', async () => {
-    const child = spawn('/bin/sh', ['-c', `"${process.execPath}" "${PROGRAM}" events --after 0 -n 50 | head -1`], { env: { ...environment }, stdio: 'pipe' })
+    const child = spawn('/bin/sh', ['-c', `"${process.execPath}" "${PROGRAM}" events --after 0 | head -1`], { env: { ...environment }, stdio: 'pipe' })
     let text = ''
-    child.stdout.on('data', (part) => {
-      text += part
+    let hasEnded = false
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (part) => {
+        text += part
+      })
+    }
+    child.on('close', () => {
+      hasEnded = true
     })
-    child.stderr.on('data', (part) => {
-      text += part
-    })
-    await new Promise((resolve) => child.on('close', resolve))
+    // It notices with the next event that it has to write.
+    while (!hasEnded) await spawnAct('Write an event')
     expect(text.trim().split('\n')).toEqual([expect.stringContaining('subtask.created')])
   })
 
