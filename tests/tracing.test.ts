@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type ScriptedModels, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CollectedSpan, startCollector } from './harness/collector.ts'
 import { type System, startSystem } from './harness/system.ts'
@@ -7,13 +10,36 @@ import type { ClaimedSubtask, Subtask } from './harness/wire.ts'
 
 let collector: Awaited<ReturnType<typeof startCollector>>
 let system: System
+let models: ScriptedModels
 
 beforeAll(async () => {
   collector = await startCollector()
-  system = await startSystem({ workers: 2, env: { ...collector.env, SUBTASK_WORKERS: '2', SUBTASK_LEASE_SECONDS: '2' } })
+  models = await startScriptedModels()
+  models.answerBy(() => ({
+    toolCalls: [{ name: 'give_verdicts', input: { verdicts: [{ criterion: 1, verdict: 'met', quote: 'It compiles.' }] } }],
+    usage: { input: 1_000, output: 100 },
+  }))
+  system = await startSystem({
+    workers: 2,
+    env: {
+      ...collector.env,
+      SUBTASK_WORKERS: '2',
+      SUBTASK_LEASE_SECONDS: '2',
+      ANTHROPIC_API_KEY: 'sk-ant-traced',
+      ANTHROPIC_BASE_URL: models.anthropicUrl,
+      JUDGE_MODEL: 'claude-test',
+      CHECKS: JSON.stringify({ passes: { argv: ['/bin/true'] } }),
+      SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`,
+      OUTBOUND_ALLOW: '127.0.0.1',
+    },
+  })
+  await system.client.ok('PATCH', `/projects/${system.ctx.actor.projectId}`, {
+    body: { settings: { outbound_allow: ['127.0.0.1'], evaluation: { judge: true } } },
+  })
 })
 afterAll(async () => {
   await system.close()
+  await models.close()
   await collector.close()
 })
 
@@ -97,6 +123,67 @@ describe('a trace', () => {
     expect(claimed.subtask.id).toBe(id)
     expect(claimed.traceparent).toBe(`00-${traceId}-${spans[0]?.spanId}-01`)
     await system.client.complete(claimed)
+    const [attempt] = named(await spansOf(traceId, 'invoke_agent default', 1), 'invoke_agent default')
+    expect(attempt).toMatchObject({ parentSpanId: spans[0]?.spanId, attributes: { 'muster.runner': 'external', 'muster.end': 'completed' } })
+    expect(named(await spansOf(traceId, 'wait', 1), 'wait')).toHaveLength(1)
+  })
+
+  it('has the checks of a result, its judge, and the deliveries that tell of it', async () => {
+    const { traceId, headers } = caller()
+    const received: (string | undefined)[] = []
+    const receiver = createServer((request, response) => {
+      received.push(request.headers.traceparent as string | undefined)
+      request.resume()
+      response.writeHead(received.length === 1 ? 500 : 204).end()
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    const criteria = [{ text: 'It passes', check: 'passes' }, { text: 'It compiles' }]
+    const task = await system.client.ok<{ id: string }>('POST', '/tasks', {
+      body: { title: 'Compile it', instructions: 'Make it compile.', acceptance_criteria: criteria },
+    })
+    await system.client.ok('POST', `/tasks/${task.id}/dispatch`, {
+      headers,
+      body: {
+        runner: 'rounds',
+        agent_id: 'checked',
+        metadata: { results: ['It compiles.'] },
+        callback: { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` },
+      },
+    })
+    const spans = [...(await spansOf(traceId, 'judge', 1)), ...(await spansOf(traceId, 'deliver callback', 2))]
+    receiver.closeAllConnections()
+    receiver.close()
+    const [request] = named(spans, 'POST /tasks/:id/dispatch')
+    const [run] = named(spans, 'invoke_agent checked')
+    const [check] = named(spans, 'check passes')
+    const [judge] = named(spans, 'judge')
+    const [chat] = named(spans, 'chat claude-test')
+    const result = (name: string, label: unknown) => ({
+      name: 'gen_ai.evaluation.result',
+      attributes: expect.objectContaining({ 'gen_ai.evaluation.name': name, 'gen_ai.evaluation.score.label': label }),
+    })
+    expect(run?.events).toEqual([result('rules', expect.any(String))])
+    expect(check).toMatchObject({ service: 'muster-worker', parentSpanId: request?.spanId, events: [result('passes', 'met')] })
+    expect(judge).toMatchObject({ parentSpanId: request?.spanId, attributes: { 'muster.end': 'judged' }, events: [result('judge', expect.any(String))] })
+    expect(chat).toMatchObject({ parentSpanId: judge?.spanId, attributes: { 'gen_ai.usage.output_tokens': expect.anything() } })
+    const attempts = named(collector.spans(), 'deliver callback').filter((span) => span.traceId === traceId)
+    expect(attempts).toMatchObject([
+      { parentSpanId: request?.spanId, attributes: { 'muster.event.type': 'subtask.completed', 'muster.end': 'failed' } },
+      { parentSpanId: request?.spanId, attributes: { 'muster.end': 'delivered' } },
+    ])
+    expect(received).toEqual(attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`))
+    expect(collector.texts()).not.toContain('It compiles')
+  })
+
+  it('of a run that a schedule made links to what asked for the schedule', async () => {
+    const { traceId, headers } = caller()
+    await system.client.ok('POST', '/schedules', { headers, body: { task: 'Act.', when: 'in 1 second', runner: 'act', agent_id: 'scheduled' } })
+    const [request] = named(await spansOf(traceId, 'POST /schedules', 1), 'POST /schedules')
+    const fired = await until('the schedule has fired', () => named(collector.spans(), 'fire_schedule').at(0))
+    expect(fired).toMatchObject({ parentSpanId: '', links: [request?.spanId] })
+    expect(fired.traceId).not.toBe(traceId)
+    const [run] = named(await spansOf(fired.traceId, 'invoke_agent scheduled', 1), 'invoke_agent scheduled')
+    expect(run?.parentSpanId).toBe(fired.spanId)
   })
 })
 

@@ -35,8 +35,13 @@ export function startSpawner(bench: Bench, database: BenchDatabase, raised: Reco
   return startServing(bench, 'spawner', 'spawner.ts', null, musterSettings(bench, database, raised))
 }
 
-async function open(bench: Bench, database: BenchDatabase, workers: Workers, isFollowed: boolean): Promise<OpenContender> {
-  const worker = await startMusterWorker(bench, database, workers)
+interface Variant {
+  isFollowed?: boolean
+  raised?: Record<string, string>
+}
+
+async function open(bench: Bench, database: BenchDatabase, workers: Workers, { isFollowed = false, raised = {} }: Variant): Promise<OpenContender> {
+  const worker = await startMusterWorker(bench, database, workers, raised)
   const spawner = await startSpawner(bench, database)
   if (isFollowed) await spawner.call('follow')
   const agents = agentNames(AGENTS)
@@ -56,10 +61,12 @@ async function open(bench: Bench, database: BenchDatabase, workers: Workers, isF
   )
 }
 
-function ours(isFollowed: boolean): Contender {
-  return { name: null, prepare: (bench) => bench.server.musterDatabase(), open: (bench, database, workers) => open(bench, database, workers, isFollowed) }
+function ours(variant: Variant = {}): Contender {
+  return { name: null, prepare: (bench) => bench.server.musterDatabase(), open: (bench, database, workers) => open(bench, database, workers, variant) }
 }
 
-export const muster = ours(false)
+export const muster = ours()
 /** With a follower of the event log, for which the spawning process listens to the database. */
-export const musterFollowed = ours(true)
+export const musterFollowed = ours({ isFollowed: true })
+/** With spans that the worker sends to this collector. */
+export const musterTraced = (collectorUrl: string): Contender => ours({ raised: { OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl } })

@@ -16,12 +16,14 @@ import { scheduleLateness } from './schedule-lateness.ts'
 import { startLatency } from './start-latency.ts'
 import { startUp } from './start-up.ts'
 import { storage } from './storage.ts'
+import { tracing } from './tracing.ts'
 
 /** Every figure, in the order of the table. */
 export const figures: Figure[] = [
   frontDoor,
   startLatency,
   lifecycle,
+  tracing,
   postSubtasks,
   manyStored,
   injections,

@@ -2,6 +2,7 @@
  * A worker as `apps/worker` starts it, but with a runner that does nothing, or nothing for a while. That runner exists here only.
  */
 import { parseProcessSettings } from '@muster/domain'
+import { startTracing, wantsTracing } from '@muster/jobs'
 import type { Run, Runner, RunOutcome } from '@muster/runners'
 import { startWorker } from '@muster/worker'
 import { createDeps } from '@muster/worker/deps'
@@ -38,6 +39,11 @@ const runner: Runner = {
 
 const settings = parseProcessSettings(process.env)
 const log = pino({ level: settings.LOG_LEVEL, base: { process: 'worker' } }, pino.destination({ sync: false }))
-const worker = await startWorker(createDeps({ settings, environment: process.env, log, runners: new Map([[runner.name, runner]]) }))
+const tracing = wantsTracing(process.env) ? await startTracing('muster-worker', process.env) : undefined
+const deps = createDeps({ settings, environment: process.env, log, runners: new Map([[runner.name, runner]]), ...(tracing && { tracing }) })
+const worker = await startWorker(deps)
 
-serve(recorder.methods, () => worker.stop())
+serve(recorder.methods, async () => {
+  await worker.stop()
+  await tracing?.close()
+})

@@ -8,6 +8,9 @@ export interface CollectedSpan {
   spanId: string
   parentSpanId: string
   attributes: Record<string, unknown>
+  /** Ids of the spans that it links to. */
+  links: string[]
+  events: { name: string; attributes: Record<string, unknown> }[]
 }
 
 interface Export {
@@ -19,6 +22,8 @@ interface RawSpan {
   spanId: string
   parentSpanId?: string
   attributes?: Attribute[]
+  links?: { spanId: string }[]
+  events?: { name: string; attributes?: Attribute[] }[]
 }
 interface Attribute {
   key: string
@@ -54,9 +59,11 @@ export async function startCollector(): Promise<{
       bodies.flatMap((body) =>
         (JSON.parse(body) as Export).resourceSpans.flatMap(({ resource, scopeSpans }) =>
           scopeSpans.flatMap(({ spans }) =>
-            spans.map(({ name, traceId, spanId, parentSpanId = '', attributes }) => ({
+            spans.map(({ name, traceId, spanId, parentSpanId = '', attributes, links = [], events = [] }) => ({
               ...{ service: String(fieldsOf(resource.attributes)['service.name']), name, traceId, spanId, parentSpanId },
               attributes: fieldsOf(attributes),
+              links: links.map((link) => link.spanId),
+              events: events.map((event) => ({ name: event.name, attributes: fieldsOf(event.attributes) })),
             })),
           ),
         ),

@@ -1,6 +1,18 @@
-import { type AttemptEnd, type Span, traceIdOf } from '@muster/domain'
+import { type AttemptEnd, noteEvaluation, type Span, traceIdOf } from '@muster/domain'
 import type { Brief, RunBudget, Runner, RunOutcome, StopReason } from '@muster/runners'
-import { buildPrompt, type ClaimedRun, isDatabaseUnavailable, isDiskFailure, listAskRules, type RunPrompt, type RunSignal, stepsUsed } from '@muster/usecases'
+import {
+  attemptAttributes,
+  buildPrompt,
+  type ClaimedRun,
+  isDatabaseUnavailable,
+  isDiskFailure,
+  isFailure,
+  listAskRules,
+  type RunPrompt,
+  type RunSignal,
+  startWait,
+  stepsUsed,
+} from '@muster/usecases'
 import { endOfThrown, toAttemptEnd } from './attempt-end.ts'
 import type { WorkerDeps } from './deps.ts'
 import { PausableTimer } from './pausable-timer.ts'
@@ -110,28 +122,28 @@ export class ActiveRun {
     }
     const ref = { subtaskId: this.subtaskId, attempt: this.attempt, taskId: this.#claimed.taskId }
     const storing = this.#deps.tracing?.start('settle', { parent: this.#traceparent })
-    const settlement = await settler.settle(this.#claimed.projectId, { ...ref, end, usage, undeliveredUpdateIds: this.#updates.undeliveredIds })
+    const settlement = await settler.settle(this.#claimed.projectId, {
+      ...{ ...ref, end, usage, undeliveredUpdateIds: this.#updates.undeliveredIds },
+      ...(span && { onEvaluated: (result) => noteEvaluation(span, 'rules', result) }),
+    })
     storing?.end()
     span?.set({ 'muster.end': end.kind })
-    span?.end(end.kind === 'completed' || end.kind === 'waiting' || end.kind === 'released' ? undefined : end.kind)
+    span?.end(isFailure(end) ? end.kind : undefined)
     log.info({ ...fields, end: end.kind, settlement }, 'run ended')
   }
 
   /** The span of this attempt. Its parent is what asked for the subtask, so that all attempts and rounds are in one trace. */
   #startSpan(): Span | undefined {
     const { tracing } = this.#deps
-    const { traceparent, agentId, model, runner, createdAt, revisionOf } = this.#claimed
+    const { traceparent, agentId } = this.#claimed
     this.#traceparent = traceparent
     if (tracing === undefined) return undefined
-    if (this.attempt === 1) tracing.start('wait', { parent: traceparent, startedAt: createdAt, attributes: { 'muster.subtask.id': this.subtaskId } }).end()
+    // A subtask that nothing traced asked for begins its trace with the wait.
+    const wait = this.attempt > 1 ? undefined : startWait(this.#deps, this.#claimed)
+    wait?.end()
     const span = tracing.start(`invoke_agent ${agentId}`, {
-      parent: traceparent,
-      attributes: {
-        ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': agentId, 'muster.subtask.id': this.subtaskId, 'muster.attempt': this.attempt },
-        'muster.runner': runner,
-        ...(model !== null && { 'gen_ai.request.model': model }),
-        ...(revisionOf !== null && { 'muster.revision_of': revisionOf }),
-      },
+      parent: traceparent ?? wait?.traceparent ?? null,
+      attributes: attemptAttributes(this.#claimed),
     })
     this.#traceparent = span.traceparent
     return span

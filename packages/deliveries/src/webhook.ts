@@ -9,13 +9,14 @@ import { post, type SendOptions } from './http-send.ts'
  */
 export function webhookChannel(options: SendOptions): Channel {
   return {
-    async send({ id, body, receiver }, signal) {
+    async send({ id, body, receiver, traceparent }, signal) {
       const at = now()
       const headers: Record<string, string> = {
         'content-type': 'application/json',
         'user-agent': 'Muster',
         'webhook-id': id,
         'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        ...(traceparent !== undefined && { traceparent }),
       }
       if (receiver.secrets.length > 0) {
         headers['webhook-signature'] = receiver.secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ')

@@ -378,7 +378,7 @@ export {
 export { renderTaskUpdate, type Sender, type TaskUpdateText } from './tasks/update-text.ts'
 export { askRulesFor, mayAsk } from './tools/ask-rules.ts'
 export { inKnownCase, isSpawningTool, mcpServerOf, SUBAGENT_MCP_TOOLS } from './tools/tool-rules.ts'
-export { readTraceparent, type Span, type SpanOptions, type SpanValue, type Tracing, traceIdOf } from './tracing/trace.ts'
+export { noteEvaluation, readTraceparent, type Span, type SpanOptions, type SpanValue, type Tracing, traceIdOf } from './tracing/trace.ts'
 export {
   agentBudgetSchema,
   type BudgetAmounts,

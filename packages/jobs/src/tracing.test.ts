@@ -1,5 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { wantsTracing } from './tracing.ts'
+import { limitNewTraces, wantsTracing } from './tracing.ts'
+
+describe('new traces', () => {
+  const SAMPLED = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  const UNSAMPLED = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`
+
+  it('are recorded up to so many a second, and traces that go on as they were', () => {
+    let nowMs = 0
+    const isRecorded = limitNewTraces(2, () => nowMs)
+    expect([isRecorded(null), isRecorded(null), isRecorded(null)]).toEqual([true, true, false])
+    expect([isRecorded(SAMPLED), isRecorded(UNSAMPLED)]).toEqual([true, false])
+    nowMs = 500
+    expect([isRecorded(null), isRecorded(null)]).toEqual([true, false])
+    nowMs = 10_000
+    expect([isRecorded(null), isRecorded(null), isRecorded(null)]).toEqual([true, true, false])
+  })
+})
 
 describe('tracing', () => {
   it.each([

@@ -1,7 +1,10 @@
-import { type Span, type SpanOptions, type SpanValue, type Tracing, VERSION } from '@muster/domain'
+import { randomBytes } from 'node:crypto'
+import { type Span, type SpanOptions, type SpanValue, type Tracing, traceIdOf, VERSION } from '@muster/domain'
 
 /** Longest time for the last spans to be sent, in milliseconds. */
 const FLUSH_MS = 2_000
+/** Traces that a process begins and records in a second; of more, only the ids are passed on. It bounds what spans cost. */
+export const NEW_TRACES_PER_SECOND = 100
 
 /** Spans of a process, and how they end with it. */
 export interface ProcessTracing extends Tracing {
@@ -25,15 +28,27 @@ export async function startTracing(service: string, environment: Record<string, 
   const sdk = startNodeSdk({ resourceAttributes: { ...named, 'service.version': VERSION }, metricReaders: [], logRecordProcessors: [] })
   const tracer = api.trace.getTracer('muster', VERSION)
   const kinds = { server: api.SpanKind.SERVER, client: api.SpanKind.CLIENT, internal: api.SpanKind.INTERNAL }
+  const isRecorded = environment.OTEL_TRACES_SAMPLER === undefined ? limitNewTraces(NEW_TRACES_PER_SECOND, () => performance.now()) : () => true
   return {
-    start(name, { kind = 'internal', parent, attributes, startedAt }: SpanOptions): Span {
+    start(name, { kind = 'internal', parent, links, attributes, startedAt }: SpanOptions): Span {
+      if (!isRecorded(parent)) return unrecorded(parent)
       const context = parent === null ? api.ROOT_CONTEXT : api.trace.setSpanContext(api.ROOT_CONTEXT, remoteContext(parent))
-      const span = tracer.startSpan(name, { kind: kinds[kind], ...(attributes && { attributes }), ...(startedAt && { startTime: startedAt }) }, context)
+      const span = tracer.startSpan(
+        name,
+        {
+          kind: kinds[kind],
+          ...(attributes && { attributes }),
+          ...(links && { links: links.map((link) => ({ context: remoteContext(link) })) }),
+          ...(startedAt && { startTime: startedAt }),
+        },
+        context,
+      )
       const { traceId, spanId, traceFlags } = span.spanContext()
       return {
         traceId,
         traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
         set: (given: Record<string, SpanValue>) => void span.setAttributes(given),
+        event: (event, given) => void span.addEvent(event, given),
         end(error) {
           if (error !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR, message: error }).setAttribute('error.type', error)
           span.end()
@@ -50,6 +65,36 @@ export async function startTracing(service: string, environment: Record<string, 
     },
   }
 }
+
+/**
+ * Decides which spans are recorded: those of traces that are recorded already, and up to so many new ones a second. Decided here, and not by a sampler of
+ * the SDK, because it makes attributes and ids of each span first, which is most of what a span costs.
+ *
+ * @param nowMs of a steady clock
+ */
+export function limitNewTraces(perSecond: number, nowMs: () => number): (parent: string | null) => boolean {
+  let left = perSecond
+  let filledMs = nowMs()
+  return (parent) => {
+    if (parent !== null) return isSampled(parent)
+    const now = nowMs()
+    left = Math.min(perSecond, left + ((now - filledMs) * perSecond) / 1_000)
+    filledMs = now
+    if (left < 1) return false
+    left -= 1
+    return true
+  }
+}
+
+const isSampled = (traceparent: string): boolean => (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1
+
+/** Passes a trace on that is not recorded. Its ids are still in the logs. */
+function unrecorded(parent: string | null): Span {
+  const traceparent = parent ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`
+  return { traceparent, traceId: traceIdOf(traceparent), set: nothing, event: nothing, end: nothing }
+}
+
+const nothing = (): void => undefined
 
 function remoteContext(traceparent: string) {
   const [, traceId = '', spanId = '', flags = '0'] = traceparent.split('-')

@@ -52,6 +52,8 @@ export const schedules = pgTable(
     budgetMaxCostMicros: bigint({ mode: 'number' }),
     parentSessionId: text(),
     createdBySession: text(),
+    /** The span that asked for it: the traces of its runs link to it. */
+    traceparent: text(),
     metadata: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     createdAt: instantNow(),
     updatedAt: instantNow(),

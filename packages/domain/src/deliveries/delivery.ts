@@ -45,6 +45,8 @@ export interface OutboundDelivery {
   type: string
   body: string
   receiver: OpenReceiver
+  /** The span of the attempt, for receivers that take part in traces. */
+  traceparent?: string
 }
 
 /** A receiver with its secrets in plain text. */

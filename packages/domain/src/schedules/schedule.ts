@@ -64,6 +64,8 @@ export interface Schedule {
   /** Whose inbox gets the results; null: `schedule-<id>`. */
   parentSessionId: string | null
   createdBySession: string | null
+  /** The span that asked for it: the traces of its runs link to it. */
+  traceparent: string | null
   metadata: Record<string, unknown>
   createdAt: Date
   updatedAt: Date

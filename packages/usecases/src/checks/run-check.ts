@@ -1,6 +1,7 @@
-import { checkClaims, checkRuns, type HeldCheck, isDatabaseUnavailable, outbox, tasks, transaction } from '@muster/db'
-import { CHECK_TRIES_MAX, type CheckEnd, type Checker, couldNotRun } from '@muster/domain'
+import { checkClaims, checkRuns, type HeldCheck, isDatabaseUnavailable, outbox, type Tx, tasks, transaction } from '@muster/db'
+import { CHECK_TRIES_MAX, type CheckEnd, type Checker, couldNotRun, noteEvaluation } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
+import { startSpanAfter } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { checkEvent } from '../events/event-data.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
@@ -52,6 +53,23 @@ export type CheckOutcome = CheckEnd['status'] | 'given_back' | 'fenced'
  * @param signal to stop the program, and give the check back
  */
 export async function runCheck(deps: Deps, means: CheckMeans, held: HeldCheck, signal: AbortSignal): Promise<CheckOutcome> {
+  const span = await startSpanAfter(deps, { projectId: held.projectId, subtaskId: subtaskOf(held) }, `check ${held.checkName}`, {
+    attributes: { 'muster.check_run.id': held.id, 'muster.task.id': held.taskId, 'muster.attempt': held.tries },
+  })
+  const outcome = await executeAndStore(deps, means, held, signal)
+  if (outcome !== 'given_back' && outcome !== 'fenced') noteEvaluation(span, held.checkName, { label: outcome })
+  span?.set({ 'muster.end': outcome })
+  span?.end(outcome === 'could_not_run' || outcome === 'fenced' ? outcome : undefined)
+  return outcome
+}
+
+/** The run whose result is checked. */
+const subtaskOf =
+  ({ id }: HeldCheck) =>
+  async (tx: Tx): Promise<string | null> =>
+    (await checkRuns.findCheckRun(tx, id))?.subtaskId ?? null
+
+async function executeAndStore(deps: Deps, means: CheckMeans, held: HeldCheck, signal: AbortSignal): Promise<CheckOutcome> {
   const end = await execute(deps, means, held, signal)
   if (end === null) return 'given_back'
   return (await storeUntil(signal, () => storeEnd(deps, held, end, true))) ? end.status : 'fenced'

@@ -14,6 +14,7 @@ import {
 } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import type { Deps } from '../core/ctx.ts'
+import { startSpanAfter } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { openSecrets } from './change-webhooks.ts'
 
@@ -70,7 +71,7 @@ export async function sendDelivery(deps: Deps, channels: Channels, held: HeldDel
     const end: DeliveryEnd = { id, tries, rung, status: 'pending', waitSeconds, attempt: null }
     return await storeUntil(stopping, () => storesOf(deps).add({ end, destination: null }))
   }
-  const result = await attempt(deps, channels, held, stopping)
+  const result = await tracedAttempt(deps, channels, held, stopping)
   if (result?.outcome === 'gone' && held.kind === 'webhook') await storeUntil(stopping, () => disableGone(deps, held))
   return await storeUntil(stopping, () => storesOf(deps).add(toStore(deps, held, result)))
 }
@@ -81,8 +82,29 @@ function quietSeconds({ options, claimedAt }: HeldDelivery): number {
   return quiet === undefined ? 0 : secondsOfQuiet(new Date(claimedAt), quiet, quiet.timezone)
 }
 
+/** An attempt in the trace of the subtask that the event is about, if it is about one. */
+async function tracedAttempt(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal): Promise<SendResult | null> {
+  if (deps.tracing === undefined) return await attempt(deps, channels, held, stopping)
+  const { projectId, id, kind, receiverId, type, body, rung } = held
+  const span = await startSpanAfter(deps, { projectId, subtaskId: subtaskOf(body) }, `deliver ${kind}`, {
+    kind: 'client',
+    attributes: { 'muster.delivery.id': id, 'muster.receiver.id': receiverId, 'muster.event.type': type, 'muster.attempt': rung + 1 },
+  })
+  const result = await attempt(deps, channels, held, stopping, span?.traceparent)
+  span?.set({ 'muster.end': result?.outcome ?? 'given_back', ...(result?.status == null ? {} : { 'http.response.status_code': result.status }) })
+  span?.end(result !== null && result.outcome !== 'delivered' ? result.outcome : undefined)
+  return result
+}
+
+/** The subtask that the event in a body is about. */
+function subtaskOf(body: string): string | null {
+  const { subject, data } = JSON.parse(body) as { subject?: { kind: string; id: string }; data?: { subtask_id?: unknown } }
+  if (subject?.kind === 'subtask') return subject.id
+  return typeof data?.subtask_id === 'string' ? data.subtask_id : null
+}
+
 /** Null if the process stops. */
-async function attempt(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal): Promise<SendResult | null> {
+async function attempt(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal, traceparent?: string): Promise<SendResult | null> {
   const channel = channels.get(held.kind)
   if (channel === undefined) return failure('This worker cannot send to this kind of receiver.')
   let secrets: string[]
@@ -96,7 +118,7 @@ async function attempt(deps: Deps, channels: Channels, held: HeldDelivery, stopp
   const { id, type, body, receiverId, url } = held
   const timeout = AbortSignal.timeout(deps.settings.DELIVERY_TIMEOUT_SECONDS * 1_000)
   const receiver = { id: receiverId, url, secrets, options: held.options, outboundAllow: held.outboundAllow }
-  const result = await channel.send({ id, type, body, receiver }, AbortSignal.any([stopping, timeout]))
+  const result = await channel.send({ id, type, body, receiver, ...(traceparent !== undefined && { traceparent }) }, AbortSignal.any([stopping, timeout]))
   return stopping.aborted && result.outcome === 'failed' ? null : result
 }
 

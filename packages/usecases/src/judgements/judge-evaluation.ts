@@ -1,8 +1,21 @@
 import { type CheckRun, checkRuns, evaluationReads, evaluations, judgements, outbox, type StoredEvaluation, type Tx, tasks, transaction } from '@muster/db'
-import { type Evaluation, isChecked, isForJudge, type Judge, type JudgeAnswer, type JudgeQuestion, type NewEvent, summarize, withJudge } from '@muster/domain'
+import {
+  type Evaluation,
+  isChecked,
+  isForJudge,
+  type Judge,
+  type JudgeAnswer,
+  type JudgeQuestion,
+  type NewEvent,
+  noteEvaluation,
+  type Span,
+  summarize,
+  withJudge,
+} from '@muster/domain'
 import type { HeldJudgeJob, JudgeJob } from '@muster/jobs'
 import { addChecks, storeChecked } from '../checks/conclude-checks.ts'
 import type { Deps } from '../core/ctx.ts'
+import { startSpanAfter } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { evaluationEvent } from '../evaluations/evaluate-output.ts'
 import { decideReview } from '../tasks/review-task.ts'
@@ -25,20 +38,52 @@ export type JudgementEnd = 'judged' | 'failed' | 'later' | 'given_back' | 'nothi
 export async function judgeEvaluation(deps: Deps, judge: Judge, job: HeldJudgeJob, signal: AbortSignal): Promise<JudgementEnd> {
   const begun = await transaction(deps.db, job.projectId, (tx) => begin(deps, tx, judge, job))
   if ('end' in begun) return begun.end
-  const answer = await judge.judge(begun.question, signal)
+  const { taskId, subtaskId, projectId } = begun.evaluation
+  const span = await startSpanAfter(deps, { projectId, subtaskId }, 'judge', {
+    attributes: { 'muster.evaluation.id': job.evaluationId, 'muster.attempt': job.attempt, ...(taskId === null ? {} : { 'muster.task.id': taskId }) },
+  })
+  const end = await judgeBegun(deps, judge, job, begun, signal, span)
+  span?.set({ 'muster.end': end })
+  span?.end(end === 'failed' || end === 'later' ? end : undefined)
+  return end
+}
+
+async function judgeBegun(deps: Deps, judge: Judge, job: HeldJudgeJob, begun: Begun, signal: AbortSignal, span: Span | undefined): Promise<JudgementEnd> {
+  const answer = await askJudge(deps, judge, begun.question, signal, span)
   if (answer.kind === 'aborted') {
     await deps.judgeJobs.release(job)
     return 'given_back'
   }
   // Before the transaction: it takes time in proportion to the output.
   const judged = answer.kind === 'judged' ? judgedRow(deps, begun, answer) : null
-  return await storeUntil(signal, () =>
+  const end = await storeUntil(signal, () =>
     transaction(deps.db, job.projectId, async (tx) => {
       if (!(await judgements.lockPending(tx, job))) return await dropJob(deps, tx, job)
       await judgements.addUsage(tx, job, answer.usage)
       return answer.kind === 'failed' ? await noteFailure(deps, tx, job, answer) : await addVerdicts(deps, tx, job, judged as JudgedRow)
     }),
   )
+  if (end === 'judged' && judged !== null) noteEvaluation(span, 'judge', { score: judged.row.score, label: judged.row.recommendation })
+  return end
+}
+
+/** Asks the model, in a span of its own. */
+async function askJudge(deps: Deps, judge: Judge, question: JudgeQuestion, signal: AbortSignal, parent: Span | undefined): Promise<JudgeAnswer> {
+  const model = question.model ?? deps.settings.JUDGE_MODEL ?? 'default'
+  const span =
+    parent &&
+    deps.tracing?.start(`chat ${model}`, {
+      kind: 'client',
+      parent: parent.traceparent,
+      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': model },
+    })
+  const answer = await judge.judge(question, signal)
+  if (answer.kind !== 'aborted') {
+    const { inputTokens, outputTokens } = answer.usage
+    span?.set({ 'gen_ai.usage.input_tokens': inputTokens, 'gen_ai.usage.output_tokens': outputTokens })
+  }
+  span?.end(answer.kind === 'failed' ? 'model_call_failed' : undefined)
+  return answer
 }
 
 interface Begun {

@@ -2,6 +2,7 @@ import { claims, questions, settle, steps, subtasks, type Tx, tasks } from '@mus
 import {
   type AttemptEnd,
   DomainError,
+  noteEvaluation,
   notFound,
   QUIET_SECONDS_MIN,
   requireFound,
@@ -14,6 +15,7 @@ import { runQueue } from '@muster/jobs'
 import { type Ctx, inProject, Replay, reading } from '../core/ctx.ts'
 import { idOf, matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
+import { attemptAttributes, isFailure, startWait } from './attempt-spans.ts'
 import { buildPromptInTransaction, type RunPrompt } from './build-prompt.ts'
 import { checkpointInTransaction, deliverTaskUpdates, type RenderedUpdate } from './checkpoint-run.ts'
 import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
@@ -71,7 +73,10 @@ export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<Cla
         })
         // Committed anyway: it may have removed jobs without a row.
         if (run === undefined) return null
-        tx.afterCommit(() => ctx.notifier.notify('outbox'))
+        tx.afterCommit(() => {
+          ctx.notifier.notify('outbox')
+          if (run.attempt === 1) startWait(ctx, run)?.end()
+        })
         // The stored part of the answer, to recognise a repeated claim.
         return { subtask: { id: run.id }, lease: { attempt: run.attempt }, run }
       },
@@ -232,7 +237,15 @@ export async function releaseLease(ctx: Ctx, id: string, input: { leaseToken: st
 async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, usage: Partial<UsageAdded> = {}): Promise<Subtask> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
-  const [prepared] = prepareEnds([{ subtaskId: id, attempt: 0, end, usage }]) as [PreparedEnd]
+  let evaluated: Parameters<NonNullable<RunEnd['onEvaluated']>>[0] | null = null
+  const [prepared] = prepareEnds([
+    {
+      ...{ subtaskId: id, attempt: 0, end, usage },
+      onEvaluated: (result) => {
+        evaluated = result
+      },
+    },
+  ]) as [PreparedEnd]
   return await inProject(ctx, async (tx) => {
     // Locks of tasks come before those of subtasks.
     const [taskId = null] = await settle.listTaskIds(tx, [id])
@@ -240,17 +253,39 @@ async function endLease(ctx: Ctx, id: string, token: string, end: AttemptEnd, us
       await lockForCompletion(tx, ctx.actor.projectId)
       await tasks.lockTask(tx, taskId)
     }
-    const { attempt } = await requireLease(tx, id, token)
+    const lease = await requireLease(tx, id, token)
+    const { attempt } = lease
     const settlements = await settleInTransaction(ctx, tx, ctx.actor.projectId, [{ ...prepared, attempt, taskId }])
     if (settlements.get(id) !== 'settled') throw leaseLost()
-    return (await subtasks.findSubtask(tx, id)) as Subtask
+    const subtask = (await subtasks.findSubtask(tx, id)) as Subtask
+    tx.afterCommit(() => traceAttempt(ctx, subtask, lease, end, evaluated))
+    return subtask
   })
 }
 
-async function requireLease(tx: Tx, id: string, token: string): Promise<{ attempt: number; workerId: string }> {
+/** The span of an attempt of an outside worker, once it has ended. The spans of the worker itself are beside it, because their parent is what asked for the subtask. */
+function traceAttempt(
+  { tracing }: Ctx,
+  subtask: Subtask,
+  lease: claims.Lease,
+  end: AttemptEnd,
+  evaluated: { score: number | null; label: string } | null,
+): void {
+  const { id, agentId, runner, model, revisionOf } = subtask
+  const { attempt, traceparent, startedAt } = lease
+  const span = tracing?.start(`invoke_agent ${agentId}`, {
+    parent: traceparent,
+    ...(startedAt !== null && { startedAt }),
+    attributes: { ...attemptAttributes({ id, agentId, attempt, runner, model, revisionOf }), 'muster.end': end.kind },
+  })
+  if (evaluated !== null) noteEvaluation(span, 'rules', evaluated)
+  span?.end(isFailure(end) ? end.kind : undefined)
+}
+
+async function requireLease(tx: Tx, id: string, token: string): Promise<claims.Lease & { workerId: string }> {
   const lease = requireFound(await claims.findLease(tx, id), 'subtask')
   if (lease.status !== 'running' || !matchesHash(token, lease.tokenHash)) throw leaseLost()
-  return { attempt: lease.attempt, workerId: lease.workerId ?? 'unknown' }
+  return { ...lease, workerId: lease.workerId ?? 'unknown' }
 }
 
 function leaseLost(): DomainError {

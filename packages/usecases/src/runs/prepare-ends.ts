@@ -24,6 +24,8 @@ export interface RunEnd {
   undeliveredUpdateIds?: readonly string[]
   /** For the reaper: only if the lease has expired, checked under the lock of the row. */
   onlyIfLapsed?: boolean
+  /** Called after the commit, if the end was evaluated. */
+  onEvaluated?: (result: { score: number | null; label: string }) => void
 }
 
 /** An end in storable form. */

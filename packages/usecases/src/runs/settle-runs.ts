@@ -119,6 +119,11 @@ export async function settleInTransaction(
     ...plans.flatMap((plan) => plan.events),
   ]
   await writeEnds(deps, tx, projectId, { rows, terminal, returned, waiting }, events, conclude)
+  tx.afterCommit(() => {
+    for (const { row, evaluation } of terminal) {
+      if (evaluation !== null) byId.get(row.id)?.onEvaluated?.({ score: evaluation.row.score, label: evaluation.row.recommendation })
+    }
+  })
   return settlements
 }
 

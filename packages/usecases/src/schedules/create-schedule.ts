@@ -63,6 +63,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
       parentSessionId: input.parentSessionId ?? null,
       // The request names no other session than the parent.
       createdBySession: input.parentSessionId ?? null,
+      traceparent: ctx.traceparent ?? null,
       metadata: input.metadata ?? {},
     })
     await announce(ctx, tx, schedule, [stateEvent('schedule.created', schedule, actor)])

@@ -5,7 +5,7 @@ import type { Deps } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
 import { insertPrepared, type Spawned } from '../subtasks/create-subtask.ts'
 import { dueOf, stateEvent } from './locked-schedule.ts'
-import { type Engagement, engageForSchedules, scheduledSubtask } from './scheduled-subtask.ts'
+import { type Engagement, engageForSchedules, firedSubtask } from './scheduled-subtask.ts'
 
 /** What one look takes on. The rest of what is due is found by the next, which follows at once. */
 const DUE_MAX = 2_000
@@ -215,7 +215,7 @@ async function spawnDue(deps: Deps, tx: Tx, projectId: string, plans: readonly P
     .flatMap(({ schedule, decision }, place) => decision.slots.filter(({ outcome }) => outcome === 'fire').map(({ slot }) => ({ schedule, place, slot })))
     .toSorted((one, other) => one.slot.getTime() - other.slot.getTime())
   if (firing.length === 0) return made
-  const prepared = firing.map(({ schedule }) => scheduledSubtask(deps, schedule, engaged.get(schedule.id)))
+  const prepared = firing.map(({ schedule }) => firedSubtask(deps, schedule, engaged.get(schedule.id)))
   const spawned = await insertPrepared(deps, tx, projectId, prepared)
   for (const [nth, { place }] of firing.entries()) {
     const answer = spawned[nth] as Spawned
@@ -276,7 +276,7 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
     deps,
     tx,
     projectId,
-    waiting.map((slot) => scheduledSubtask(deps, locked.get(slot.scheduleId) as Schedule, engaged.get(slot.scheduleId))),
+    waiting.map((slot) => firedSubtask(deps, locked.get(slot.scheduleId) as Schedule, engaged.get(slot.scheduleId))),
   )
   const fired: { id: string; subtaskId: string; firedAt: Date }[] = []
   const advances: Advance[] = []

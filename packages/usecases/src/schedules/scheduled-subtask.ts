@@ -29,6 +29,18 @@ export function scheduledSubtask(deps: Deps, schedule: Schedule, engaged?: Engag
   return { ctx, row: { ...row, ...engaged, scheduleId: schedule.id } }
 }
 
+/** The same for a slot that fires: where spans are recorded it begins a trace, linked to the span that asked for the schedule. */
+export function firedSubtask(deps: Deps, schedule: Schedule, engaged?: Engagement): Prepared {
+  const prepared = scheduledSubtask(deps, schedule, engaged)
+  const span = deps.tracing?.start('fire_schedule', {
+    parent: null,
+    ...(schedule.traceparent !== null && { links: [schedule.traceparent] }),
+    attributes: { 'muster.schedule.id': schedule.id, 'muster.subtask.id': prepared.row.id },
+  })
+  span?.end()
+  return { ...prepared, row: { ...prepared.row, traceparent: span?.traceparent ?? null } }
+}
+
 /** What its sub-agent makes of a run. */
 export type Engagement = Pick<NewSubtaskRow, 'subagentName' | 'subagentVersion' | 'background' | 'model'>
 

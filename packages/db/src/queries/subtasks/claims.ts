@@ -110,11 +110,20 @@ export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number,
  * The lease of a subtask, or null if there is no such subtask. Locks its row until the end of the transaction: otherwise an end by the reaper in between
  * would look like the caller's own.
  */
-export async function findLease(
-  tx: Tx,
-  subtaskId: string,
-): Promise<{ attempt: number; status: string; tokenHash: Buffer | null; workerId: string | null } | null> {
-  const [row] = await tx.sql<{ attempt: number; status: string; lease_token_hash: Buffer | null; worker_id: string | null }[]>`
-    select attempt, status, lease_token_hash, worker_id from subtasks where id = ${subtaskId} for update`
-  return row === undefined ? null : { attempt: row.attempt, status: row.status, tokenHash: row.lease_token_hash, workerId: row.worker_id }
+export async function findLease(tx: Tx, subtaskId: string): Promise<Lease | null> {
+  const [row] = await tx.sql<Lease[]>`
+    select attempt, status, lease_token_hash as "tokenHash", worker_id as "workerId", traceparent, attempt_started_at as "startedAt"
+    from subtasks where id = ${subtaskId} for update`
+  return row ?? null
+}
+
+export interface Lease {
+  attempt: number
+  status: string
+  tokenHash: Buffer | null
+  workerId: string | null
+  /** What asked for the subtask. */
+  traceparent: string | null
+  /** When the attempt was claimed. */
+  startedAt: Date | null
 }

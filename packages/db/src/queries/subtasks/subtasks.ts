@@ -16,6 +16,12 @@ export async function findSubtask(tx: Tx, id: string): Promise<Subtask | null> {
   return subtask
 }
 
+/** The span that asked for a subtask; null without one, or without the subtask. */
+export async function findTraceparent(tx: Tx, id: string): Promise<string | null> {
+  const [row] = await tx.orm.select({ traceparent: subtasks.traceparent }).from(subtasks).where(eq(subtasks.id, id))
+  return row?.traceparent ?? null
+}
+
 /** A subtask without the part of its result that lives in `bodies`. */
 export interface SubtaskHead {
   subtask: Subtask

@@ -1,0 +1,2 @@
+-- live: yes: a column without a default changes the catalog alone; an earlier version leaves it out.
+ALTER TABLE "schedules" ADD COLUMN "traceparent" text;
