@@ -15,10 +15,12 @@ let models: ScriptedModels
 beforeAll(async () => {
   collector = await startCollector()
   models = await startScriptedModels()
-  models.answerBy(() => ({
-    toolCalls: [{ name: 'give_verdicts', input: { verdicts: [{ criterion: 1, verdict: 'met', quote: 'It compiles.' }] } }],
-    usage: { input: 1_000, output: 100 },
-  }))
+  models.answerBy(({ text, tools }) => {
+    const usage = { input: 1_000, output: 100 }
+    if (tools.includes('Glob'))
+      return text.includes('No files') ? { text: 'None.', usage } : { toolCalls: [{ name: 'Glob', input: { pattern: '*.none' } }], usage }
+    return { toolCalls: [{ name: 'give_verdicts', input: { verdicts: [{ criterion: 1, verdict: 'met', quote: 'It compiles.' }] } }], usage }
+  })
   system = await startSystem({
     workers: 2,
     env: {
@@ -57,6 +59,15 @@ const spansOf = (traceId: string, name: string, count: number): Promise<Collecte
   })
 
 const named = (spans: CollectedSpan[], name: string) => spans.filter((span) => span.name === name)
+
+/** A run of the runner `ai` that uses a tool once. */
+async function runWithTool(agentId: string): Promise<{ traceId: string; id: string }> {
+  const { traceId, headers } = caller()
+  const task = `Find the ${agentId} secrets.`
+  const { id } = await system.client.spawn({ task, runner: 'ai', agent_id: agentId, model: 'anthropic:claude-test' }, headers)
+  expect(await system.client.ended(id)).toMatchObject({ status: 'completed' })
+  return { traceId, id }
+}
 
 describe('a trace', () => {
   it('goes from the caller through the request and the wait to the run, its program and its end', async () => {
@@ -113,6 +124,31 @@ describe('a trace', () => {
     const runs = named(spans, 'invoke_agent rounds')
     expect(runs.map(({ parentSpanId }) => parentSpanId)).toEqual([request?.spanId, request?.spanId])
     expect(runs.filter(({ attributes }) => attributes['muster.revision_of'] !== undefined)).toHaveLength(1)
+  })
+
+  it('has the run that goes on after an answer', async () => {
+    const { traceId, headers } = caller()
+    const { id } = await system.client.spawn({ task: 'Paint.', runner: 'ask', agent_id: 'asking', parent_session_id: 'asking' }, headers)
+    await until('it waits', async () => (await system.client.get(id)).status === 'waiting')
+    const { items } = await system.client.ok<{ items: { question_id: string }[] }>('GET', '/questions?session=asking&status=open')
+    await system.client.ok('POST', `/questions/${items[0]?.question_id}/answer`, { body: { answer: 'Black' } })
+    const spans = await spansOf(traceId, 'invoke_agent asking', 2)
+    const [request] = named(spans, 'POST /subtasks')
+    expect(named(spans, 'invoke_agent asking')).toMatchObject([
+      { parentSpanId: request?.spanId, attributes: { 'muster.end': 'waiting' } },
+      { parentSpanId: request?.spanId, attributes: { 'muster.end': 'completed' } },
+    ])
+  })
+
+  it('has the model calls and tools of a run, without what was said', async () => {
+    const { traceId, id } = await runWithTool('quiet')
+    const spans = await spansOf(traceId, 'invoke_agent quiet', 1)
+    const [run] = named(spans, 'invoke_agent quiet')
+    const below = { parentSpanId: run?.spanId }
+    expect(named(spans, 'chat claude-test')).toMatchObject([below, { ...below, attributes: { 'gen_ai.provider.name': 'anthropic' } }])
+    expect(named(spans, 'execute_tool Glob')).toMatchObject([{ ...below, attributes: { 'gen_ai.operation.name': 'execute_tool' } }])
+    expect(run?.attributes['muster.subtask.id']).toBe(id)
+    expect(collector.texts()).not.toMatch(/quiet secrets|\*\.none|gen_ai\.(input|output)\.messages/)
   })
 
   it('is given to an outside worker with its claim', async () => {
@@ -194,5 +230,19 @@ describe('a process without a collector', () => {
     const answer = await fetch(new URL('/subtasks', address), { headers })
     expect(answer.headers.get('traceparent')).toBe(headers.traceparent)
     expect((await fetch(new URL('/subtasks', address), { headers: { traceparent: 'nonsense' } })).headers.get('traceparent')).toBeNull()
+  })
+})
+
+describe('a worker that is asked for content', () => {
+  it('adds what was said to models and tools to their spans', async () => {
+    for (const { child } of system.workers.splice(0)) await child.end('SIGTERM')
+    await system.startWorker({ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' })
+    const { traceId } = await runWithTool('open')
+    const spans = await spansOf(traceId, 'invoke_agent open', 1)
+    const [first, second] = named(spans, 'chat claude-test')
+    const [tool] = named(spans, 'execute_tool Glob')
+    expect(first?.attributes['gen_ai.input.messages']).toContain('Find the open secrets.')
+    expect(second?.attributes['gen_ai.output.messages']).toBe('[{"role":"assistant","parts":[{"type":"text","content":"None."}]}]')
+    expect(tool?.attributes['gen_ai.tool.call.arguments']).toBe('{"pattern":"*.none"}')
   })
 })

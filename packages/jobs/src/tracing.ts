@@ -29,6 +29,7 @@ export async function startTracing(service: string, environment: Record<string, 
   const tracer = api.trace.getTracer('muster', VERSION)
   const kinds = { server: api.SpanKind.SERVER, client: api.SpanKind.CLIENT, internal: api.SpanKind.INTERNAL }
   const isRecorded = environment.OTEL_TRACES_SAMPLER === undefined ? limitNewTraces(NEW_TRACES_PER_SECOND, () => performance.now()) : () => true
+  const capturesContent = environment.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT?.toLowerCase() === 'true'
   return {
     start(name, { kind = 'internal', parent, links, attributes, startedAt }: SpanOptions): Span {
       if (!isRecorded(parent)) return unrecorded(parent)
@@ -48,6 +49,10 @@ export async function startTracing(service: string, environment: Record<string, 
         traceId,
         traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
         set: (given: Record<string, SpanValue>) => void span.setAttributes(given),
+        content(of) {
+          if (!capturesContent) return
+          for (const [key, value] of Object.entries(of())) span.setAttribute(key, typeof value === 'string' ? value : JSON.stringify(value))
+        },
         event: (event, given) => void span.addEvent(event, given),
         end(error) {
           if (error !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR, message: error }).setAttribute('error.type', error)
@@ -91,7 +96,7 @@ const isSampled = (traceparent: string): boolean => (Number.parseInt(traceparent
 /** Passes a trace on that is not recorded. Its ids are still in the logs. */
 function unrecorded(parent: string | null): Span {
   const traceparent = parent ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`
-  return { traceparent, traceId: traceIdOf(traceparent), set: nothing, event: nothing, end: nothing }
+  return { traceparent, traceId: traceIdOf(traceparent), set: nothing, content: nothing, event: nothing, end: nothing }
 }
 
 const nothing = (): void => undefined

@@ -7,6 +7,8 @@ export interface Span {
   readonly traceparent: string
   readonly traceId: string
   set(attributes: Record<string, SpanValue>): void
+  /** Notes what was said or done, as JSON, where the operator asked for content; otherwise `of` is not called. */
+  content(of: () => Record<string, unknown>): void
   /** Notes something at this moment of it. */
   event(name: string, attributes: Record<string, SpanValue>): void
   /** Ends it. `error` is a short class of what failed; absent where nothing did. */

@@ -11,6 +11,7 @@ import { callModel, type ModelAnswer, type ToolRequest } from './model-call.ts'
 import type { ModelChoice } from './models.ts'
 import { type Redact, redactJson } from './redact.ts'
 import { readConversation, type SavedConversation, type SavedResult, saveConversation } from './saved-conversation.ts'
+import { saidByTool, spokenInCall } from './span-content.ts'
 import type { StepLog } from './step-log.ts'
 import * as texts from './texts.ts'
 import type { Toolbox } from './tools/assemble.ts'
@@ -157,6 +158,7 @@ export class Conversation {
         signal,
         idleSeconds: patience.idleSeconds,
       })
+      span?.content(() => spokenInCall(redact, { instructions: this.#instructions, messages: this.#messages, end }))
       if (end.kind === 'answer') {
         const { inputTokens, outputTokens } = end.answer.usage
         span?.set({ 'gen_ai.usage.input_tokens': inputTokens, 'gen_ai.usage.output_tokens': outputTokens })
@@ -287,6 +289,7 @@ export class Conversation {
       attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': request.name.slice(0, 100), 'gen_ai.tool.call.id': request.id },
     })
     const end = await this.#uses.use(request, finish, signal)
+    span?.content(() => saidByTool(this.#parts.redact, request, 'text' in end ? end.text : undefined))
     span?.end('isError' in end && end.isError ? 'tool_error' : undefined)
     return end
   }
