@@ -18,7 +18,7 @@ beforeAll(async () => {
   models.answerBy(({ text, tools }) => {
     const usage = { input: 1_000, output: 100 }
     if (tools.includes('Glob'))
-      return text.includes('No files') ? { text: 'None.', usage } : { toolCalls: [{ name: 'Glob', input: { pattern: '*.none' } }], usage }
+      return text.includes('tool_result') ? { text: 'None.', usage } : { toolCalls: [{ name: 'Glob', input: { pattern: '*.none' } }], usage }
     return { toolCalls: [{ name: 'give_verdicts', input: { verdicts: [{ criterion: 1, verdict: 'met', quote: 'It compiles.' }] } }], usage }
   })
   system = await startSystem({

@@ -28,19 +28,20 @@ export function saidByTool(redact: Redact, { input }: ToolRequest, result: strin
 }
 
 function toMessage({ role, content }: ModelMessage) {
-  return { role, parts: typeof content === 'string' ? [{ type: 'text', content }] : content.map(toPart) }
+  return { role, parts: typeof content === 'string' ? [{ type: 'text', content }] : content.flatMap(toPart) }
 }
 
-function toPart(part: Exclude<ModelMessage['content'], string>[number]) {
+/** Parts that the conventions have no name for are left out. */
+function toPart(part: Exclude<ModelMessage['content'], string>[number]): Record<string, unknown>[] {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return { type: part.type, content: part.text }
+      return [{ type: part.type, content: part.text }]
     case 'tool-call':
-      return { type: 'tool_call', id: part.toolCallId, name: part.toolName, arguments: part.input }
+      return [{ type: 'tool_call', id: part.toolCallId, name: part.toolName, arguments: part.input }]
     case 'tool-result':
-      return { type: 'tool_call_response', id: part.toolCallId, response: part.output }
+      return [{ type: 'tool_call_response', id: part.toolCallId, response: part.output }]
     default:
-      return { type: part.type }
+      return []
   }
 }
