@@ -4,7 +4,7 @@ import { type Span, type SpanOptions, type SpanValue, type Tracing, traceIdOf, V
 /** Longest time for the last spans to be sent, in milliseconds. */
 const FLUSH_MS = 2_000
 /** Traces that a process begins and records in a second; of more, only the ids are passed on. It bounds what spans cost. */
-export const NEW_TRACES_PER_SECOND = 100
+const NEW_TRACES_PER_SECOND = 100
 
 /** Spans of a process, and how they end with it. */
 export interface ProcessTracing extends Tracing {
