@@ -101,8 +101,8 @@ describe('a worker of @muster/client', () => {
     })
     const running = await spawn('Paint.', { parent_session_id: 'painter' })
     for (const answer of [5432, 'Blue']) {
-      const question = await until('it asks', async () => (await muster.questions.list({ session: 'painter', status: 'open' }).all())[0])
-      await muster.questions.answer(question.question_id, { answer })
+      const question = await until('it asks', async () => (await muster.questions.list({ session_id: 'painter', status: 'open' }).all())[0])
+      await muster.questions.answer(question.id, { answer })
     }
     expect(await running.result()).toMatchObject({ status: 'completed', result: 'Port 5432. Blue it is.', attempt: 2, failures: 0 })
   })

@@ -51,7 +51,7 @@ const UNMET: ScriptedTurn = {
 }
 
 interface Evaluation {
-  evaluation_id: string
+  id: string
   score: number | null
   recommendation: string
   judge: { status: string; model: string | null; evaluation_id: string | null; error: string | null; cost_usd: number } | null
@@ -59,7 +59,7 @@ interface Evaluation {
 
 async function evaluate(output = OUTPUT): Promise<string> {
   const made = await system.client.ok<Evaluation>('POST', '/evaluations', { body: { output, acceptance_criteria: ['Adds no dependency'], judge: true } })
-  return made.evaluation_id
+  return made.id
 }
 
 const read = (id: string) => system.client.ok<Evaluation>('GET', `/evaluations/${id}`)

@@ -62,12 +62,12 @@ async function fillOtherProject(): Promise<typeof theirs> {
     body: { title: `${MARK} title`, instructions: `${MARK} instructions`, parent_session_id: OTHER_SESSION },
   })
   await other.ok('POST', `/tasks/${task.id}/assign`, { body: { subagent_session_id: OTHER_SESSION } })
-  const note = await other.ok<{ update_id: string }>('POST', `/tasks/${task.id}/updates`, { body: { content: `${MARK} note` } })
+  const note = await other.ok<{ id: string }>('POST', `/tasks/${task.id}/updates`, { body: { content: `${MARK} note` } })
   await other.ok('POST', `/sessions/${OTHER_SESSION}/messages`, { body: { role: 'assistant', content: `${MARK} message`, task_id: task.id } })
-  const question = await other.ok<{ question_id: string }>('POST', `/tasks/${task.id}/questions`, { body: { prompt: `${MARK} question` } })
+  const question = await other.ok<{ id: string }>('POST', `/tasks/${task.id}/questions`, { body: { prompt: `${MARK} question` } })
   // Where a project has a judge, what is to be judged waits for one.
   await other.ok('PATCH', `/projects/${ctx.actor.projectId}`, { body: { settings: { evaluation: { judge: { model: MARK } } } } })
-  const evaluation = await other.ok<{ evaluation_id: string }>('POST', '/evaluations', {
+  const evaluation = await other.ok<{ id: string }>('POST', '/evaluations', {
     body: { output: `${MARK} output`, acceptance_criteria: [`${MARK} criterion`], task_id: task.id, session_id: OTHER_SESSION },
   })
   await other.ok('POST', `/tasks/${task.id}/quality-flag`, { body: { quality: 'good', tags: [MARK] } })
@@ -76,8 +76,8 @@ async function fillOtherProject(): Promise<typeof theirs> {
   const webhook = await other.ok<{ id: string }>('POST', '/webhooks', { body: { url: 'https://example.com/', events: ['*'], description: MARK } })
   const delivery = await other.ok<{ id: string }>('POST', `/webhooks/${webhook.id}/test`)
   return {
-    evaluations: { id: evaluation.evaluation_id },
-    questions: { id: question.question_id },
+    evaluations: { id: evaluation.id },
+    questions: { id: question.id },
     subtasks: { id: running.subtask.id },
     sessions: { id: OTHER_SESSION, claim_id },
     facts: { id: fact.id },
@@ -86,7 +86,7 @@ async function fillOtherProject(): Promise<typeof theirs> {
     subagents: { name: OTHER_SUBAGENT },
     schedules: { id: schedule.id },
     tasks: { id: task.id, tsg_id: 'no-guide' },
-    updates: { update_id: note.update_id },
+    updates: { update_id: note.id },
     webhooks: { id: webhook.id, delivery_id: delivery.id },
     projects: { id: ctx.actor.projectId },
     'api-keys': { id: keyId },

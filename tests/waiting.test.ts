@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => system.close())
 
 interface Question {
-  question_id: string
+  id: string
   status: string
 }
 
@@ -34,7 +34,7 @@ async function waiting(agentId: string, metadata: Record<string, unknown> = {}):
   return { id, question: items[0] as Question }
 }
 
-const answer = (question: Question, colour: string) => system.client.ok('POST', `/questions/${question.question_id}/answer`, { body: { answer: colour } })
+const answer = (question: Question, colour: string) => system.client.ok('POST', `/questions/${question.id}/answer`, { body: { answer: colour } })
 
 describe('a run that waits for an answer', () => {
   it('has no process and no slot, and goes on where it was when the answer comes, also after a restart of everything that worked', async () => {
@@ -78,10 +78,10 @@ describe('a run that waits for an answer', () => {
     const { id, question } = await waiting('gilder', { questions: 2 })
     await answer(question, 'Gold')
     const second = await until('it asks again', async () => {
-      const { items } = await system.client.ok<{ items: Question[] }>('GET', '/questions?session=gilder&status=open')
+      const { items } = await system.client.ok<{ items: Question[] }>('GET', '/questions?session_id=gilder&status=open')
       return items[0]
     })
-    await until('it waits again', async () => (await system.client.get(id)).waiting_for === second.question_id)
+    await until('it waits again', async () => (await system.client.get(id)).waiting_for === second.id)
     await answer(second, 'Silver')
     const ended = await system.client.ended(id)
     expect(ended).toMatchObject({ status: 'completed', attempt: 3, failures: 0 })

@@ -48,7 +48,15 @@ async function measureHttp(bench: Bench, database: BenchDatabase, ids: readonly 
   const api = await startApi(bench, database)
   await using _ = api.process
   const target = { url: api.address, headers: api.headers }
-  const lists = ['', '?status=completed', '?status=pending', '?status=failed&agent_id=agent-7', '?agent_id=agent-11', '?session=session-agent-13', '?limit=100']
+  const lists = [
+    '',
+    '?status=completed',
+    '?status=pending',
+    '?status=failed&agent_id=agent-7',
+    '?agent_id=agent-11',
+    '?parent_session_id=session-agent-13',
+    '?limit=100',
+  ]
   const get = (index: number) => ({ method: 'GET', path: `/subtasks/${ids[(index * 7_919) % ids.length]}` }) as const
   const list = (index: number) => ({ method: 'GET', path: `/subtasks${lists[index % lists.length]}` }) as const
   // For outside workers too: what is left of it must not be in the way of the next run. And new agents each time, for their limits' sake.

@@ -161,8 +161,8 @@ export function createClient(address: string, signal: AbortSignal, credential?: 
     dispatch: (id, body) => call('POST', `/tasks/${id}/dispatch`, { body }),
     checks: (id) => items(`/tasks/${id}/checks`),
     evaluation: async (subtaskId) => {
-      const [latest] = await items<{ evaluation_id: string }>(`/evaluations?subtask_id=${subtaskId}`)
-      return latest === undefined ? undefined : await call('GET', `/evaluations/${latest.evaluation_id}`)
+      const [latest] = await items<{ id: string }>(`/evaluations?subtask_id=${subtaskId}`)
+      return latest === undefined ? undefined : await call('GET', `/evaluations/${latest.id}`)
     },
     previewSchedule: async (body) => {
       const { status, text } = await send('POST', '/schedules/preview', { body })

@@ -14,7 +14,7 @@ if (brief.continuation) {
     method: 'POST',
     headers: { authorization: 'Bearer ' + process.env.MUSTER_TOKEN, 'content-type': 'application/json' },
     body: JSON.stringify({ prompt: 'Which port should the server listen on?' }),
-  }).then(async (answer) => say({ type: 'waiting', question_id: (await answer.json()).question_id, continuation: 'configured all but the port' }))
+  }).then(async (answer) => say({ type: 'waiting', question_id: (await answer.json()).id, continuation: 'configured all but the port' }))
 }
 `
 

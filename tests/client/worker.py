@@ -55,9 +55,9 @@ async def main() -> None:
 
         asking = await running("Paint.")
         for answer in (5432, "Blue"):
-            while not (questions := await muster.questions.list(session=SESSION, status="open").all()):
+            while not (questions := await muster.questions.list(session_id=SESSION, status="open").all()):
                 await asyncio.sleep(0.05)
-            await muster.questions.answer(questions[0].question_id, answer=answer)
+            await muster.questions.answer(questions[0].id, answer=answer)
         painted = await muster.subtasks.handle(asking).result()
         told["painted"] = [painted.result, painted.attempt, painted.failures]
 

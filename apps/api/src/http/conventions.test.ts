@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -86,6 +87,51 @@ describe('application/merge-patch+json', () => {
     const patched = await api.call('PATCH', `/tasks/${task.body.id}`, { key, raw: '{"title":"Count all"}', headers: { ...headers, 'if-match': '"1"' } })
     expect(patched).toMatchObject({ status: 200, body: { task: { title: 'Count all' } } })
     expect((await api.call('POST', '/tasks', { key, raw: '{"title":"x","instructions":"x"}', headers })).status).toBe(415)
+  })
+})
+
+describe('a former name of a parameter', () => {
+  const AGES = { deprecation: expect.stringMatching(/^@\d{10}$/), sunset: expect.stringMatching(/ GMT$/) }
+
+  it.each([
+    ['/tasks', 'parent_session', 'parent_session_id', 'old names'],
+    ['/tasks', 'subagent_session', 'subagent_session_id', 'old names'],
+    ['/subtasks', 'session', 'parent_session_id', 'old names'],
+    ['/questions', 'session', 'session_id', 'old names'],
+    ['/questions', 'task', 'task_id', randomUUID()],
+    ['/evaluations/stats', 'from', 'since', '2026-03-02T00:00:00Z'],
+  ])('of %s, %s, means %s, and the answer says until when', async (path, former, present, value) => {
+    const old = await api.call('GET', `${path}?${new URLSearchParams({ [former]: value })}`, { key })
+    const now = await api.call('GET', `${path}?${new URLSearchParams({ [present]: value })}`, { key })
+    expect(old.status).toBe(200)
+    expect(old.headers).toMatchObject(AGES)
+    expect(now.headers).not.toHaveProperty('deprecation')
+    expect({ ...old.body, until: null, to: null }).toEqual({ ...now.body, until: null, to: null })
+  })
+
+  it('filters, and leads to the next page', async () => {
+    for (const title of ['one', 'two']) await api.call('POST', '/tasks', { key, body: { title, instructions: 'Count.', parent_session_id: 'reads on' } })
+    await api.call('POST', '/tasks', { key, body: { title: 'other', instructions: 'Count.' } })
+    const first = await api.call('GET', '/tasks?limit=1&parent_session=reads+on', { key })
+    const next = await api.call('GET', /^<([^>]+)>; rel="next"$/.exec(String(first.headers.link))?.[1] ?? '', { key })
+    expect([...first.body.items, ...next.body.items].map(({ title }) => title)).toEqual(['two', 'one'])
+    expect(next.headers).toMatchObject(AGES)
+    expect(next.body.next_cursor).toBeNull()
+  })
+
+  it('is refused beside the present one', async () => {
+    const { body } = await api.call('GET', '/tasks?parent_session=a&parent_session_id=a', { key })
+    expect(body).toMatchObject({
+      status: 400,
+      errors: [{ pointer: '?parent_session', reason: 'is the former name of parent_session_id; give one of them' }],
+    })
+  })
+
+  it('is deprecated in the reference, as are the former names of ids', async () => {
+    const { paths, components } = (await api.app.inject('/openapi.json')).json()
+    const former = paths['/tasks'].get.parameters.filter(({ deprecated }: { deprecated?: boolean }) => deprecated === true)
+    expect(former.map(({ name }: { name: string }) => name)).toEqual(['parent_session', 'subagent_session'])
+    expect(components.schemas.Question.properties).toMatchObject({ id: { format: 'uuid' }, question_id: { deprecated: true, description: 'Use `id`.' } })
   })
 })
 

@@ -6,6 +6,7 @@ import type { EventSink } from '../events/sink.ts'
 import type { AnswerHeader } from '../openapi/headers.ts'
 import { removeAbsentNulls } from './absent-nulls.ts'
 import { type CursorList, openCursor, sealCursor } from './cursor.ts'
+import { renameAliases } from './deprecation.ts'
 import { MarkdownBody, prefersMarkdown } from './markdown-body.ts'
 import { check, fieldProblem, type InputPart, validationFailed } from './validation.ts'
 
@@ -85,6 +86,8 @@ interface Description {
   takesIfMatch?: boolean
   /** True where the `ETag` changes with everything in the answer, so that `If-None-Match` spares the caller a body that it has. */
   takesIfNoneMatch?: boolean
+  /** Former names of query parameters, with the present ones. See `deprecation.ts`. */
+  queryAliases?: Record<string, string>
   /** True where the body is a collection of files: an archive or a form, and `body` is `filesBodySchema`. */
   takesFiles?: boolean
   /** True where work is started, which a subtask's own credential never may, whatever its scopes. */
@@ -268,17 +271,21 @@ export function linesEndpoint<Params extends Schema = undefined, Query extends S
   }
 }
 
-type BodyRules = Pick<Description, 'bodyOptional' | 'validatesBody'>
+type InputRules = Pick<Description, 'bodyOptional' | 'validatesBody' | 'queryAliases'>
 
 function parse<Params extends Schema, Query extends Schema, Body extends Schema, Markdown extends Schema>(
-  spec: Inputs<Params, Query, Body, Markdown> & BodyRules,
+  spec: Inputs<Params, Query, Body, Markdown> & InputRules,
   call: RawCall,
 ): { params: Input<Params>; query: Input<Query>; body: BodyInput<Body, Markdown> } {
   const problems: FieldProblem[] = []
   const part = (schema: Schema, value: unknown, name: InputPart) => (schema === undefined ? undefined : check(schema, value, name, problems))
   const parsed = {
     params: part(spec.params, call.params, 'path') as Input<Params>,
-    query: part(spec.query ?? NO_QUERY, once(call.query as Record<string, unknown>, problems), 'query') as Input<Query>,
+    query: part(
+      spec.query ?? NO_QUERY,
+      renameAliases(spec.queryAliases, once(call.query as Record<string, unknown>, problems), problems),
+      'query',
+    ) as Input<Query>,
     body: body(spec, call, part) as BodyInput<Body, Markdown>,
   }
   if (problems.length > 0) throw validationFailed(problems)
@@ -297,7 +304,7 @@ function once(query: Record<string, unknown>, problems: FieldProblem[]): Record<
 }
 
 function body(
-  { body: json, markdown, bodyOptional, validatesBody }: Inputs<Schema, Schema, Schema, Schema> & BodyRules,
+  { body: json, markdown, bodyOptional, validatesBody }: Inputs<Schema, Schema, Schema, Schema> & InputRules,
   call: RawCall,
   part: (schema: Schema, value: unknown, name: InputPart) => unknown,
 ): unknown {

@@ -37,6 +37,9 @@ export const uuid = (description: string) => z.uuid().describe(description)
 /** The name of a sub-agent where a request asks for one: whether there is one of that name, the use-case says. */
 export const subagentNameField = text(64).meta({ examples: ['memory-specialist'] })
 
+/** A field under the name that it had before, until 1.0. */
+export const formerly = <Schema extends z.ZodType>(schema: Schema, name: string) => schema.describe(`Use \`${name}\`.`).meta({ deprecated: true })
+
 /** A point in time, as answers carry it: RFC 3339, UTC, milliseconds. */
 export const time = (description: string) => z.iso.datetime({ precision: 3 }).describe(description)
 

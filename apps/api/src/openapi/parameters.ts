@@ -84,6 +84,15 @@ function headerParameters(endpoint: Endpoint): (keyof typeof HEADER_PARAMETERS)[
 }
 
 function ownParameters(endpoint: Endpoint): Parameter[] {
+  const present = presentParameters(endpoint)
+  const former = Object.entries(endpoint.queryAliases ?? {}).map(([name, now]) => {
+    const { example: _, ...same } = present.find((parameter) => parameter.name === now) as Parameter
+    return { ...same, name, description: `Use \`${now}\`.`, deprecated: true }
+  })
+  return [...present, ...former]
+}
+
+function presentParameters(endpoint: Endpoint): Parameter[] {
   return (['path', 'query'] as const).flatMap((place) => {
     const schema = place === 'path' ? endpoint.params : endpoint.query
     if (schema === undefined) return []

@@ -2000,10 +2000,22 @@ export interface components {
              * Format: date-time
              * @description Outputs that were first evaluated from then on
              */
-            from: string;
+            since: string;
             /**
              * Format: date-time
              * @description and before then.
+             */
+            until: string;
+            /**
+             * Format: date-time
+             * @deprecated
+             * @description Use `since`.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @deprecated
+             * @description Use `until`.
              */
             to: string;
             /** @constant */
@@ -2317,6 +2329,12 @@ export interface components {
         CheckStatus: "pending" | "running" | "met" | "unmet" | "could_not_run";
         CheckedIn: {
             /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @deprecated
+             * @description Use `id`.
+             */
             check_in_id: string;
             /**
              * Format: int64
@@ -2734,6 +2752,7 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "0198c9d0-7a10-7c3e-8b52-4e1f0a9d8c7b",
          *       "evaluation_id": "0198c9d0-7a10-7c3e-8b52-4e1f0a9d8c7b",
          *       "origin": "request",
          *       "task_id": null,
@@ -2813,6 +2832,12 @@ export interface components {
          */
         Evaluation: {
             /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @deprecated
+             * @description Use `id`.
+             */
             evaluation_id: string;
             origin: components["schemas"]["EvaluationOrigin"];
             /** Format: uuid */
@@ -2944,10 +2969,22 @@ export interface components {
              * Format: date-time
              * @description Outputs that were first evaluated from then on
              */
-            from: string;
+            since: string;
             /**
              * Format: date-time
              * @description and before then.
+             */
+            until: string;
+            /**
+             * Format: date-time
+             * @deprecated
+             * @description Use `since`.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @deprecated
+             * @description Use `until`.
              */
             to: string;
             by: components["schemas"]["EvaluationGrouping"];
@@ -2971,6 +3008,12 @@ export interface components {
         };
         EvaluationSummary: {
             /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @deprecated
+             * @description Use `id`.
+             */
             evaluation_id: string;
             origin: components["schemas"]["EvaluationOrigin"];
             /** Format: uuid */
@@ -3035,7 +3078,7 @@ export interface components {
          *       "data": {
          *         "subtask_id": "0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47",
          *         "task": "List the public functions of src/ …",
-         *         "parent_session": "research-1"
+         *         "parent_session_id": "research-1"
          *       },
          *       "actor": {
          *         "kind": "worker",
@@ -3220,6 +3263,12 @@ export interface components {
         };
         InboxItem: {
             /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @deprecated
+             * @description Use `id`.
+             */
             inbox_id: string;
             kind: components["schemas"]["InboxItemKind"];
             /**
@@ -3351,6 +3400,11 @@ export interface components {
             expires_at: string;
         };
         LinkedTsg: {
+            id: string;
+            /**
+             * @deprecated
+             * @description Use `id`.
+             */
             tsg_id: string;
             title: string;
         };
@@ -3988,7 +4042,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "tsg_id": "port-already-in-use",
+         *       "id": "port-already-in-use",
          *       "title": "The port is already in use",
          *       "content": "## What to do\n\nFind out who listens there: `ss -ltnp`. If it is a server that you left running, stop it; else take another port.",
          *       "patterns": [
@@ -4006,6 +4060,12 @@ export interface components {
         NewTsg: {
             /**
              * @description Default: made from the title.
+             * @example port-already-in-use
+             */
+            id?: string | null;
+            /**
+             * @deprecated
+             * @description Use `id`.
              * @example port-already-in-use
              */
             tsg_id?: string | null;
@@ -4383,6 +4443,7 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "0198c9a5-11b2-7d4e-8a55-0c9e7d1f3b20",
          *       "question_id": "0198c9a5-11b2-7d4e-8a55-0c9e7d1f3b20",
          *       "kind": "approval",
          *       "subtask_id": "0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47",
@@ -4409,6 +4470,12 @@ export interface components {
          */
         Question: {
             /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @deprecated
+             * @description Use `id`.
+             */
             question_id: string;
             kind: components["schemas"]["QuestionKind"];
             /** Format: uuid */
@@ -4628,6 +4695,11 @@ export interface components {
             items: components["schemas"]["Runner"][];
         };
         ScannedTsg: {
+            id: string;
+            /**
+             * @deprecated
+             * @description Use `id`.
+             */
             tsg_id: string;
             title: string;
             severity: components["schemas"]["TsgSeverity"];
@@ -4681,6 +4753,7 @@ export interface components {
          *       },
          *       "parent_session_id": "research-1",
          *       "metadata": {},
+         *       "created_by_session_id": "research-1",
          *       "created_by_session": "research-1",
          *       "created_at": "2026-03-02T08:00:00.000Z",
          *       "updated_at": "2026-03-02T08:00:00.000Z"
@@ -4764,6 +4837,11 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @description The session that created it. */
+            created_by_session_id: string | null;
+            /**
+             * @deprecated
+             * @description Use `created_by_session_id`.
+             */
             created_by_session: string | null;
             /**
              * Format: date-time
@@ -5936,6 +6014,7 @@ export interface components {
         Trust: "evidence" | "self_report";
         /**
          * @example {
+         *       "id": "port-already-in-use",
          *       "tsg_id": "port-already-in-use",
          *       "title": "The port is already in use",
          *       "patterns": [
@@ -5955,6 +6034,11 @@ export interface components {
          *     }
          */
         Tsg: {
+            id: string;
+            /**
+             * @deprecated
+             * @description Use `id`.
+             */
             tsg_id: string;
             title: string;
             patterns: string[];
@@ -6067,6 +6151,11 @@ export interface components {
          */
         TsgSeverity: "low" | "medium" | "high" | "critical";
         TsgSummary: {
+            id: string;
+            /**
+             * @deprecated
+             * @description Use `id`.
+             */
             tsg_id: string;
             title: string;
             patterns: string[];
@@ -6111,6 +6200,12 @@ export interface components {
         };
         Update: {
             /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @deprecated
+             * @description Use `id`.
+             */
             update_id: string;
             /** Format: uuid */
             subtask_id: string | null;
@@ -6605,6 +6700,12 @@ export interface components {
         };
         WordedUpdate: {
             /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @deprecated
+             * @description Use `id`.
+             */
             update_id: string;
             /** Format: uuid */
             subtask_id: string | null;
@@ -7157,7 +7258,7 @@ export interface operations {
                  * @description Only those that this session asked for.
                  * @example research-1
                  */
-                session?: string;
+                parent_session_id?: string;
                 /**
                  * @description Only those of this agent.
                  * @example default
@@ -7176,6 +7277,11 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @deprecated
+                 * @description Use `parent_session_id`.
+                 */
+                session?: string;
             };
             header?: never;
             path?: never;
@@ -7513,12 +7619,12 @@ export interface operations {
                  * @description Only those that this session wants done.
                  * @example research-1
                  */
-                parent_session?: string;
+                parent_session_id?: string;
                 /**
                  * @description Only those that this session holds.
                  * @example writer-1
                  */
-                subagent_session?: string;
+                subagent_session_id?: string;
                 /** @description Only tasks of this priority. Upper or lower case. */
                 priority?: string;
                 /** @description Only tasks that contain these words. */
@@ -7527,6 +7633,16 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @deprecated
+                 * @description Use `parent_session_id`.
+                 */
+                parent_session?: string;
+                /**
+                 * @deprecated
+                 * @description Use `subagent_session_id`.
+                 */
+                subagent_session?: string;
             };
             header?: never;
             path?: never;
@@ -8337,13 +8453,23 @@ export interface operations {
                  * @description Only questions to this parent session.
                  * @example research-1
                  */
-                session?: string;
+                session_id?: string;
                 /** @description Only questions about this task, also those of the subtasks that run it. */
-                task?: string;
+                task_id?: string;
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @deprecated
+                 * @description Use `session_id`.
+                 */
+                session?: string;
+                /**
+                 * @deprecated
+                 * @description Use `task_id`.
+                 */
+                task?: string;
             };
             header?: never;
             path?: never;
@@ -9357,12 +9483,22 @@ export interface operations {
     getEvaluationStats: {
         parameters: {
             query?: {
-                /** @description Only outputs first evaluated at or after this time. Default: 30 days before `to`. */
-                from?: string;
+                /** @description Only outputs first evaluated at or after this time. Default: 30 days before `until`. */
+                since?: string;
                 /** @description Only outputs first evaluated before this time. Default: now. */
-                to?: string;
+                until?: string;
                 /** @description How scores are grouped; `agreement`: verdicts beside what people say. */
                 by?: components["schemas"]["StatsGrouping"];
+                /**
+                 * @deprecated
+                 * @description Use `since`.
+                 */
+                from?: string;
+                /**
+                 * @deprecated
+                 * @description Use `until`.
+                 */
+                to?: string;
             };
             header?: never;
             path?: never;

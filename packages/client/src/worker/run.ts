@@ -88,14 +88,14 @@ export class Run {
     await this.#beat()
     this.signal.throwIfAborted()
     const updates = this.#unread.splice(0)
-    for (const { update_id } of updates) this.#outbox.acknowledged.push(update_id)
+    for (const { id } of updates) this.#outbox.acknowledged.push(id)
     return updates
   }
 
   /** Asks the parent session, and waits for the answer while the run keeps its place and its lease. `suspend` waits without a process. */
   async ask(question: BodyOf<'askAboutSubtask'>): Promise<Question> {
-    const { question_id } = await this.muster.subtasks.ask(this.id, question, { signal: this.signal })
-    return this.muster.questions.closed(question_id, { signal: this.signal })
+    const { id } = await this.muster.subtasks.ask(this.id, question, { signal: this.signal })
+    return this.muster.questions.closed(id, { signal: this.signal })
   }
 
   /**
@@ -103,10 +103,10 @@ export class Run {
    * and the answer in its prompt.
    */
   async suspend(question: BodyOf<'askAboutSubtask'>, continuation: string): Promise<Suspended> {
-    const { question_id } = await this.muster.subtasks.ask(this.id, question, { signal: this.signal })
+    const { id } = await this.muster.subtasks.ask(this.id, question, { signal: this.signal })
     await this.#flush()
-    await this.#write('waitForAnswer', { question_id, continuation })
-    return new Suspended(question_id)
+    await this.#write('waitForAnswer', { question_id: id, continuation })
+    return new Suspended(id)
   }
 
   /** Renews the lease until the run is settled or its lease is lost. */
@@ -165,8 +165,8 @@ export class Run {
     const input = { path: { id: this.id }, body: { lease_token: this.#lease.token, ...body } }
     const answer = await this.#untilReached(() => this.#transport.call('heartbeat', input, { idempotencyKey }))
     for (const update of answer.updates) {
-      if (this.#seen.has(update.update_id)) continue
-      this.#seen.add(update.update_id)
+      if (this.#seen.has(update.id)) continue
+      this.#seen.add(update.id)
       this.#deliver(update)
     }
     if (answer.cancel_requested) this.stop(new RunStopped('cancelled'))
@@ -195,7 +195,7 @@ export class Run {
     if (this.#listeners.size === 0) return void this.#unread.push(update)
     const done = Promise.all([...this.#listeners].map(async (listener) => listener(update)))
     done.then(
-      () => this.#outbox.acknowledged.push(update.update_id),
+      () => this.#outbox.acknowledged.push(update.id),
       (error) => this.stop(error),
     )
   }

@@ -81,13 +81,13 @@ async function windowOf(tx: Tx, query: StatsWindow): Promise<{ from: Date; to: D
   // Times are rounded to milliseconds: a recent one may be slightly in the future.
   const to = query.to ?? new Date((await clock.readClock(tx)).getTime() + 2)
   const from = query.from ?? new Date(to.getTime() - DAYS_DEFAULT * DAY_MS)
-  if (!(from < to)) throw refused('from', `must be before to, which is ${to.toISOString()}`, from)
-  if (to.getTime() - from.getTime() > DAYS_MAX * DAY_MS) throw refused('from', `must be at most ${DAYS_MAX} days before to, which is ${to.toISOString()}`, from)
+  if (!(from < to)) throw refused(`must be before until, which is ${to.toISOString()}`, from)
+  if (to.getTime() - from.getTime() > DAYS_MAX * DAY_MS) throw refused(`must be at most ${DAYS_MAX} days before until, which is ${to.toISOString()}`, from)
   return { from, to }
 }
 
-function refused(field: string, reason: string, value: Date): DomainError {
-  return new DomainError('validation_failed', `The request has a problem: ${field} ${reason}.`, {
-    errors: [{ pointer: `?${field}`, field, reason, value: value.toISOString() }],
+function refused(reason: string, value: Date): DomainError {
+  return new DomainError('validation_failed', `The request has a problem: since ${reason}.`, {
+    errors: [{ pointer: '?since', field: 'since', reason, value: value.toISOString() }],
   })
 }

@@ -15,6 +15,8 @@ export function subtaskEvent(
     subtask_id: subtask.id,
     agent_id: subtask.agentId,
     task: cutToCodePoints(subtask.task, TASK_SHOWN_POINTS),
+    parent_session_id: subtask.parentSessionId,
+    // Until 1.0, also under the former name.
     parent_session: subtask.parentSessionId,
     ...more,
   }
@@ -48,6 +50,9 @@ export function taskEvent(
       title: task.title,
       status: task.status,
       revision: task.revision,
+      parent_session_id: task.parentSessionId,
+      subagent_session_id: task.subagentSessionId ?? null,
+      // Until 1.0, also under the former names.
       parent_session: task.parentSessionId,
       subagent_session: task.subagentSessionId ?? null,
       ...more,
@@ -55,6 +60,9 @@ export function taskEvent(
     actor,
   }
 }
+
+/** Who held a task before, for `task.assigned`. Until 1.0, also under the former name. */
+export const previousSession = (sessionId: string | null) => ({ previous_session_id: sessionId, previous_session: sessionId })
 
 /** The event of a task update. Its subject is the task, so that followers of a task see its receipts too. */
 export function taskUpdateEvent(
@@ -77,7 +85,9 @@ export function questionEvent(
   const { id, subtaskId, taskId } = question
   const subject = subtaskId === null ? ({ kind: 'task', id: taskId as string } as const) : ({ kind: 'subtask', id: subtaskId } as const)
   const prompt = cutToCodePoints(question.prompt, TASK_SHOWN_POINTS)
-  const data = { question_id: id, kind: question.kind, subtask_id: subtaskId, task_id: taskId, parent_session: question.sessionId, prompt, ...more }
+  const { kind, sessionId } = question
+  // `parent_session` until 1.0: the former name.
+  const data = { question_id: id, kind, subtask_id: subtaskId, task_id: taskId, parent_session_id: sessionId, parent_session: sessionId, prompt, ...more }
   return { type, subject, data, actor }
 }
 

@@ -3,7 +3,7 @@ import { DomainError, requireController, requireScope, type Task } from '@muster
 import { supersedeQueued, unassign } from '../assignments/unassign-task.ts'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { newAssignmentCredential } from '../core/secrets.ts'
-import { taskEvent } from '../events/event-data.ts'
+import { previousSession, taskEvent } from '../events/event-data.ts'
 import { cancelSubtaskOf, isHeldByRun, lockOpenTask } from './finish-task.ts'
 
 /**
@@ -40,7 +40,7 @@ export async function assignLockedTask(ctx: Ctx, tx: Tx, task: LockedTask, sessi
   await tasks.writeTransition(tx, id, { status: 'assigned', subagentSessionId: sessionId, subtaskId: null })
   await outbox.publish(tx, projectId, [
     ...superseded,
-    taskEvent('task.assigned', { ...task, status: 'assigned', subagentSessionId: sessionId }, ctx.actor, { previous_session: current?.sessionId ?? null }),
+    taskEvent('task.assigned', { ...task, status: 'assigned', subagentSessionId: sessionId }, ctx.actor, previousSession(current?.sessionId ?? null)),
   ])
   tx.afterCommit(() => ctx.notifier.notify('outbox'))
 }
@@ -64,7 +64,7 @@ async function resendBrief(ctx: Ctx, tx: Tx, task: LockedTask, credentialHash: B
   await assignments.restartAssignment(tx, task.id, credentialHash)
   await outbox.publish(tx, task.projectId, [
     ...superseded,
-    taskEvent('task.assigned', task, ctx.actor, { previous_session: task.subagentSessionId, resent: true }),
+    taskEvent('task.assigned', task, ctx.actor, { ...previousSession(task.subagentSessionId), resent: true }),
   ])
   tx.afterCommit(() => ctx.notifier.notify('outbox'))
 }

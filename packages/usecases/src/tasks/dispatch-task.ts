@@ -12,7 +12,7 @@ import {
 } from '@muster/domain'
 import { unassign } from '../assignments/unassign-task.ts'
 import { type Ctx, inProject } from '../core/ctx.ts'
-import { taskEvent } from '../events/event-data.ts'
+import { previousSession, taskEvent } from '../events/event-data.ts'
 import { inBackground, insertWithCallback, type NewSubtask, prepareRun } from '../subtasks/create-subtask.ts'
 import { requireUnblocked } from './assign-task.ts'
 import { isHeldByRun, lockOpenTask } from './finish-task.ts'
@@ -57,7 +57,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
     await outbox.publish(tx, projectId, [
       ...superseded,
       taskEvent('task.assigned', { ...task, status: 'in_progress', subagentSessionId: sessionId }, ctx.actor, {
-        previous_session: task.subagentSessionId,
+        ...previousSession(task.subagentSessionId),
         subtask_id: row.id,
       }),
     ])

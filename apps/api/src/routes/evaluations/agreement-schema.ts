@@ -1,7 +1,7 @@
 import { KAPPA_CASES_MIN, NO_KAPPA_REASONS } from '@muster/domain'
 import type { AgreementCase, AgreementStats, RatedGroup } from '@muster/usecases'
 import { z } from 'zod'
-import { component, time, toTime } from '../../http/schemas.ts'
+import { component, formerly, time, toTime } from '../../http/schemas.ts'
 import { qualitySchema } from '../sessions/message-schema.ts'
 import { recommendationSchema } from '../subtasks/subtask-schema.ts'
 import { authorSchema, reviewDecisionSchema } from '../tasks/task-changes-schema.ts'
@@ -83,8 +83,10 @@ const counted = {
 export const agreementStatsSchema = component(
   'AgreementStats',
   z.object({
-    from: time('Outputs that were first evaluated from then on'),
-    to: time('and before then.'),
+    since: time('Outputs that were first evaluated from then on'),
+    until: time('and before then.'),
+    from: formerly(time(''), 'since'),
+    to: formerly(time(''), 'until'),
     by: z.literal('agreement'),
     ...agreementFields,
     by_subagent: z.array(groupSchema).describe('Outputs by the sub-agent of the run, most first. At most 400.'),
@@ -94,6 +96,8 @@ export const agreementStatsSchema = component(
     is_cut: z.boolean().describe('True if people have spoken of more than the newest 5,000 outputs that were counted.'),
   }),
   {
+    since: '2026-02-01T00:00:00.000Z',
+    until: '2026-03-03T00:00:00.000Z',
     from: '2026-02-01T00:00:00.000Z',
     to: '2026-03-03T00:00:00.000Z',
     by: 'agreement',
@@ -142,6 +146,8 @@ export const agreementStatsSchema = component(
 export function presentAgreementStats(stats: AgreementStats): z.output<typeof agreementStatsSchema> {
   const groups = (given: readonly RatedGroup[]) => given.map((group) => ({ key: group.key, ...presentAgreement(group) }))
   return {
+    since: toTime(stats.from),
+    until: toTime(stats.to),
     from: toTime(stats.from),
     to: toTime(stats.to),
     by: 'agreement',

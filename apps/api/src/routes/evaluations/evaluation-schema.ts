@@ -10,7 +10,7 @@ import {
 } from '@muster/domain'
 import type { CreatedEvaluation, EvaluationSummary, Payload, StoredEvaluation } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, printableId, requestComponent, text, time, toTime, toUsd } from '../../http/schemas.ts'
+import { component, formerly, listComponent, printableId, requestComponent, text, time, toTime, toUsd } from '../../http/schemas.ts'
 import { recommendationSchema } from '../subtasks/subtask-schema.ts'
 import { criterionSourceSchema } from '../tasks/task-schema.ts'
 
@@ -158,7 +158,8 @@ const judgementSchema = component(
 )
 
 const SUMMARY_FIELDS = {
-  evaluation_id: z.uuid(),
+  id: z.uuid(),
+  evaluation_id: formerly(z.uuid(), 'id'),
   origin: originSchema,
   task_id: z.uuid().nullable(),
   subtask_id: z.uuid().nullable(),
@@ -194,6 +195,7 @@ const DETAIL_FIELDS = {
 }
 
 const SUMMARY_EXAMPLE = {
+  id: '0198c9d0-7a10-7c3e-8b52-4e1f0a9d8c7b',
   evaluation_id: '0198c9d0-7a10-7c3e-8b52-4e1f0a9d8c7b',
   origin: 'request' as const,
   task_id: null,
@@ -261,12 +263,13 @@ export const payloadSchema = component(
     evaluation_id: z.uuid().describe('The latest evaluation of the output.'),
     subtask_id: z.uuid().nullable().describe('The subtask with this result.'),
   }),
-  { full_output: OUTPUT, evaluation_id: EXAMPLE.evaluation_id, subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47' },
+  { full_output: OUTPUT, evaluation_id: EXAMPLE.id, subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47' },
 )
 
 export function presentEvaluationSummary(evaluation: EvaluationSummary): z.output<typeof evaluationSummarySchema> {
   const { judgement } = evaluation
   return {
+    id: evaluation.id,
     evaluation_id: evaluation.id,
     origin: evaluation.origin,
     task_id: evaluation.taskId,

@@ -14,8 +14,9 @@ const stats = async (query: Record<string, string> = {}, key = own.key) =>
 
 describe('GET /evaluations/stats', () => {
   it('200: is empty where there is nothing, over the last 30 days', async () => {
-    const { from, to, ...rest } = await stats()
-    expect(Date.parse(to) - Date.parse(from)).toBe(30 * 86_400_000)
+    const { since, until, from, to, ...rest } = await stats()
+    expect([from, to]).toEqual([since, until])
+    expect(Date.parse(until) - Date.parse(since)).toBe(30 * 86_400_000)
     expect(rest).toEqual({
       by: 'day',
       outputs: 0,
@@ -34,7 +35,7 @@ describe('GET /evaluations/stats', () => {
     await own.evaluate({ output: checkIn(['- ✅ Links work']), acceptance_criteria: ['Links work', 'Pictures load'] })
     const tally = { outputs: 4, scored: 3, average_score: expect.closeTo(2.225 / 3, 9), recommendations: { approve: 1, review: 2, request_revision: 1 } }
     const byDay = await stats()
-    expect(byDay).toMatchObject({ ...tally, groups: [{ ...tally, key: byDay.to.slice(0, 10), verdicts: null }] })
+    expect(byDay).toMatchObject({ ...tally, groups: [{ ...tally, key: byDay.until.slice(0, 10), verdicts: null }] })
     expect(await stats({ by: 'criterion' })).toMatchObject({
       ...tally,
       groups: [
@@ -43,7 +44,11 @@ describe('GET /evaluations/stats', () => {
       ],
     })
     expect(await stats({ by: 'subagent' })).toMatchObject({ ...tally, groups: [{ ...tally, key: null }] })
-    expect(await stats({ to: '2020-01-01T00:00:00+01:00' })).toMatchObject({ outputs: 0, from: '2019-12-01T23:00:00.000Z', to: '2019-12-31T23:00:00.000Z' })
+    expect(await stats({ until: '2020-01-01T00:00:00+01:00' })).toMatchObject({
+      outputs: 0,
+      since: '2019-12-01T23:00:00.000Z',
+      until: '2019-12-31T23:00:00.000Z',
+    })
   })
 
   it('200: counts nothing of another project', async () => {
@@ -98,10 +103,10 @@ describe('GET /evaluations/stats', () => {
 
   it.each([
     [{ by: 'week' }, '?by', 'must be one of day, subagent, criterion, agreement'],
-    [{ from: 'yesterday' }, '?from', expect.stringContaining('RFC 3339')],
-    [{ to: '2026-02-30T00:00:00Z' }, '?to', expect.stringContaining('RFC 3339')],
-    [{ from: '2026-03-02T00:00:00Z', to: '2026-03-02T00:00:00Z' }, '?from', expect.stringContaining('must be before to')],
-    [{ from: '2024-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }, '?from', expect.stringContaining('at most 366 days')],
+    [{ since: 'yesterday' }, '?since', expect.stringContaining('RFC 3339')],
+    [{ until: '2026-02-30T00:00:00Z' }, '?until', expect.stringContaining('RFC 3339')],
+    [{ since: '2026-03-02T00:00:00Z', until: '2026-03-02T00:00:00Z' }, '?since', expect.stringContaining('must be before until')],
+    [{ since: '2024-01-01T00:00:00Z', until: '2026-01-01T00:00:00Z' }, '?since', expect.stringContaining('at most 366 days')],
   ])('400: refuses %#', async (query, pointer, reason) => {
     expect(await stats(query as Record<string, string>)).toMatchObject({ status: 400, code: 'validation_failed', errors: [{ pointer, reason }] })
   })

@@ -2,7 +2,7 @@ import { RECOMMENDATIONS, VERDICTS } from '@muster/domain'
 import { type EvaluationStats, type EvaluationTally, getAgreementStats, getEvaluationStats } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { component, time, toTime } from '../../http/schemas.ts'
+import { component, formerly, time, toTime } from '../../http/schemas.ts'
 import { agreementStatsSchema, presentAgreementStats } from './agreement-schema.ts'
 
 const instant = z.iso.datetime({ offset: true }).optional()
@@ -38,14 +38,18 @@ const tally = { outputs: 12, scored: 10, average_score: 0.7125, recommendations:
 const evaluationStatsSchema = component(
   'EvaluationStats',
   z.object({
-    from: time('Outputs that were first evaluated from then on'),
-    to: time('and before then.'),
+    since: time('Outputs that were first evaluated from then on'),
+    until: time('and before then.'),
+    from: formerly(time(''), 'since'),
+    to: formerly(time(''), 'until'),
     by: evaluationGroupingSchema,
     ...tallyFields,
     groups: z.array(groupSchema).describe('Days: newest first. Others: most outputs first. At most 400.'),
     is_cut: z.boolean().describe('True if the time range has more than the newest 50,000 outputs that were counted.'),
   }),
   {
+    since: '2026-02-01T00:00:00.000Z',
+    until: '2026-03-03T00:00:00.000Z',
     from: '2026-02-01T00:00:00.000Z',
     to: '2026-03-03T00:00:00.000Z',
     by: 'day',
@@ -60,6 +64,8 @@ function presentEvaluationStats(
   { from, to, total, groups, isCut }: EvaluationStats & { from: Date; to: Date },
 ): z.output<typeof evaluationStatsSchema> {
   return {
+    since: toTime(from),
+    until: toTime(to),
     from: toTime(from),
     to: toTime(to),
     by,
@@ -83,17 +89,18 @@ export const getEvaluationStatsEndpoint = endpoint({
     'Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with what people say in reviews and quality flags, by criterion, sub-agent and method, and the 20 cases in which they differ most.',
   access: 'evaluations:read',
   query: z.strictObject({
-    from: instant.describe('Only outputs first evaluated at or after this time. Default: 30 days before `to`.'),
-    to: instant.describe('Only outputs first evaluated before this time. Default: now.'),
+    since: instant.describe('Only outputs first evaluated at or after this time. Default: 30 days before `until`.'),
+    until: instant.describe('Only outputs first evaluated before this time. Default: now.'),
     by: component('StatsGrouping', z.enum([...evaluationGroupingSchema.options, 'agreement']))
       .default('day')
       .describe('How scores are grouped; `agreement`: verdicts beside what people say.'),
   }),
+  queryAliases: { from: 'since', to: 'until' },
   deadlineMs: 10_000,
   answers: { 200: { description: 'The totals and the groups.', schema: statsSchema() } },
   async handle({ ctx, query }) {
     const at = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
-    const range = { from: at(query.from), to: at(query.to) }
+    const range = { from: at(query.since), to: at(query.until) }
     if (query.by === 'agreement') return presentAgreementStats(await getAgreementStats(ctx, range))
     return presentEvaluationStats(query.by, await getEvaluationStats(ctx, { by: query.by, ...range }))
   },

@@ -21,7 +21,7 @@ export const eventSchema = component(
     at: '2026-03-02T08:00:09.310Z',
     project_id: '00000000-0000-7000-8000-000000000001',
     subject: { kind: 'subtask', id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47' },
-    data: { subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47', task: 'List the public functions of src/ …', parent_session: 'research-1' },
+    data: { subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47', task: 'List the public functions of src/ …', parent_session_id: 'research-1' },
     actor: { kind: 'worker', id: 'worker-7' },
   },
 )

@@ -14,6 +14,6 @@ export const createTsgEndpoint = endpoint({
   body: newTsgSchema,
   answers: { 201: { description: 'Stored.', schema: tsgSchema, headers: ['Location'] } },
   errors: ['conflict'],
-  handle: ({ ctx, body: { tsg_id, ...content } }) => createTsg(ctx, { tsgId: tsg_id, ...content }),
+  handle: ({ ctx, body: { id, tsg_id, ...content } }) => createTsg(ctx, { tsgId: id ?? tsg_id, ...content }),
   answer: (tsg) => ({ status: 201, headers: { location: `/tsgs/${tsg.tsgId}` }, body: presentTsg(tsg) }),
 })

@@ -17,9 +17,11 @@ export const putTsgEndpoint = endpoint({
     200: { description: 'Replaced the existing guide.', schema: tsgSchema },
     201: { description: 'Created.', schema: tsgSchema, headers: ['Location'] },
   },
-  async handle({ ctx, params, body: { tsg_id, ...content } }) {
-    if (tsg_id !== undefined && tsg_id !== params.tsg_id)
-      throw validationFailed([fieldProblem('/tsg_id', `must be ${params.tsg_id}, as the path has it, or absent`, tsg_id)])
+  async handle({ ctx, params, body: { id, tsg_id, ...content } }) {
+    for (const [name, given] of Object.entries({ id, tsg_id })) {
+      if (given === undefined || given === params.tsg_id) continue
+      throw validationFailed([fieldProblem(`/${name}`, `must be ${params.tsg_id}, as the path has it, or absent`, given)])
+    }
     return putTsg(ctx, params.tsg_id, content)
   },
   answer: ({ tsg, created }) =>

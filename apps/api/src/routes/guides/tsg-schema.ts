@@ -1,7 +1,7 @@
 import { parseTsgMarkdown, renderTsgMarkdown, successRate, TSG_ID, TSG_LIMITS, TSG_MATCHES, TSG_SEVERITIES, type Tsg, type TsgUsage } from '@muster/domain'
 import type { ScannedTsg, TsgSummary } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, printableId, requestComponent, text, time, toTime } from '../../http/schemas.ts'
+import { component, formerly, listComponent, printableId, requestComponent, text, time, toTime } from '../../http/schemas.ts'
 
 const EXAMPLE_ID = 'port-already-in-use'
 
@@ -53,13 +53,14 @@ const { match, applicability, severity, ...needed } = fields
 export const newTsgSchema = requestComponent(
   'NewTsg',
   z.strictObject({
-    tsg_id: tsgId.optional().describe('Default: made from the title.'),
+    id: tsgId.optional().describe('Default: made from the title.'),
+    tsg_id: formerly(tsgId, 'id').optional(),
     ...needed,
     match: match.default('substring'),
     applicability: applicability.optional(),
     severity: severity.default('medium'),
   }),
-  { tsg_id: EXAMPLE_ID, ...EXAMPLE },
+  { id: EXAMPLE_ID, ...EXAMPLE },
 )
 
 export const tsgPatchSchema = requestComponent('TsgPatch', z.strictObject(fields).partial(), { severity: 'high' })
@@ -81,7 +82,8 @@ export const tsgMarkdownSchema = requestComponent(
 )
 
 const summary = {
-  tsg_id: z.string(),
+  id: z.string(),
+  tsg_id: formerly(z.string(), 'id'),
   title: z.string(),
   patterns: z.array(z.string()),
   match: matchSchema,
@@ -92,6 +94,7 @@ const summary = {
 }
 
 const { content: EXAMPLE_CONTENT, ...EXAMPLE_SUMMARY } = {
+  id: EXAMPLE_ID,
   tsg_id: EXAMPLE_ID,
   ...EXAMPLE,
   match: 'substring' as const,
@@ -119,7 +122,8 @@ export const tsgScanSchema = requestComponent(
 const scannedTsgSchema = component(
   'ScannedTsg',
   z.object({
-    tsg_id: z.string(),
+    id: z.string(),
+    tsg_id: formerly(z.string(), 'id'),
     title: z.string(),
     severity: tsgSeveritySchema,
     matched_pattern: z.string().describe('The longest matching pattern.'),
@@ -128,7 +132,7 @@ const scannedTsgSchema = component(
 )
 
 export const tsgScanResultSchema = component('TsgScanResult', z.object({ items: z.array(scannedTsgSchema).describe('Best first, at most 20.') }), {
-  items: [{ tsg_id: EXAMPLE_ID, title: EXAMPLE.title, severity: 'medium', matched_pattern: 'address already in use', success_rate: 0.75 }],
+  items: [{ id: EXAMPLE_ID, tsg_id: EXAMPLE_ID, title: EXAMPLE.title, severity: 'medium', matched_pattern: 'address already in use', success_rate: 0.75 }],
 })
 
 export const tsgFeedbackSchema = requestComponent(
@@ -160,6 +164,7 @@ export function presentTsg(tsg: Tsg): z.output<typeof tsgSchema> {
 
 export function presentTsgSummary(tsg: TsgSummary): z.output<typeof tsgSummarySchema> {
   return {
+    id: tsg.tsgId,
     tsg_id: tsg.tsgId,
     title: tsg.title,
     patterns: tsg.patterns,
@@ -172,7 +177,7 @@ export function presentTsgSummary(tsg: TsgSummary): z.output<typeof tsgSummarySc
 }
 
 export function presentScannedTsg(tsg: ScannedTsg): z.output<typeof scannedTsgSchema> {
-  return { tsg_id: tsg.tsgId, title: tsg.title, severity: tsg.severity, matched_pattern: tsg.pattern, success_rate: tsg.successRate }
+  return { id: tsg.tsgId, tsg_id: tsg.tsgId, title: tsg.title, severity: tsg.severity, matched_pattern: tsg.pattern, success_rate: tsg.successRate }
 }
 
 export function presentTsgUsage(tsgId: string, usage: TsgUsage): z.output<typeof tsgUsageSchema> {

@@ -35,6 +35,7 @@ describe('POST /tsgs', () => {
       expect(answer.headers.location).toBe('/tsgs/the-port-is-already-in-use')
       expect(answer.body).toEqual({
         ...NEW,
+        id: 'the-port-is-already-in-use',
         tsg_id: 'the-port-is-already-in-use',
         match: 'substring',
         applicability: { technologies: [] },
@@ -187,7 +188,7 @@ describe('PUT /tsgs/{tsg_id}', () => {
 
   it('200: an export put back is the same guide, also in another project', async () => {
     const body = {
-      tsg_id: 'round-trip',
+      id: 'round-trip',
       title: 'yes: "no" #1',
       content: '---\nnot: front matter\n---\n\n```yaml\na: 1\n```\r\nend',
       patterns: ['- a', '{b}', "it's", '\\d+\\s"x"', 'null', '1.0', 'línea\ndos', 'a\u2028b', '𝄞', '\u0001'],
@@ -196,7 +197,7 @@ describe('PUT /tsgs/{tsg_id}', () => {
       severity: 'critical',
     }
     const { created_at: _, updated_at: __, ...made } = (await create(body)).body
-    expect(made).toEqual(body)
+    expect(made).toEqual({ ...body, tsg_id: body.id })
     const { text } = await get('/tsgs/round-trip', { accept: 'text/markdown' })
     const theirs = await api.key(['tsgs:read', 'tsgs:write'], await api.stranger())
     for (const as of [key, theirs]) {
@@ -286,7 +287,9 @@ describe('POST /tsgs/scan', () => {
     await feedback('scanned', { resolved: true })
     const answer = await scan({ error_message: 'There was a failure', context: 'A VERY SPECIAL FAILURE of the disk' })
     expect(answer.status).toBe(200)
-    expect(answer.body.items).toEqual([{ tsg_id: 'scanned', title: NEW.title, severity: 'high', matched_pattern: 'a very special failure', success_rate: 1 }])
+    expect(answer.body.items).toEqual([
+      { id: 'scanned', tsg_id: 'scanned', title: NEW.title, severity: 'high', matched_pattern: 'a very special failure', success_rate: 1 },
+    ])
     expect((await get('/tsgs/scanned/usage')).body).toMatchObject({ surfaced: 1 })
     expect((await scan({ error_message: 'all is well' })).body).toEqual({ items: [] })
   })

@@ -1,7 +1,19 @@
 import { type Answer, DECISIONS, ON_EXPIRY, QUESTION_KINDS, QUESTION_STATUSES } from '@muster/domain'
 import type { Question } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, printableId, referenceSchema, requestComponent, storable, text, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
+import {
+  component,
+  formerly,
+  listComponent,
+  printableId,
+  referenceSchema,
+  requestComponent,
+  storable,
+  text,
+  time,
+  toTime,
+  toTimeOrNull,
+} from '../../http/schemas.ts'
 
 const WEEK_SECONDS = 7 * 86_400
 const DAY_SECONDS = 86_400
@@ -121,7 +133,8 @@ const answerSchema = component(
 export const questionSchema = component(
   'Question',
   z.object({
-    question_id: z.uuid(),
+    id: z.uuid(),
+    question_id: formerly(z.uuid(), 'id'),
     kind: kindSchema,
     subtask_id: z.uuid().nullable(),
     task_id: z.uuid().nullable(),
@@ -143,6 +156,7 @@ export const questionSchema = component(
     answered_at: time('When it was answered.').nullable(),
   }),
   {
+    id: '0198c9a5-11b2-7d4e-8a55-0c9e7d1f3b20',
     question_id: '0198c9a5-11b2-7d4e-8a55-0c9e7d1f3b20',
     kind: 'approval',
     subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
@@ -172,6 +186,7 @@ export const sessionFilter = printableId('Only questions to this parent session.
 
 export function presentQuestion(question: Question): z.output<typeof questionSchema> {
   return {
+    id: question.id,
     question_id: question.id,
     kind: question.kind,
     subtask_id: question.subtaskId,

@@ -12,7 +12,7 @@ import {
 } from '@muster/domain'
 import type { ScheduleRule } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
+import { component, formerly, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 import { budgetSchema, presentBudget, prioritySchema } from '../subtasks/subtask-schema.ts'
 
 const EXAMPLE_ID = '0198c9c0-2b40-7d15-b7a1-6f0e9d2c4a58'
@@ -90,7 +90,8 @@ export const scheduleSchema = component(
     budget: budgetSchema,
     parent_session_id: z.string().nullable().describe('The session whose inbox receives the results; null: `schedule-<id>`.'),
     metadata: z.record(z.string(), z.unknown()),
-    created_by_session: z.string().nullable().describe('The session that created it.'),
+    created_by_session_id: z.string().nullable().describe('The session that created it.'),
+    created_by_session: formerly(z.string().nullable(), 'created_by_session_id'),
     created_at: time('When it was made.'),
     updated_at: time('When it last changed or fired.'),
   }),
@@ -116,6 +117,7 @@ export const scheduleSchema = component(
     budget: { max_steps: 50, max_tokens: null, max_cost_usd: null },
     parent_session_id: 'research-1',
     metadata: {},
+    created_by_session_id: 'research-1',
     created_by_session: 'research-1',
     created_at: '2026-03-02T08:00:00.000Z',
     updated_at: '2026-03-02T08:00:00.000Z',
@@ -170,6 +172,7 @@ export function presentSchedule(schedule: Schedule): z.output<typeof scheduleSch
     budget: presentBudget(schedule.budget),
     parent_session_id: schedule.parentSessionId,
     metadata: schedule.metadata,
+    created_by_session_id: schedule.createdBySession,
     created_by_session: schedule.createdBySession,
     created_at: toTime(schedule.createdAt),
     updated_at: toTime(schedule.updatedAt),

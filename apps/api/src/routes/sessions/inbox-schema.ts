@@ -1,6 +1,6 @@
 import type { InboxItem } from '@muster/usecases'
 import { z } from 'zod'
-import { component, requestComponent, time, toTime } from '../../http/schemas.ts'
+import { component, formerly, requestComponent, time, toTime } from '../../http/schemas.ts'
 import { finalOutcomeSchema, recommendationSchema } from '../subtasks/subtask-schema.ts'
 
 export const ackSchema = component(
@@ -38,7 +38,8 @@ const reportedStatusSchema = component(
 const inboxItemSchema = component(
   'InboxItem',
   z.object({
-    inbox_id: z.uuid(),
+    id: z.uuid(),
+    inbox_id: formerly(z.uuid(), 'id'),
     kind: itemKindSchema,
     question_id: z.uuid().nullable().describe('Null unless kind is question.'),
     subtask_id: z.uuid().nullable().describe('Null for kind task.'),
@@ -63,6 +64,7 @@ const inboxItemSchema = component(
     completed_at: time('When the subtask or the task ended, or the task was handed in for review.'),
   }),
   {
+    id: '0198c9a4-2f6b-7e10-9c3d-5a7b8c9d0e1f',
     inbox_id: '0198c9a4-2f6b-7e10-9c3d-5a7b8c9d0e1f',
     kind: 'subtask',
     question_id: null,
@@ -96,6 +98,7 @@ export function presentClaimedInbox(claim: { claimId: string | null; items: Inbo
 
 function presentItem(item: InboxItem): z.output<typeof inboxItemSchema> {
   return {
+    id: item.inboxId,
     inbox_id: item.inboxId,
     kind: item.questionId !== null ? 'question' : item.subtaskId === null ? 'task' : 'subtask',
     question_id: item.questionId,

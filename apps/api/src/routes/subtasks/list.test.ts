@@ -37,7 +37,7 @@ describe('GET /subtasks', () => {
 
     it('filters', async () => {
       expect(idsOf(await list('status=cancelled'))).toEqual([ids[0]])
-      expect(idsOf(await list('session=b'))).toEqual([ids[1], ids[3]])
+      expect(idsOf(await list('parent_session_id=b'))).toEqual([ids[1], ids[3]])
       expect(idsOf(await list('agent_id=agent-a&status=pending'))).toEqual([ids[2], ids[4]])
       expect(idsOf(await list('task_id=01990000-0000-7000-8000-000000000000'))).toEqual([])
     })
@@ -78,7 +78,7 @@ describe('GET /subtasks', () => {
       ['limit=ten', '?limit', 'must be a whole number of at most 15 decimal digits'],
       ['status=done', '?status', 'must be one of pending, running, waiting, completed, failed, cancelled'],
       ['task_id=1', '?task_id', 'must be a UUID'],
-      ['sesion=a', '?sesion', expect.stringContaining('is not a parameter of this request; did you mean `session`? it takes status, session')],
+      ['agent-id=a', '?agent-id', expect.stringContaining('is not a parameter of this request; did you mean `agent_id`? it takes status, parent_session_id')],
     ])('refuses ?%s', async (query, pointer, reason) => {
       const problem = await list(query)
       expect(problem).toMatchObject({ status: 400, code: 'validation_failed', errors: [{ pointer, reason }] })

@@ -15,19 +15,20 @@ export const listSubtasksEndpoint = endpoint({
   access: 'subtasks:read',
   query: z.strictObject({
     status: subtaskStatusSchema.optional().describe('Only subtasks in this state.'),
-    session: printableId('Only those that this session asked for.', 'research-1').optional(),
+    parent_session_id: printableId('Only those that this session asked for.', 'research-1').optional(),
     agent_id: printableId('Only those of this agent.', 'default').optional(),
     task_id: z.uuid().optional().describe('Only subtasks of this task.'),
     schedule_id: z.uuid().optional().describe('Only subtasks that this schedule started.'),
     subagent: subagentNameField.optional().describe('Only runs of this sub-agent.'),
     ...pageQuery,
   }),
+  queryAliases: { session: 'parent_session_id' },
   answers: { 200: { description: 'A page of subtasks.', schema: subtaskListSchema } },
   errors: ['cursor_invalid'],
   handle: ({ ctx, query }) =>
     listSubtasks(ctx, {
       status: query.status,
-      session: query.session,
+      session: query.parent_session_id,
       agentId: query.agent_id,
       taskId: query.task_id,
       scheduleId: query.schedule_id,

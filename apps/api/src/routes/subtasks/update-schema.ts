@@ -1,6 +1,6 @@
 import type { Update } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, referenceSchema, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
+import { component, formerly, listComponent, referenceSchema, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 
 export const deliverySchema = component(
   'Delivery',
@@ -25,7 +25,8 @@ export const senderSchema = referenceSchema.describe('The owner of the credentia
 export const updateSchema = component(
   'Update',
   z.object({
-    update_id: z.uuid(),
+    id: z.uuid(),
+    update_id: formerly(z.uuid(), 'id'),
     subtask_id: z.uuid().nullable(),
     task_id: z.uuid().nullable(),
     update_type: updateTypeSchema,
@@ -42,6 +43,7 @@ export const updateSchema = component(
     acknowledged_at: time('When the agent took it in.').nullable(),
   }),
   {
+    id: '0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20',
     update_id: '0198c9a3-11b2-7d4e-8a55-0c9e7d1f3b20',
     subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47',
     task_id: null,
@@ -68,6 +70,7 @@ export function presentSender({ kind, id, name = null }: Update['sender']): z.ou
 
 export function presentUpdate(update: Update): z.output<typeof updateSchema> {
   return {
+    id: update.updateId,
     update_id: update.updateId,
     subtask_id: update.subtaskId,
     task_id: update.taskId,

@@ -119,12 +119,12 @@ describe('POST /tasks/validate', () => {
 describe('GET /tasks', () => {
   it('200: lists summaries, narrowed by filters and words', async () => {
     await make({ title: 'About walruses', parent_session_id: 'list', priority: 'P3', expected_deliverables: ['A picture of a walrus'] })
-    const { body } = await send('GET', '/tasks?q=walruses&parent_session=list&priority=p3&status=pending')
+    const { body } = await send('GET', '/tasks?q=walruses&parent_session_id=list&priority=p3&status=pending')
     expect(body).toMatchObject({
       items: [{ title: 'About walruses', has_enhanced_context: true, deliverables_count: 1, success_criteria_count: 0, subagent_session_id: null }],
       next_cursor: null,
     })
-    expect((await send('GET', '/tasks?subagent_session=nobody')).body.items).toEqual([])
+    expect((await send('GET', '/tasks?subagent_session_id=nobody')).body.items).toEqual([])
   })
 
   it('400: refuses a cursor or filter that is none', async () => {

@@ -14,8 +14,8 @@ export const listTasksEndpoint = endpoint({
   access: 'tasks:read',
   query: z.strictObject({
     status: taskStatusSchema.optional().describe('Only tasks in this state.'),
-    parent_session: printableId('Only those that this session wants done.', 'research-1').optional(),
-    subagent_session: printableId('Only those that this session holds.', 'writer-1').optional(),
+    parent_session_id: printableId('Only those that this session wants done.', 'research-1').optional(),
+    subagent_session_id: printableId('Only those that this session holds.', 'writer-1').optional(),
     priority: z
       .string()
       .transform((value) => value.trim().toUpperCase())
@@ -25,13 +25,14 @@ export const listTasksEndpoint = endpoint({
     q: text(1_000).optional().describe('Only tasks that contain these words.'),
     ...pageQuery,
   }),
+  queryAliases: { parent_session: 'parent_session_id', subagent_session: 'subagent_session_id' },
   answers: { 200: { description: 'A page of tasks.', schema: taskListSchema } },
   errors: ['cursor_invalid'],
   handle: ({ ctx, query }) =>
     listTasks(ctx, {
       status: query.status,
-      parentSession: query.parent_session,
-      subagentSession: query.subagent_session,
+      parentSession: query.parent_session_id,
+      subagentSession: query.subagent_session_id,
       priority: query.priority,
       text: query.q,
       limit: query.limit,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type DiffPart, TASK_STATUSES, type TaskStatus } from '@muster/domain'
 import type { CheckedIn, Review, TaskRevision, TaskStats, Update } from '@muster/usecases'
 import { z } from 'zod'
-import { component, listComponent, printableId, referenceSchema, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
+import { component, formerly, listComponent, printableId, referenceSchema, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 import { presentSender, senderSchema } from '../subtasks/update-schema.ts'
 import { briefDiffSchema } from './brief-schema.ts'
@@ -201,7 +201,8 @@ export const checkInTextSchema = requestComponent('CheckInText', text(100_000), 
 export const checkedInSchema = component(
   'CheckedIn',
   z.object({
-    check_in_id: z.uuid(),
+    id: z.uuid(),
+    check_in_id: formerly(z.uuid(), 'id'),
     revision: z.int().describe('The revision that the check-in refers to. The current one where it names none or one that there is not.'),
     criteria: z.array(component('CheckedInCriterion', z.object({ id: z.uuid(), text: z.string(), state: criterionStateSchema, note: z.string() }))),
     unmatched: z.array(z.string()).describe('Lines that match no criterion, or more than one.'),
@@ -212,6 +213,7 @@ export const checkedInSchema = component(
 
 export function presentCheckedIn(checkIn: CheckedIn): z.output<typeof checkedInSchema> {
   return {
+    id: checkIn.checkInId,
     check_in_id: checkIn.checkInId,
     revision: checkIn.revision,
     criteria: checkIn.criteria.map(({ criterionId, text, state, note }) => ({ id: criterionId, text, state, note })),

@@ -14,7 +14,7 @@ import type { TaskSummary } from '@muster/usecases'
 import { z } from 'zod'
 import type { Answer } from '../../http/endpoint.ts'
 import { entityTag } from '../../http/if-match.ts'
-import { component, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
+import { component, formerly, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 
 export const taskStatusSchema = component('TaskStatus', z.enum(TASK_STATUSES).describe('completed, failed and cancelled are final.'))
@@ -108,7 +108,7 @@ export const taskSchema = component(
     required_outputs: z.array(requiredOutputSchema),
     completion_outputs: z.record(z.string(), z.unknown()).nullable(),
     summary: z.string().nullable(),
-    tsgs: z.array(component('LinkedTsg', z.object({ tsg_id: z.string(), title: z.string() }))),
+    tsgs: z.array(component('LinkedTsg', z.object({ id: z.string(), tsg_id: formerly(z.string(), 'id'), title: z.string() }))),
     parent_session_id: z.string().nullable(),
     subagent_session_id: z.string().nullable().describe('The session that holds the task.'),
     depends_on: z.array(z.uuid()),
@@ -180,7 +180,7 @@ export function presentTask(task: Task): z.output<typeof taskSchema> {
     required_outputs: presentRequiredOutputs(task.requiredOutputs),
     completion_outputs: task.completionOutputs,
     summary: task.summary,
-    tsgs: task.tsgs.map(({ tsgId, title }) => ({ tsg_id: tsgId, title })),
+    tsgs: task.tsgs.map(({ tsgId, title }) => ({ id: tsgId, tsg_id: tsgId, title })),
     parent_session_id: task.parentSessionId,
     subagent_session_id: task.subagentSessionId,
     depends_on: task.dependsOn,

@@ -43,7 +43,7 @@ export function Guides() {
             ) : (
               guides.map((guide) => (
                 <Expandable
-                  key={guide.tsg_id}
+                  key={guide.id}
                   summary={
                     <>
                       <Badge status={guide.severity} tone="neutral" />
@@ -52,7 +52,7 @@ export function Guides() {
                     </>
                   }
                 >
-                  <Guide id={guide.tsg_id} />
+                  <Guide id={guide.id} />
                 </Expandable>
               ))
             )

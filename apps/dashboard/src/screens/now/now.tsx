@@ -94,7 +94,7 @@ function WaitsForYou() {
     <Panel title="Waits for you" count={questions.length} actions={<Link to="/questions">Answer</Link>} isFlush>
       <ul className="list">
         {questions.slice(-SHOWN).map((question) => (
-          <li key={question.question_id}>
+          <li key={question.id}>
             <Link className="title" to="/questions">
               {question.prompt}
             </Link>

@@ -18,7 +18,7 @@ const ON_EXPIRY = { continue: 'it goes on without an answer', default: 'the defa
 export function AnswerForm({ question }: { question: Question }) {
   const client = useQueryClient()
   const answering = useMutation({
-    mutationFn: (answer: NewAnswer) => muster.questions.answer(question.question_id, answer),
+    mutationFn: (answer: NewAnswer) => muster.questions.answer(question.id, answer),
     onSuccess: () => toasts.add({ title: 'Answered. The run receives it once.' }),
     onSettled: () => client.invalidateQueries({ queryKey: ['question'] }),
   })
@@ -58,12 +58,12 @@ function Choices({ question, onSend }: AnswerProps) {
     )
   }
   const fields = question.schema === null ? null : fieldsOf(question.schema)
-  if (fields !== null) return <SchemaForm fields={fields} id={question.question_id} onSend={(answer) => onSend({ answer })} />
+  if (fields !== null) return <SchemaForm fields={fields} id={question.id} onSend={(answer) => onSend({ answer })} />
   return <TextAnswer question={question} onSend={onSend} />
 }
 
 function TextAnswer({ question, onSend }: AnswerProps) {
-  const [text, setText] = useDraft(`answer-${question.question_id}`)
+  const [text, setText] = useDraft(`answer-${question.id}`)
   const [problem, setProblem] = useState<string>()
   const submit = (event: FormEvent) => {
     event.preventDefault()

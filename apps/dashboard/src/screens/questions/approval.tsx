@@ -6,7 +6,7 @@ import type { AnswerProps } from './answer.ts'
 /** Approves exactly the arguments that are shown, or others, or rejects with words. */
 export function Approval({ question, onSend }: AnswerProps) {
   const asked = JSON.stringify(question.arguments ?? {}, null, 2)
-  const [draft, setDraft] = useDraft(`approval-${question.question_id}`)
+  const [draft, setDraft] = useDraft(`approval-${question.id}`)
   const [reason, setReason] = useState('')
   const [isAlways, setAlways] = useState(false)
   const shown = draft === '' ? asked : draft
@@ -20,7 +20,7 @@ export function Approval({ question, onSend }: AnswerProps) {
       // It approves what was read here, and nothing else.
       ...(isEdited || question.arguments_digest === null ? {} : { arguments_digest: question.arguments_digest }),
     })
-  const id = `arguments-${question.question_id}`
+  const id = `arguments-${question.id}`
   return (
     <div className="stack">
       <div className="field">

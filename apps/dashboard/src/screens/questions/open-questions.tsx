@@ -8,7 +8,7 @@ export function OpenQuestions({ subtaskId, taskId }: { subtaskId?: string; taskI
   const { data } = useQuery(openQuestionsQuery)
   const asked = data?.filter(({ subtask_id, task_id }) => (subtaskId === undefined ? task_id === taskId : subtask_id === subtaskId)) ?? []
   return asked.map((question) => (
-    <Panel key={question.question_id} title={question.kind === 'approval' ? 'Waits for approval' : 'Asks'}>
+    <Panel key={question.id} title={question.kind === 'approval' ? 'Waits for approval' : 'Asks'}>
       <AnswerForm question={question} />
     </Panel>
   ))

@@ -25,7 +25,7 @@ export function Questions() {
 
 function Open({ questions }: { questions: Question[] }) {
   return [...questions].reverse().map((question) => (
-    <Panel key={question.question_id} title={<Asker question={question} />}>
+    <Panel key={question.id} title={<Asker question={question} />}>
       <AnswerForm question={question} />
     </Panel>
   ))
@@ -63,7 +63,7 @@ function Closed({ questions }: { questions: Question[] }) {
       <summary className="panel-head">Answered and expired ({questions.length})</summary>
       <ul className="list">
         {questions.map((question) => (
-          <li key={question.question_id}>
+          <li key={question.id}>
             <Badge status={question.status} />
             <span className="title">{question.prompt}</span>
             <span className="meta">{question.answered_by?.id}</span>

@@ -155,7 +155,7 @@ function Evaluations({ id }: { id: string }) {
         ) : (
           <div className="stack">
             {evaluations.map((evaluation) => (
-              <EvaluationPanel key={evaluation.evaluation_id} evaluation={evaluation} />
+              <EvaluationPanel key={evaluation.id} evaluation={evaluation} />
             ))}
           </div>
         )

@@ -25,7 +25,7 @@ export function Updates({ subtask }: { subtask: Subtask }) {
           ) : (
             <ul className="list">
               {updates.map((update) => (
-                <li key={update.update_id}>
+                <li key={update.id}>
                   <Badge status={update.status} />
                   <span className="grow">{update.content}</span>
                   <span className="meta">{update.sender.id}</span>

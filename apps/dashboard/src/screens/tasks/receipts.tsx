@@ -35,7 +35,7 @@ export function Receipts({ task, isEnded }: { task: Task; isEnded: boolean }) {
                 </thead>
                 <tbody>
                   {updates.map((update) => (
-                    <tr key={update.update_id}>
+                    <tr key={update.id}>
                       <td>
                         <Badge status={update.status} />
                       </td>

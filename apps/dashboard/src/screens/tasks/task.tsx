@@ -148,7 +148,7 @@ function Verdicts({ id }: { id: string }) {
         ) : (
           <div className="stack">
             {evaluations.map((evaluation) => (
-              <EvaluationPanel key={evaluation.evaluation_id} evaluation={evaluation} />
+              <EvaluationPanel key={evaluation.id} evaluation={evaluation} />
             ))}
           </div>
         )

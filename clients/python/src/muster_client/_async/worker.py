@@ -93,19 +93,19 @@ class Run:
         if self.stopped is not None:
             raise self.stopped
         updates, self._unread = self._unread, []
-        self._acknowledged.extend(update.update_id for update in updates)
+        self._acknowledged.extend(update.id for update in updates)
         return updates
 
     async def ask(self, prompt: str, **fields: Any) -> m.Question:
         """Asks the parent session, and waits for the answer while the run keeps its place and its lease. ``suspend`` waits without a process."""
         question = await self.muster.subtasks.ask(self.id, prompt=prompt, **fields)
-        return await self.muster.questions.closed(question.question_id)
+        return await self.muster.questions.closed(question.id)
 
     async def suspend(self, continuation: str, prompt: str, **fields: Any) -> Suspended:
         """Asks, and ends this attempt until the answer is there. The next attempt has ``continuation``, and the answer in its prompt."""
         question = await self.muster.subtasks.ask(self.id, prompt=prompt, **fields)
         await self._flush()
-        await self._write("waitForAnswer", {"question_id": question.question_id, "continuation": continuation})
+        await self._write("waitForAnswer", {"question_id": question.id, "continuation": continuation})
         return Suspended()
 
     def stop(self, reason: BaseException) -> None:
@@ -161,8 +161,8 @@ class Run:
                 lambda: self._transport.call("heartbeat", m.HeartbeatAnswer, path={"id": self.id}, body=body, idempotency_key=key)
             )
         for update in answer.updates:
-            if update.update_id not in self._seen:
-                self._seen.add(update.update_id)
+            if update.id not in self._seen:
+                self._seen.add(update.id)
                 self._deliver(update)
         if answer.cancel_requested:
             self.stop(RunStopped("cancelled"))
@@ -189,7 +189,7 @@ class Run:
             self._unread.append(update)
             return
         self._listener(update)
-        self._acknowledged.append(update.update_id)
+        self._acknowledged.append(update.id)
 
 
 class Worker:

@@ -41,7 +41,7 @@ class Subtasks(Noun):
         self,
         *,
         status: str | None = None,
-        session: str | None = None,
+        parent_session_id: str | None = None,
         agent_id: str | None = None,
         task_id: str | None = None,
         schedule_id: str | None = None,
@@ -53,7 +53,7 @@ class Subtasks(Noun):
             "listSubtasks",
             m.Subtask,
             {},
-            {"status": status, "session": session, "agent_id": agent_id, "task_id": task_id, "schedule_id": schedule_id, "subagent": subagent, "limit": limit},
+            {"status": status, "parent_session_id": parent_session_id, "agent_id": agent_id, "task_id": task_id, "schedule_id": schedule_id, "subagent": subagent, "limit": limit},
         )
 
     def cancel(self, id: str) -> m.Subtask:
@@ -115,8 +115,8 @@ class Tasks(Noun):
         self,
         *,
         status: str | None = None,
-        parent_session: str | None = None,
-        subagent_session: str | None = None,
+        parent_session_id: str | None = None,
+        subagent_session_id: str | None = None,
         priority: str | None = None,
         q: str | None = None,
         limit: int | None = None,
@@ -126,7 +126,7 @@ class Tasks(Noun):
             "listTasks",
             m.TaskSummary,
             {},
-            {"status": status, "parent_session": parent_session, "subagent_session": subagent_session, "priority": priority, "q": q, "limit": limit},
+            {"status": status, "parent_session_id": parent_session_id, "subagent_session_id": subagent_session_id, "priority": priority, "q": q, "limit": limit},
         )
 
     def revise(self, id: str, revision: int | str, body: m.TaskPatch | Mapping[str, Any] | None = None, /, **fields: Any) -> m.RevisedTask:
@@ -244,8 +244,8 @@ class Questions(Noun):
     def get(self, id: str, *, wait_seconds: int | None = None) -> m.Question:
         return self._call("getQuestion", m.Question, path={"id": id}, query={"wait_seconds": wait_seconds})
 
-    def list(self, *, status: str | None = None, session: str | None = None, task: str | None = None, limit: int | None = None) -> List[m.Question]:
-        return self._list("listQuestions", m.Question, {}, {"status": status, "session": session, "task": task, "limit": limit})
+    def list(self, *, status: str | None = None, session_id: str | None = None, task_id: str | None = None, limit: int | None = None) -> List[m.Question]:
+        return self._list("listQuestions", m.Question, {}, {"status": status, "session_id": session_id, "task_id": task_id, "limit": limit})
 
     def answer(self, id: str, body: m.NewAnswer | Mapping[str, Any] | None = None, /, **fields: Any) -> m.Question:
         return self._call("answerQuestion", m.Question, path={"id": id}, body=body_of(body, fields))

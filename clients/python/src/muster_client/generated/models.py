@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas aaafa1f1d6b1a08d.
+# Of schemas 30e5e7eff01bfa71.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -406,7 +406,11 @@ class LinkedTsg(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    tsg_id: str
+    id: str
+    tsg_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     title: str
 
 
@@ -1687,7 +1691,11 @@ class TsgSummary(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    tsg_id: str
+    id: str
+    tsg_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     title: str
     patterns: list[str]
     match: Literal['substring', 'regex'] | str
@@ -2190,7 +2198,11 @@ class WordedUpdate(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    update_id: str
+    id: str
+    update_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     subtask_id: str | None
     task_id: str | None
     update_type: Literal[
@@ -2906,13 +2918,21 @@ class EvaluationStats(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    from_: datetime = Field(..., alias='from')
+    since: datetime
     """
     Outputs that were first evaluated from then on
     """
-    to: datetime
+    until: datetime
     """
     and before then.
+    """
+    from_: datetime = Field(..., alias='from', deprecated=True)
+    """
+    Use `since`.
+    """
+    to: datetime = Field(..., deprecated=True)
+    """
+    Use `until`.
     """
     by: Literal['day', 'subagent', 'criterion'] | str
     """
@@ -3111,7 +3131,11 @@ class InboxItem(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    inbox_id: str
+    id: str
+    inbox_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     kind: Literal['subtask', 'task', 'question'] | str
     """
     subtask: a subtask of the session ended. task: a task with this `parent_session_id`, not run by a subtask, ended or waits for a review. question: a run or an assignee asks something.
@@ -3736,9 +3760,13 @@ class NewTsg(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    tsg_id: str | None = None
+    id: str | None = None
     """
     Default: made from the title.
+    """
+    tsg_id: str | None = Field(None, deprecated=True)
+    """
+    Use `id`.
     """
     title: str
     content: str
@@ -4163,7 +4191,11 @@ class Question(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    question_id: str
+    id: str
+    question_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     kind: Literal['question', 'approval'] | str
     """
     question: asks for an option, a form or a text. approval: asks whether a call with exactly these arguments may be made.
@@ -4271,7 +4303,11 @@ class ScannedTsg(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    tsg_id: str
+    id: str
+    tsg_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     title: str
     severity: Literal['low', 'medium', 'high', 'critical'] | str
     """
@@ -4390,9 +4426,13 @@ class Schedule(BaseModel):
     The session whose inbox receives the results; null: `schedule-<id>`.
     """
     metadata: dict[str, Any]
-    created_by_session: str | None
+    created_by_session_id: str | None
     """
     The session that created it.
+    """
+    created_by_session: str | None = Field(..., deprecated=True)
+    """
+    Use `created_by_session_id`.
     """
     created_at: datetime
     """
@@ -4972,7 +5012,11 @@ class Tsg(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    tsg_id: str
+    id: str
+    tsg_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     title: str
     patterns: list[str]
     match: Literal['substring', 'regex'] | str
@@ -5041,7 +5085,11 @@ class Update(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    update_id: str
+    id: str
+    update_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     subtask_id: str | None
     task_id: str | None
     update_type: Literal[
@@ -5327,13 +5375,21 @@ class AgreementStats(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    from_: datetime = Field(..., alias='from')
+    since: datetime
     """
     Outputs that were first evaluated from then on
     """
-    to: datetime
+    until: datetime
     """
     and before then.
+    """
+    from_: datetime = Field(..., alias='from', deprecated=True)
+    """
+    Use `since`.
+    """
+    to: datetime = Field(..., deprecated=True)
+    """
+    Use `until`.
     """
     by: Literal['agreement'] | str
     outputs: int
@@ -5398,7 +5454,11 @@ class CheckedIn(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    check_in_id: str
+    id: str
+    check_in_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     revision: int
     """
     The revision that the check-in refers to. The current one where it names none or one that there is not.
@@ -5555,7 +5615,11 @@ class Evaluation(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    evaluation_id: str
+    id: str
+    evaluation_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     origin: Literal['request', 'message', 'subtask', 'completion', 'review'] | str
     """
     The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
@@ -5630,7 +5694,11 @@ class EvaluationSummary(BaseModel):
     model_config = ConfigDict(
         extra='allow',
     )
-    evaluation_id: str
+    id: str
+    evaluation_id: str = Field(..., deprecated=True)
+    """
+    Use `id`.
+    """
     origin: Literal['request', 'message', 'subtask', 'completion', 'review'] | str
     """
     The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.

@@ -1,0 +1,26 @@
+import type { FieldProblem } from '@muster/domain'
+import { fieldProblem } from './validation.ts'
+
+/**
+ * What an answer says to a request that uses a former name (RFC 9745, RFC 8594): since when it is deprecated, and until when it works at least.
+ * docs/api-conventions.md has the policy and the list of names.
+ */
+export const DEPRECATION_HEADERS = {
+  deprecation: `@${Date.UTC(2026, 10, 25) / 1_000}`,
+  sunset: 'Tue, 25 May 2027 00:00:00 GMT',
+}
+
+export function usesAlias(aliases: Record<string, string> | undefined, query: unknown): boolean {
+  return aliases !== undefined && Object.keys(aliases).some((name) => Object.hasOwn(query as object, name))
+}
+
+/** The query under the present names. Both names of one parameter are a problem. */
+export function renameAliases(aliases: Record<string, string> = {}, query: Record<string, unknown>, problems: FieldProblem[]): Record<string, unknown> {
+  const renamed: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(query)) {
+    const present = Object.hasOwn(aliases, name) ? (aliases[name] as string) : name
+    if (present !== name && Object.hasOwn(query, present)) problems.push(fieldProblem(`?${name}`, `is the former name of ${present}; give one of them`, value))
+    else renamed[present] = value
+  }
+  return renamed
+}
