@@ -25,6 +25,7 @@ export {
   requireOwnTask,
   requireScope,
   requireSpawnAllowed,
+  runOf,
   SCOPES,
   type Scope,
   SUBTASK_SCOPES,
@@ -399,6 +400,7 @@ export {
   taskRooms,
 } from './usage/budgets.ts'
 export { KNOWN_MODEL_PRICES, MODEL_PRICES_DATE, microsAt, priceOfModel, type TokenCounts } from './usage/model-prices.ts'
+export { type QuotaScope, quotaExceeded } from './usage/quota.ts'
 export {
   type CostSource,
   JUDGE_RUNNER,

@@ -65,6 +65,13 @@ export interface Actor {
   lineage: Lineage | null
 }
 
+/**
+ * The run whose stored bytes a caller adds to: the subtask that holds its credential, or the task that it came with. Null for callers that no run limits.
+ */
+export function runOf({ lineage }: Pick<Actor, 'lineage'>): string | null {
+  return lineage === null ? null : (lineage.subtaskId ?? lineage.taskId)
+}
+
 export function hasScope(actor: Actor, scope: Scope): boolean {
   return actor.scopes.includes(scope) || actor.scopes.includes('admin')
 }
