@@ -2128,10 +2128,10 @@ export interface components {
             resend?: boolean | null;
         };
         /**
-         * @description `http` for REST, `mcp` for a tool, `script` for a command on the machine.
+         * @description `http` for REST, `mcp` for a tool, `script` for a command on the machine, `telegram` for a person in the chat of the project.
          * @enum {string}
          */
-        AuditDoor: "http" | "mcp" | "script";
+        AuditDoor: "http" | "mcp" | "script" | "telegram";
         AuditEntry: {
             /**
              * Format: int64
@@ -6004,6 +6004,8 @@ export interface components {
             bot_token?: string;
             /** @description The chat that the bot writes to: a number, or @name of a channel */
             chat_id: string;
+            /** @description Whether messages have buttons, and the bot reads what is written in this chat. Default: true. False for a bot whose updates another program takes */
+            interactive?: boolean;
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];
             quiet_hours?: components["schemas"]["QuietHours"];

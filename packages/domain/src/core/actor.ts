@@ -53,8 +53,8 @@ export interface Lineage {
 
 /** Who asks: resolved from the credential alone, never from the request's own claims. */
 export interface Actor {
-  kind: 'key' | 'open' | 'subtask' | 'session' | 'worker' | 'schedule' | 'system'
-  /** The key, subtask, session or worker; recorded on events and updates. */
+  kind: 'key' | 'open' | 'subtask' | 'session' | 'worker' | 'schedule' | 'system' | 'telegram'
+  /** The key, subtask, session, worker, or user of Telegram; recorded on events and updates. */
   id: string
   /** The session that a caller without a key named. It opens nothing; updates name their sender by it. */
   name?: string | null

@@ -1,4 +1,4 @@
-import { auditLog, type Database, idempotency, maintenance, storedBytes, workers } from '@muster/db'
+import { auditLog, chatBots, type Database, idempotency, maintenance, storedBytes, workers } from '@muster/db'
 import { type Loop, startLoop } from '@muster/jobs'
 import { endAbandonedChecks } from '../checks/run-check.ts'
 import type { Deps } from '../core/ctx.ts'
@@ -22,6 +22,7 @@ export async function deleteExpired(deps: Deps): Promise<void> {
   }
   await workers.removeOldWorkers(deps.dispatchDb)
   await storedBytes.forgetEndedRuns(deps.dispatchDb)
+  await chatBots.removeOldBots(deps.dispatchDb)
   for (let deleted = BATCH; deleted === BATCH; ) {
     deleted = await auditLog.deleteOldAuditEntries(deps.dispatchDb, deps.settings.AUDIT_DAYS, BATCH)
   }

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 9aa5d94590b63913.
+# Of schemas 83c45efca9c9bd76.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1602,6 +1602,10 @@ class TelegramSettings(BaseModel):
     """
     The chat that the bot writes to: a number, or @name of a channel
     """
+    interactive: bool | None = None
+    """
+    Whether messages have buttons, and the bot reads what is written in this chat. Default: true. False for a bot whose updates another program takes
+    """
     on: list[Literal['completed', 'failed', 'question'] | str]
     """
     What is reported. A subtask or schedule with `notify: false` is not.
@@ -2464,9 +2468,9 @@ class AuditEntry(BaseModel):
     """
     Who wrote: `key`, `open`, `subtask`, `session` or `system`. `GET /api-keys` has the names of keys; `name` is the session that an open caller named.
     """
-    door: Literal['http', 'mcp', 'script'] | str
+    door: Literal['http', 'mcp', 'script', 'telegram'] | str
     """
-    `http` for REST, `mcp` for a tool, `script` for a command on the machine.
+    `http` for REST, `mcp` for a tool, `script` for a command on the machine, `telegram` for a person in the chat of the project.
     """
     address: str | None
     """
