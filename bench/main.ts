@@ -34,6 +34,7 @@ async function measureAll(options: Options): Promise<Report> {
     server,
     runs: options.runs,
     isQuick: options.isQuick,
+    minutes: options.minutes,
     async peer(name, measure, { holdsGoal } = { holdsGoal: false }) {
       if (!options.withPeers || (options.isQuick && !holdsGoal)) return null
       try {

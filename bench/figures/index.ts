@@ -1,6 +1,7 @@
 import type { Figure } from '../instrument/figure.ts'
 import { cancelToSignal } from './cancel-to-signal.ts'
 import { crashToRerun } from './crash-to-rerun.ts'
+import { dashboard } from './dashboard.ts'
 import { deliveries } from './deliveries.ts'
 import { evaluation } from './evaluation.ts'
 import { fairness } from './fairness.ts'
@@ -36,6 +37,7 @@ export const figures: Figure[] = [
   scheduleLateness,
   deliveries,
   evaluation,
+  dashboard,
   storage,
   startUp,
 ]

@@ -20,6 +20,8 @@ export interface Bench {
   /** How often everything is repeated. */
   runs: number
   isQuick: boolean
+  /** How long a page is watched for its memory. */
+  minutes: number
   /**
    * Measures a peer beside us: null where peers are left out, and where this one cannot be measured, which the table says, and which costs us
    * nothing of what we have measured of ourselves. In a quick run there is time only for those whom a goal is held against.

@@ -8,7 +8,7 @@ describe('npm run bench', () => {
   it('measures everything three times unless told otherwise', () => {
     expect(readCommand([], FIGURES)).toEqual({
       kind: 'measure',
-      options: { figures: FIGURES, runs: 3, isQuick: false, withPeers: true, isStrict: false, json: undefined, profile: undefined },
+      options: { figures: FIGURES, runs: 3, isQuick: false, withPeers: true, minutes: 2, isStrict: false, json: undefined, profile: undefined },
     })
   })
 
@@ -21,6 +21,7 @@ describe('npm run bench', () => {
     [['--quick', '--strict'], 'cannot be had with --quick'],
     [['third'], 'There is no figure third. There are: first, second.'],
     [['--runs', '0'], '--runs takes a number'],
+    [['--minutes', '0'], '--minutes takes a number'],
   ])('refuses %j', (argv, message) => {
     expect(() => readCommand(argv, FIGURES)).toThrow(message)
   })

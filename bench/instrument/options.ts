@@ -6,6 +6,8 @@ export interface Options {
   runs: number
   isQuick: boolean
   withPeers: boolean
+  /** How long a page is watched for its memory. */
+  minutes: number
   /** Fail when a goal is missed, not only when something could not be measured. */
   isStrict: boolean
   /** Where machine, versions and the values of all runs are written; undefined for the default file. */
@@ -29,6 +31,7 @@ ${figures.map((figure) => `  ${figure.name.padEnd(width)}  ${figure.title}`).joi
                     promises about full sizes
   --runs <n>        repetitions, of which the table shows medians (3; with --quick 1)
   --only <figures>  the same as naming them, separated by commas
+  --minutes <n>     how long \`dashboard\` watches the memory of a page (2; with --quick 0.2). Its goal is about 30
   --ours            leave the peers out: while something is being changed, not for comparing
   --json <file>     write machine, versions, medians and the values of all runs there instead of to bench/results/last.json
   --table <file> …  measure nothing, and print one table of what --json has written, one figure after the other
@@ -52,6 +55,7 @@ export function readCommand(argv: string[], figures: readonly Figure[]): Command
     options: {
       quick: { type: 'boolean', default: false },
       runs: { type: 'string' },
+      minutes: { type: 'string' },
       only: { type: 'string' },
       json: { type: 'string' },
       table: { type: 'boolean', default: false },
@@ -72,11 +76,14 @@ export function readCommand(argv: string[], figures: readonly Figure[]): Command
   if (unknown.length > 0) throw new Error(`There is no figure ${unknown.join(', ')}. There are: ${figures.map((figure) => figure.name).join(', ')}.`)
   const runs = Number(values.runs ?? (values.quick ? 1 : 3))
   if (!Number.isInteger(runs) || runs < 1) throw new Error('--runs takes a number from 1 on.')
+  const minutes = Number(values.minutes ?? (values.quick ? 0.2 : 2))
+  if (!(minutes > 0)) throw new Error('--minutes takes a number above 0.')
   const options: Options = {
     figures: names.length === 0 ? [...figures] : figures.filter((figure) => names.includes(figure.name)),
     runs,
     isQuick: values.quick,
     withPeers: !values.ours,
+    minutes,
     isStrict: values.strict,
     json: values.json,
     profile: values.profile,

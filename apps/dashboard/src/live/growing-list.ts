@@ -23,7 +23,12 @@ export interface GrowingList<Item> {
 export function useGrowingList<Item>(queryKey: QueryKey, list: () => List<Item>, idOf: (item: Item) => string): GrowingList<Item> {
   const client = useQueryClient()
   const [isLoadingMore, setLoadingMore] = useState(false)
-  const query = useQuery<Loaded<Item>>({ queryKey, queryFn: () => readHead(list(), client.getQueryData<Loaded<Item>>(queryKey), idOf) })
+  const query = useQuery<Loaded<Item>>({
+    queryKey,
+    queryFn: () => readHead(list(), client.getQueryData<Loaded<Item>>(queryKey), idOf),
+    // Comparing a hundred thousand rows with those before takes longer than showing the few that are visible.
+    structuralSharing: false,
+  })
   const cursor = query.data?.cursor ?? null
   const loadMore = useCallback(async () => {
     if (cursor === null) return
@@ -32,7 +37,9 @@ export function useGrowingList<Item>(queryKey: QueryKey, list: () => List<Item>,
       const page = await list().page(cursor)
       client.setQueryData<Loaded<Item>>(queryKey, (loaded) => {
         if (loaded === undefined || loaded.cursor !== cursor) return loaded
-        return { items: withoutRepeats([...loaded.items, ...page.items], idOf), cursor: page.next_cursor }
+        const last = loaded.items.at(-1)
+        const older = last === undefined ? page.items : page.items.filter((item) => idOf(item) < idOf(last))
+        return { items: [...loaded.items, ...older], cursor: page.next_cursor }
       })
     } finally {
       setLoadingMore(false)
@@ -62,11 +69,18 @@ async function readHead<Item>(list: List<Item>, before: Loaded<Item> | undefined
   const last = head.at(-1)
   if (before === undefined || last === undefined || cursor === null) return { items: head, cursor: cursor ?? null }
   // Ids grow with time, so that what is older than the head is what was below it.
-  const below = before.items.filter((item) => idOf(item) < idOf(last))
+  const below = before.items.slice(firstOlder(before.items, idOf(last), idOf))
   if (below.length === 0) return { items: head, cursor: cursor ?? null }
   return { items: [...head, ...below], cursor: before.cursor }
 }
 
-function withoutRepeats<Item>(items: Item[], idOf: (item: Item) => string): Item[] {
-  return [...new Map(items.map((item) => [idOf(item), item])).values()]
+/** The place of the first item that is older than an id, in a list with the newest first. */
+function firstOlder<Item>(items: readonly Item[], id: string, idOf: (item: Item) => string): number {
+  let [from, to] = [0, items.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (idOf(items[middle] as Item) < id) to = middle
+    else from = middle + 1
+  }
+  return from
 }

@@ -3,8 +3,10 @@ import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { whenServerReturns } from './connection.ts'
 import { followLive } from './events.ts'
 
-/** Events that come within this time are answered by one refresh. A screen is older than the log by no more than this and one request. */
+/** The first event is answered at once, those that follow it within this time by one refresh. A screen is older than the log by no more than this and one request. */
 const COLLECT_MS = 100
+/** A hidden page that has missed more than this reads everything again. */
+const STALE_MAX = 1_000
 
 /** What a screen shows of a subject is stored under its kind and id; lists are stored under the kind and `list`. */
 export const keys = {
@@ -14,18 +16,40 @@ export const keys = {
 
 /** Keeps what is on the screen up to date: each event marks the queries that it may have changed, and those that are visible are read again. */
 export function keepFresh(client: QueryClient): () => void {
-  let stale = new Map<string, QueryKey>()
+  const stale = new Map<string, QueryKey>()
+  const reading = new Set<string>()
   let timer: ReturnType<typeof setTimeout> | undefined
+  let readAtMs = 0
   const flush = () => {
-    const marked = [...stale.values()]
-    stale = new Map()
+    clearTimeout(timer)
     timer = undefined
-    for (const queryKey of marked) void client.invalidateQueries({ queryKey })
+    // A hidden page is read when it is looked at.
+    if (document.hidden) return
+    readAtMs = performance.now()
+    for (const [name, queryKey] of stale) {
+      // To begin again would end what is on its way: a list that takes longer than events come would never arrive.
+      if (reading.has(name)) continue
+      stale.delete(name)
+      reading.add(name)
+      void client.invalidateQueries({ queryKey }).finally(() => {
+        reading.delete(name)
+        if (stale.has(name)) soon()
+      })
+    }
+  }
+  const soon = () => {
+    timer ??= setTimeout(flush, Math.max(0, readAtMs + COLLECT_MS - performance.now()))
   }
   const mark = (event: Event) => {
     for (const key of keysOf(event)) stale.set(JSON.stringify(key), key)
-    timer ??= setTimeout(flush, COLLECT_MS)
+    if (stale.size > STALE_MAX) markAll()
+    soon()
   }
+  const markAll = () => {
+    stale.clear()
+    stale.set('everything', [])
+  }
+  document.addEventListener('visibilitychange', flush)
   whenServerReturns(() => void client.invalidateQueries())
   const stop = followLive((live) => {
     if ('event' in live) mark(live.event)
@@ -34,6 +58,7 @@ export function keepFresh(client: QueryClient): () => void {
   return () => {
     stop()
     clearTimeout(timer)
+    document.removeEventListener('visibilitychange', flush)
   }
 }
 

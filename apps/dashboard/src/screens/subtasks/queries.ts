@@ -34,6 +34,8 @@ export const transcriptQuery = (client: QueryClient, id: string) => {
   const queryKey = keys.one('subtask', id, 'steps')
   return queryOptions({
     queryKey,
+    // It only grows: to compare thousands of steps with themselves would find nothing.
+    structuralSharing: false,
     queryFn: async ({ signal }) => {
       const before = client.getQueryData<Transcript>(queryKey)
       const steps = [...(before?.steps ?? [])]
