@@ -60,7 +60,7 @@ module.exports = {
           '[.]test[.]ts$',
           '^apps/[^/]+/src/(deps|main)[.]ts$',
           '^apps/api/src/background[.]ts$',
-          '^apps/worker/src/(worker|claiming|watching|presence|scheduler|judging|checking|delivering)[.]ts$',
+          '^apps/worker/src/(worker|claiming|watching|presence|scheduler|judging|checking|chatting|delivering)[.]ts$',
         ],
       },
       to: { path: '^packages/(jobs|runners|deliveries|outbound)/', dependencyTypesNot: ['type-only'] },

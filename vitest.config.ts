@@ -44,7 +44,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['tests/**/*.test.ts', 'scripts/start.test.ts'],
-          exclude: [...configDefaults.exclude, 'tests/repository/**', 'tests/docker/**'],
+          exclude: [...configDefaults.exclude, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
           globalSetup: [POSTGRES],
           testTimeout: 60_000,
           hookTimeout: 120_000,

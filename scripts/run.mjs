@@ -23,6 +23,11 @@ const TARGETS = {
   'rotate-secrets': { file: 'scripts/rotate-secrets.ts', does: 'encrypt stored secrets with a new key' },
   restored: { file: 'scripts/restored.ts', does: 'say what a restore to an earlier time would run twice, and hold it' },
   bench: { file: 'bench/main.ts', does: 'measure' },
+  clients: {
+    file: 'node_modules/vitest/vitest.mjs',
+    before: ['run', '--config', 'tests/clients/vitest.config.ts'],
+    does: 'generate clients from openapi.yaml in four languages, compile them and use them',
+  },
   chaos: { file: 'chaos/src/main.ts', does: 'cause faults under load and check every promise' },
   docker: {
     file: 'node_modules/vitest/vitest.mjs',
@@ -41,7 +46,7 @@ ${Object.entries(TARGETS)
   .map(([name, target]) => `  ${name.padEnd(14)} ${target.does}`)
   .join('\n')}
 
-Installs what is missing first. Every command but test and docker explains itself with: npm run <command> -- --help
+Installs what is missing first. Every command but test, docker and clients explains itself with: npm run <command> -- --help
 `
 
 const [name, ...options] = process.argv.slice(2)

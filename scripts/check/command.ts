@@ -8,11 +8,11 @@ export interface CommandResult {
   output: string
 }
 
-/** Runs one of the installed tools in the root of the repository, with no input and no colours, and never throws for its failure. */
+/** Runs one of the installed tools, by default in the root of the repository, with no input and no colours, and never throws for its failure. */
 export function run(
   command: string,
   args: readonly string[],
-  { timeoutSeconds = 300, env: given = {} }: { timeoutSeconds?: number; env?: Record<string, string> } = {},
+  { timeoutSeconds = 300, env: given = {}, cwd = repositoryRoot }: { timeoutSeconds?: number; env?: Record<string, string>; cwd?: string } = {},
 ): Promise<CommandResult> {
   return new Promise((resolve) => {
     const env = {
@@ -23,7 +23,7 @@ export function run(
       REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
       ...given,
     }
-    const child = spawn(command, args, { cwd: repositoryRoot, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutSeconds * 1000 })
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutSeconds * 1000 })
     const chunks: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
     child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk))

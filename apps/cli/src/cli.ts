@@ -49,14 +49,17 @@ export class Cli {
   }
 
   get url(): string {
-    return (this.#options.url ?? process.env.MUSTER_URL ?? this.profile?.url ?? DEFAULT_URL).replace(/\/+$/, '')
+    // A profile that the command names comes before the environment, and the current profile after it.
+    const named = this.#options.profile === undefined ? undefined : this.profile?.url
+    return (this.#options.url ?? named ?? process.env.MUSTER_URL ?? this.profile?.url ?? DEFAULT_URL).replace(/\/+$/, '')
   }
 
   /** A key is sent only to the server that it was stored for: with another address it comes from MUSTER_KEY. */
   get key(): string | undefined {
-    const { MUSTER_KEY } = process.env
-    if (MUSTER_KEY !== undefined && MUSTER_KEY !== '') return MUSTER_KEY
-    return this.profile?.url.replace(/\/+$/, '') === this.url ? this.profile.key : undefined
+    const { MUSTER_KEY = '' } = process.env
+    const stored = this.profile?.url.replace(/\/+$/, '') === this.url ? this.profile.key : undefined
+    if (this.#options.profile !== undefined && stored !== undefined) return stored
+    return MUSTER_KEY === '' ? stored : MUSTER_KEY
   }
 
   get session(): string {

@@ -21,7 +21,7 @@ import { addGuides } from './commands/tsg.ts'
 import { addUsage } from './commands/usage.ts'
 import { addWebhooks } from './commands/webhook.ts'
 import { CliError, EXIT, exitCodeOf } from './exit-codes.ts'
-import { clean } from './output/text.ts'
+import { clean, safeJson } from './output/text.ts'
 import { version } from './version.ts'
 
 const AFTER_HELP = `
@@ -96,12 +96,12 @@ function report(error: unknown, program: Command): number {
   const say = (text: string) => void process.stderr.write(`${text}\n`)
   const inWords = (text: string) => say(`${red('muster:')} ${clean(text)}`)
   if (error instanceof MusterError) {
-    if (options.json === true) say(JSON.stringify(error.problem ?? { code: error.code, detail: error.message }))
+    if (options.json === true) say(safeJson(error.problem ?? { code: error.code, detail: error.message }))
     else inWords(explain(error, url))
   } else if (!(error instanceof CliError)) {
     say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   } else if (error.message !== '') {
-    if (options.json === true) say(JSON.stringify({ detail: error.message }))
+    if (options.json === true) say(safeJson({ detail: error.message }))
     else inWords(error.message)
   }
   return exitCode

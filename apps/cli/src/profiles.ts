@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 import { CliError } from './exit-codes.ts'
@@ -29,6 +29,8 @@ export function readProfiles(): Profiles {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
+    // It holds keys: a copy or an editor may have opened it to others.
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} }
     throw new CliError(`${file} cannot be read: ${(error as Error).message}`)
@@ -57,7 +59,7 @@ export function findProfile(name: string | undefined): Profile | undefined {
   const { current, profiles } = readProfiles()
   const wanted = name ?? current
   if (wanted === undefined) return undefined
-  const found = profiles[wanted]
+  const found = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined
   if (found !== undefined) return found
   const known = Object.keys(profiles)
   throw new CliError(

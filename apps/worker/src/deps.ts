@@ -1,12 +1,15 @@
 import { openArchive } from '@muster/archive'
 import { connect, type Database } from '@muster/db'
-import { createChannels } from '@muster/deliveries'
-import type { Checker, Judge } from '@muster/domain'
+import { createChannels, createChatClient } from '@muster/deliveries'
+import type { ChatClient, Checker, Judge } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
 import { createChecker, createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
 import { type Channels, type Deps, type Log, WriteWatch } from '@muster/usecases'
 import { v7 } from 'uuid'
 import { placeOf } from './place.ts'
+
+/** How long Telegram holds a look for updates open, in seconds. */
+const CHAT_WAIT_SECONDS = 25
 
 /** Everything a worker process is made of. */
 export interface WorkerDeps extends Deps {
@@ -19,6 +22,8 @@ export interface WorkerDeps extends Deps {
   checker: Checker | null
   /** How deliveries are sent. */
   channels: Channels
+  /** How the bots of projects are read. */
+  chats: ChatClient
   /** The data folder in which this worker runs work. */
   place: string
   /** One connection of its own, whose life proves the worker's. */
@@ -63,6 +68,7 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     judge: createJudge(settings, { environment }),
     checker,
     channels: createChannels(settings),
+    chats: createChatClient(settings, CHAT_WAIT_SECONDS),
     place: placeOf(settings.DATA_DIR),
     archive: settings.ARCHIVE_URL === undefined ? null : openArchive(settings.ARCHIVE_URL, settings),
     async close() {

@@ -11,6 +11,7 @@ import {
   startMaintenance,
 } from '@muster/usecases'
 import { ActiveRuns } from './active-runs.ts'
+import { type Chatting, startChatting } from './chatting.ts'
 import { type Checking, startChecking } from './checking.ts'
 import { startClaiming } from './claiming.ts'
 import { machineNowMs } from './clock.ts'
@@ -38,6 +39,7 @@ interface Loops {
   judging: Judging
   checking: Checking
   delivering: Delivering
+  chatting: Chatting
   maintenance: Loop[]
 }
 
@@ -95,6 +97,7 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace): Loops 
     judging: startJudging(deps, report.failed),
     checking: startChecking(deps, report.failed),
     delivering: startDelivering(deps, report.failed),
+    chatting: startChatting(deps, report.failed),
     // What runs has left its queue.
     claiming: startClaiming(deps, runs, { onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
     watching: startWatching(deps, runs, report.failed),
@@ -112,10 +115,10 @@ function startAllMaintenance(deps: WorkerDeps, onError: (what: string) => (error
 
 /** Runs are released first: other workers wait for them. */
 async function stopLoops(deps: WorkerDeps, runs: ActiveRuns, loops: Loops, giveUp: AbortController): Promise<void> {
-  const { claiming, scheduler, judging, checking, delivering, watching, relay, maintenance } = loops
+  const { claiming, scheduler, judging, checking, delivering, chatting, watching, relay, maintenance } = loops
   await Promise.all([claiming.stop(), scheduler.stop()])
   const timer = setTimeout(() => giveUp.abort(), deps.settings.SHUTDOWN_GRACE_SECONDS * 1_000 * GRACE_OF_RUNS)
-  await Promise.allSettled([runs.releaseAll(), judging.stop(), checking.stop(), delivering.stop()])
+  await Promise.allSettled([runs.releaseAll(), judging.stop(), checking.stop(), delivering.stop(), chatting.stop()])
   clearTimeout(timer)
   await Promise.all([watching, relay, ...maintenance].map((loop) => loop.stop()))
   await relayOutbox(deps).catch((error: unknown) => deps.log.warn({ err: error }, 'could not relay the last events'))

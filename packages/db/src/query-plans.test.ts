@@ -574,7 +574,7 @@ async function planOf({ text, parameters, role }: Statement): Promise<PlanNode> 
 }
 
 /** Tables that are always small or empty, so that reading them whole is right. */
-const SMALL = new Set(['clock', 'workers', 'projects', 'outbox', 'queue', 'pg_database', 'pg_roles'])
+const SMALL = new Set(['byte_changes', 'clock', 'workers', 'projects', 'outbox', 'queue', 'pg_database', 'pg_roles'])
 
 // Calls of functions; the driver's query of types; and deletions of a large part of a table, which may read it whole.
 const NOT_JUDGED = /pg_notify|^\s*select set_config|advisory|pg_catalog|delete from idempotency_keys/

@@ -382,6 +382,7 @@ describe('functions that look across projects', () => {
       select proname as name, proowner::regrole::text as owner, proconfig as config from pg_proc
       where pronamespace = 'public'::regnamespace and prosecdef order by 1`
     expect(functions.map((each) => each.name)).toEqual([
+      'muster_add_up_bytes',
       'muster_analyze',
       'muster_delete_audit',
       'muster_drop_partition',
@@ -395,6 +396,7 @@ describe('functions that look across projects', () => {
       'muster_find_browser_session',
       'muster_find_subtask_credential',
       'muster_find_tasks',
+      'muster_forget_ended_runs',
       'muster_note_archived',
       'muster_partition_rows',
       'muster_remember_episodes',

@@ -1,7 +1,7 @@
 import { type AddressRules, OutboundRefused, type OutboundRequest, openRequest, readOutboundUrl } from '@muster/outbound'
 
-/** Longer than any answer of a service for messages. */
-const ANSWER_BYTES_MAX = 256 * 1024
+/** Longer than any answer of a service for messages, of which the longest is a page of updates. */
+const ANSWER_BYTES_MAX = 2 * 1024 * 1024
 
 /** The last answer that a library has read, or why there was none. */
 export interface Seen {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { SendResult } from '@muster/domain'
-import { HOSTILE_NAMES, HOSTILE_URLS } from '@muster/testing'
+import { messageOf, type SendResult } from '@muster/domain'
+import { HOSTILE_NAMES, HOSTILE_URLS, startTelegram, TELEGRAM_TOKEN } from '@muster/testing'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createChannels } from './channels.ts'
@@ -9,7 +9,6 @@ import { createChannels } from './channels.ts'
 /*
  * Channels for people against servers on loopback that keep to the limits of the real ones.
  */
-const TOKEN = '123456:a-token-of-a-bot'
 const never = new AbortController().signal
 const closers: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {
@@ -35,39 +34,24 @@ const body = (type: string, data: object) => JSON.stringify({ type, data })
 const completed = (result: string, task = 'Research snow') => body('subtask.completed', { task, result })
 
 describe('Telegram', () => {
-  interface Sent {
-    chat_id: string
-    text: string
-    parse_mode?: string
-    atMs: number
-  }
-
-  /** Refuses what the Bot API refuses: another token, texts that are too long or have half a surrogate, open entities, and more than 30 messages a second. */
   async function startBotApi() {
-    const sent: Sent[] = []
-    const server = createServer(async (request, response) => {
-      const { chat_id, text, parse_mode } = (await jsonOf(request)) as unknown as Omit<Sent, 'atMs'>
-      const refuse = (error_code: number, description: string, parameters = {}) =>
-        void response.writeHead(error_code, { 'content-type': 'application/json' }).end(JSON.stringify({ ok: false, error_code, description, parameters }))
-      if (request.url !== `/bot${TOKEN}/sendMessage`) return refuse(404, 'Not Found')
-      if (text.length > 4_096) return refuse(400, 'Bad Request: message is too long')
-      if (!text.isWellFormed()) return refuse(400, 'Bad Request: strings must be encoded in UTF-8')
-      if (parse_mode === 'Markdown' && (text.match(/[*_`]/g)?.length ?? 0) % 2 === 1)
-        return refuse(400, "Bad Request: can't parse entities: Can't find end of the entity")
-      const atMs = performance.now()
-      if (sent.filter((each) => each.atMs > atMs - 1_000).length >= 30) return refuse(429, 'Too Many Requests: retry after 3', { retry_after: 3 })
-      sent.push({ chat_id, text, ...(parse_mode === undefined ? {} : { parse_mode }), atMs })
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ok: true, result: { message_id: sent.length } }))
-    })
-    return { sent, url: `http://127.0.0.1:${await listen(server)}` }
+    const server = await startTelegram()
+    closers.push(server.close)
+    return server
   }
 
-  async function send(url: string, bodies: string[], { allow = ['127.0.0.1'], token = TOKEN } = {}): Promise<SendResult[]> {
-    const channel = createChannels({ OUTBOUND_ALLOW: ['127.0.0.1'], TELEGRAM_API_URL: url, SMTP_URL: undefined, SMTP_FROM: undefined }).get('telegram')
+  async function send(url: string, bodies: string[], { allow = ['127.0.0.1'], token = TELEGRAM_TOKEN } = {}): Promise<SendResult[]> {
+    const channel = createChannels({
+      OUTBOUND_ALLOW: ['127.0.0.1'],
+      TELEGRAM_API_URL: url,
+      PUBLIC_URL: undefined,
+      SMTP_URL: undefined,
+      SMTP_FROM: undefined,
+    }).get('telegram')
     const receiver = { id: 'r', url: null, secrets: [token], options: { chat_id: '-100' }, outboundAllow: allow }
     const results: SendResult[] = []
     for (const each of bodies) {
-      const result = await channel?.send({ id: 'm', type: 't', body: each, receiver }, never)
+      const result = await channel?.send({ id: 'm', type: 't', body: each, message: messageOf(JSON.parse(each)), receiver }, never)
       if (result !== undefined) results.push(result)
     }
     return results
@@ -76,7 +60,7 @@ describe('Telegram', () => {
   it('gets the texts of the source document, as Markdown', async () => {
     const { sent, url } = await startBotApi()
     await send(url, [completed('Base depth is *62"*.'), body('subtask.failed', { task: 'Research snow', error: 'No network.' })])
-    expect(sent.map(({ atMs: _, ...each }) => each)).toEqual([
+    expect(sent.map(({ chat_id, text, parse_mode }) => ({ chat_id, text, parse_mode }))).toEqual([
       { chat_id: '-100', text: '✅ Task completed: "Research snow"\n\nResult: Base depth is *62"*.', parse_mode: 'Markdown' },
       { chat_id: '-100', text: '❌ Task failed: "Research snow"\n\nError: No network.', parse_mode: 'Markdown' },
     ])
@@ -121,9 +105,18 @@ describe('Telegram', () => {
 describe('Slack', () => {
   const NAMED = { resolve: async (host: string) => HOSTILE_NAMES[host.toLowerCase().replace(/\.$/, '')] ?? [], dial: () => '127.0.0.1' }
   const send = (url: string, text: string) =>
-    createChannels({ OUTBOUND_ALLOW: [], TELEGRAM_API_URL: undefined, SMTP_URL: undefined, SMTP_FROM: undefined }, NAMED)
+    createChannels({ OUTBOUND_ALLOW: [], TELEGRAM_API_URL: undefined, PUBLIC_URL: undefined, SMTP_URL: undefined, SMTP_FROM: undefined }, NAMED)
       .get('slack')
-      ?.send({ id: 'm', type: 't', body: text, receiver: { id: 'r', url: null, secrets: [url], options: {}, outboundAllow: [] } }, never)
+      ?.send(
+        {
+          id: 'm',
+          type: 't',
+          body: text,
+          message: messageOf(JSON.parse(text)),
+          receiver: { id: 'r', url: null, secrets: [url], options: {}, outboundAllow: [] },
+        },
+        never,
+      )
 
   it('gets blocks within its limits, in which nothing mentions a user', async () => {
     const received: Record<string, unknown>[] = []
@@ -177,13 +170,14 @@ describe('e-mail', () => {
     return { mails, url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}` }
   }
   const send = (url: string, text: string) =>
-    createChannels({ OUTBOUND_ALLOW: [], TELEGRAM_API_URL: undefined, SMTP_URL: url, SMTP_FROM: 'Muster <muster@example.com>' })
+    createChannels({ OUTBOUND_ALLOW: [], TELEGRAM_API_URL: undefined, PUBLIC_URL: undefined, SMTP_URL: url, SMTP_FROM: 'Muster <muster@example.com>' })
       .get('email')
       ?.send(
         {
           id: 'delivery-1',
           type: 't',
           body: text,
+          message: messageOf(JSON.parse(text)),
           receiver: { id: 'r', url: null, secrets: [], options: { to: ['one@example.com', 'two@example.com'] }, outboundAllow: [] },
         },
         never,

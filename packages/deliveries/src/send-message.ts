@@ -1,9 +1,10 @@
-import { cutToBytes, messageOf, type OutboundDelivery, type PersonMessage, RESPONSE_EXCERPT_BYTES, type SendResult, toStorableText } from '@muster/domain'
+import { cutToBytes, type OutboundDelivery, type PersonMessage, RESPONSE_EXCERPT_BYTES, type SendResult, toStorableText } from '@muster/domain'
 import type { Seen } from './outbound-fetch.ts'
 
-/** The message of a delivery, whose body is an event. */
-export function readMessage({ body }: Pick<OutboundDelivery, 'body'>): PersonMessage {
-  return messageOf(JSON.parse(body))
+/** @throws Error for a delivery to a program */
+export function readMessage({ message }: Pick<OutboundDelivery, 'message'>): PersonMessage {
+  if (message === null) throw new Error('a delivery to people has no message')
+  return message
 }
 
 /**

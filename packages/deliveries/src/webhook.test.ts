@@ -54,7 +54,7 @@ function send({
     },
   ).get('webhook')
   const receiver = { id: 'r', url, secrets, options: {}, outboundAllow: allow }
-  return channel?.send({ id: 'msg-1', type: 'subtask.completed', body: BODY, receiver }, signal)
+  return channel?.send({ id: 'msg-1', type: 'subtask.completed', body: BODY, message: null, receiver }, signal)
 }
 
 /** Standard Webhooks, written from its text: HMAC-SHA256 over id, timestamp and body. */
@@ -172,7 +172,7 @@ describe('an address', () => {
       },
     }).get('webhook')
     const receiver = { id: 'r', url: `http://moving.test:${port}/`, secrets: [], options: {}, outboundAllow: [] }
-    const delivery = { id: 'm', type: 't', body: BODY, receiver }
+    const delivery = { id: 'm', type: 't', body: BODY, message: null, receiver }
     expect(await channel?.send(delivery, new AbortController().signal)).toMatchObject({ outcome: 'delivered' })
     expect(await channel?.send(delivery, new AbortController().signal)).toMatchObject({ error: expect.stringContaining('is not a public address') })
     expect(dialled).toEqual(['93.184.216.34'])
@@ -181,7 +181,13 @@ describe('an address', () => {
 
   it('whose name is not resolved in time is given up', async () => {
     const channel = createChannels(NONE, { resolve: () => sleep(60_000, [], { ref: false }) }).get('webhook')
-    const delivery = { id: 'm', type: 't', body: BODY, receiver: { id: 'r', url: 'http://public.test/', secrets: [], options: {}, outboundAllow: [] } }
+    const delivery = {
+      id: 'm',
+      type: 't',
+      body: BODY,
+      message: null,
+      receiver: { id: 'r', url: 'http://public.test/', secrets: [], options: {}, outboundAllow: [] },
+    }
     expect(await channel?.send(delivery, AbortSignal.timeout(50))).toMatchObject({ error: 'did not answer in time' })
   })
 })

@@ -25,6 +25,7 @@ export {
   requireOwnTask,
   requireScope,
   requireSpawnAllowed,
+  runOf,
   SCOPES,
   type Scope,
   SUBTASK_SCOPES,
@@ -69,6 +70,18 @@ export {
 export { VERSION } from './core/version.ts'
 export { CHANNEL_KINDS, type ChannelKind, channelSettings } from './deliveries/channel-settings.ts'
 export {
+  type BotChat,
+  CHAT_COMMANDS,
+  type ChatBot,
+  type ChatClient,
+  type ChatCommand,
+  type ChatPoll,
+  type ChatReply,
+  type ChatRequest,
+  type ChatUpdate,
+} from './deliveries/chat.ts'
+export { type ChatAction, chatActionCode, readChatAction } from './deliveries/chat-action.ts'
+export {
   ATTEMPTS_KEPT,
   BREAKER,
   type Channel,
@@ -84,7 +97,17 @@ export {
   type SendResult,
   secondsToNextAttempt,
 } from './deliveries/delivery.ts'
-export { cutToUnits, MESSAGE_EVENTS, MESSAGE_OCCASIONS, messageOf, type PersonMessage } from './deliveries/message.ts'
+export {
+  cutToUnits,
+  MESSAGE_EVENTS,
+  MESSAGE_OCCASIONS,
+  type MessageButton,
+  messageOf,
+  type PersonMessage,
+  questionMessage,
+  type ShownQuestion,
+  shortenToLine,
+} from './deliveries/message.ts'
 export { type QuietHours, secondsOfQuiet } from './deliveries/quiet-hours.ts'
 export {
   CALLBACK_EVENTS,
@@ -399,6 +422,7 @@ export {
   taskRooms,
 } from './usage/budgets.ts'
 export { KNOWN_MODEL_PRICES, MODEL_PRICES_DATE, microsAt, priceOfModel, type TokenCounts } from './usage/model-prices.ts'
+export { type QuotaScope, quotaExceeded } from './usage/quota.ts'
 export {
   type CostSource,
   JUDGE_RUNNER,

@@ -26,4 +26,5 @@ export { readScheduleRow, readSlots, type ScheduleRow, type StoredSchedule, stor
 export { scriptedJudge } from './scripted-judge.ts'
 export { type Script, startScriptedPostgres } from './scripted-postgres.ts'
 export { mountSmallDisk, reserveLog, type SmallDisk } from './small-disk.ts'
+export { type SentMessage, startTelegram, TELEGRAM_TOKEN, type TelegramServer } from './telegram-server.ts'
 export { type TestDatabase, testDatabase } from './test-database.ts'

@@ -31,6 +31,8 @@ export { authenticate, findEndedTokens, openActor } from './api-keys/authenticat
 export { returnTaskToPending } from './assignments/unassign-task.ts'
 export { exportAuditEntries, listAuditEntries } from './audit/audit-log.ts'
 export { type BrowserSession, findBrowserSession, renewBrowserSession, signIn, signOut } from './browser-sessions/browser-sessions.ts'
+export { BOT_LEASE_SECONDS, holdChatBot, listChatBots, releaseChatBot, storeChatProgress } from './chats/chat-bots.ts'
+export { takeChatRequest } from './chats/take-chat-request.ts'
 export { requestChecks } from './checks/request-checks.ts'
 export { type CheckMeans, type CheckOutcome, type CheckWorker, claimChecks, endAbandonedChecks, holdChecks, runCheck } from './checks/run-check.ts'
 export { isolating } from './core/batch-executor.ts'
@@ -151,9 +153,11 @@ export {
   listTaskUpdates,
   type TaskStats,
 } from './tasks/read-tasks.ts'
+export { retrySubtask } from './tasks/retry-subtask.ts'
 export { type Review, reviewTask } from './tasks/review-task.ts'
 export { type ExpectedRevision, type RevisedTask, reviseTask } from './tasks/revise-task.ts'
 export { noteTask } from './tasks/send-task-update.ts'
 export { type ValidatedTask, validateTask } from './tasks/validate-task.ts'
+export { addUpBytes, takeRoom } from './usage/quotas.ts'
 export { getUsage, type UsageReport } from './usage/read-usage.ts'
 export { drainWorker, type ListedWorker, listWorkers, readVitals, type Vitals } from './workers/workers.ts'

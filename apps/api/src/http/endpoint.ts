@@ -94,6 +94,8 @@ interface Description {
   spawns?: boolean
   /** Why a write of this endpoint leaves no entry in the audit log; absent where it leaves one. */
   unaudited?: string
+  /** Why a write of this endpoint is taken from a project or a run that has stored as much as it may; absent where it is refused. */
+  needsNoRoom?: string
   /** True where a server that only this machine can reach asks for no key. */
   isPublicOnLoopback?: boolean
 }
@@ -219,6 +221,12 @@ export function endpoint<
     answersSecret: storedAnswer !== undefined,
     toStored: (result) => (storedAnswer ?? answer)(result as Result),
   }
+}
+
+/** Whether a call brings content for which there has to be room. */
+export function needsRoom({ method, body, markdown, takesFiles, needsNoRoom }: Endpoint): boolean {
+  if (method === 'GET' || method === 'DELETE' || needsNoRoom !== undefined) return false
+  return body !== undefined || markdown !== undefined || takesFiles === true
 }
 
 function listOf({ operationId }: Description, { params, query }: { params: unknown; query: unknown }): CursorList {

@@ -43,6 +43,7 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
   runner_unavailable: { summary: 'The runner is unknown or not set up on this server.' },
   revision_required: { summary: 'A change of a brief requires `If-Match` with the revision that it is based on.' },
   rate_limited: { summary: 'Too many requests in too short a time.', retryAfterSeconds: 1 },
+  quota_exceeded: { summary: 'The project or the run has stored as many bytes as it may; `limited_by` says which.' },
   budget_exhausted: { summary: 'The budget of the project, the agent or the task has too little room.', retryAfterSeconds: 60 },
   pending_limit_reached: { summary: 'The agent or the project has reached its limit of pending subtasks.', retryAfterSeconds: 5 },
   headers_too_large: { summary: 'The headers of the request are larger than the server accepts.' },

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Actor, fieldNames, idsAmong, isLoopback, type Origin } from '@muster/domain'
-import { type Ctx, Replay } from '@muster/usecases'
+import { type Ctx, Replay, takeRoom } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import { createEventSink } from '../events/sink.ts'
 import { onCredentialEnd } from '../plugins/auth.ts'
 import { DEPRECATION_HEADERS, usesAlias } from './deprecation.ts'
-import type { Answer, Endpoint, RawCall } from './endpoint.ts'
+import { type Answer, type Endpoint, needsRoom, type RawCall } from './endpoint.ts'
 import { namesTag } from './entity-tag.ts'
 import { tooLate } from './errors.ts'
 import { FILES_TYPES } from './files-body.ts'
@@ -74,7 +74,7 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest,
   }
   if (endpoint.lines !== undefined) return sendLines(deps, endpoint, request, reply, endpoint.lines(call))
   try {
-    const { answer } = await inTime(endpoint.serve(call), (endpoint.deadlineMs ?? DEADLINE_MS) - reply.elapsedTime)
+    const { answer } = await inTime(serveWithRoom(endpoint, call, request), (endpoint.deadlineMs ?? DEADLINE_MS) - reply.elapsedTime)
     if (answer.onSent !== undefined) callWhenSent(deps, request, reply.raw, answer.onSent)
     const isKnown = endpoint.takesIfNoneMatch === true && namesTag(request.headers['if-none-match'], answer.headers?.etag)
     return send(reply, isKnown ? { status: 304, headers: { etag: answer.headers?.etag ?? '' } } : answer)
@@ -82,6 +82,17 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest,
     if (!(error instanceof Replay)) throw error
     const { status, headers, body } = error.answer
     return send(reply.header('idempotent-replayed', 'true'), { status, headers, ...(body === null ? {} : { body }) })
+  }
+}
+
+/** Serves a call whose content has room in what its project and its run may store. */
+async function serveWithRoom(endpoint: Endpoint, call: RawCall, { headers, body }: FastifyRequest): ReturnType<Endpoint['serve']> {
+  if (!needsRoom(endpoint)) return await endpoint.serve(call)
+  const release = await takeRoom(call.ctx, Number(headers['content-length'] ?? Buffer.byteLength(JSON.stringify(body ?? null))))
+  try {
+    return await endpoint.serve(call)
+  } finally {
+    release()
   }
 }
 

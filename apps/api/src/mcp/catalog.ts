@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { type Actor, hasScope, isSpawningTool, requireScope, requireSpawnAllowed } from '@muster/domain'
+import { takeRoom } from '@muster/usecases'
 import { z } from 'zod'
 import { didYouMean } from '../http/did-you-mean.ts'
 import { text } from '../http/schemas.ts'
@@ -92,12 +93,18 @@ export function toolMeant(tool: McpTool, input: Record<string, unknown>): McpToo
 }
 
 /** @throws DomainError also what the caller may not do, before anything is said about the input */
-export async function callTool(caller: McpCaller, { scopes, call, description }: McpTool, input: unknown): Promise<Record<string, unknown>> {
+export async function callTool(caller: McpCaller, { scopes, call, description, needsRoom }: McpTool, input: unknown): Promise<Record<string, unknown>> {
   const { actor } = caller.ctx
   if (isSpawningTool(description.name)) requireSpawnAllowed(actor)
   const [scope] = scopes
   if (scope !== undefined && !scopes.some((each) => hasScope(actor, each))) requireScope(actor, scope)
-  return await call(caller, input)
+  if (!needsRoom) return await call(caller, input)
+  const release = await takeRoom(caller.ctx, Buffer.byteLength(JSON.stringify(input ?? null)))
+  try {
+    return await call(caller, input)
+  } finally {
+    release()
+  }
 }
 
 /** Tools in one answer: more would cost what the tiers save. */

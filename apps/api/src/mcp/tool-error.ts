@@ -37,6 +37,7 @@ export const MCP_HINTS: Record<ErrorCode, string> = {
   runner_unavailable: 'Leave the runner out to use the default.',
   revision_required: 'Read the task with get_task and send the revision that you change.',
   rate_limited: 'Wait a few seconds, and call the tool again.',
+  quota_exceeded: 'Store nothing more: finish with a short result that says so, or ask a person to make room.',
   budget_exhausted: 'Start no more work until resets_at, or ask a person to raise the budget. A smaller budget for the subtask may still fit.',
   pending_limit_reached: 'Wait until some pending subtasks have ended, then call the tool again.',
   headers_too_large: 'Send fewer or shorter headers.',

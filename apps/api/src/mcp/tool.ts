@@ -39,6 +39,8 @@ export interface McpTool {
   deadlineMs: number
   /** Whether its writes belong in the audit log. */
   isAudited: boolean
+  /** Whether what it takes needs room in what the project and the run may store. */
+  needsRoom: boolean
   /** @throws DomainError */
   call(caller: McpCaller, input: unknown): Promise<Record<string, unknown>>
 }
@@ -65,6 +67,8 @@ interface McpToolSpec<Input, Output> {
   forSubagents?: McpTool['forSubagents']
   /** True where its writes leave no entry in the audit log: they are the traffic of a session, at each of its steps. */
   isTraffic?: boolean
+  /** True where it is taken from a project or a run that has stored as much as it may: it ends work, or lets accepted work go on. */
+  needsNoRoom?: boolean
   /** Default: 5 seconds. */
   deadlineMs?: number
   input: Input
@@ -76,7 +80,21 @@ interface McpToolSpec<Input, Output> {
 
 /** Defines a tool: what it takes, what it calls, and what it answers with. */
 export function mcpTool<Input extends z.ZodObject, Output extends z.ZodObject>(spec: McpToolSpec<Input, Output>): McpTool {
-  const { name, title, description, effect, tier, scopes, forSubagents = 'none', deadlineMs = DEADLINE_MS, isTraffic = false, input, output, names = {} } = spec
+  const {
+    name,
+    title,
+    description,
+    effect,
+    tier,
+    scopes,
+    forSubagents = 'none',
+    deadlineMs = DEADLINE_MS,
+    isTraffic = false,
+    needsNoRoom = false,
+    input,
+    output,
+    names = {},
+  } = spec
   return {
     description: {
       name,
@@ -91,6 +109,7 @@ export function mcpTool<Input extends z.ZodObject, Output extends z.ZodObject>(s
     forSubagents,
     deadlineMs,
     isAudited: effect !== 'reads' && !isTraffic,
+    needsRoom: effect !== 'reads' && effect !== 'ends' && !isTraffic && !needsNoRoom,
     async call(caller, given) {
       try {
         return await spec.handle(caller, parse(input, given ?? {}))

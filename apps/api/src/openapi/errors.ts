@@ -1,5 +1,5 @@
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
-import type { Endpoint } from '../http/endpoint.ts'
+import { type Endpoint, needsRoom } from '../http/endpoint.ts'
 import { HTTP_ERRORS, toProblem } from '../http/errors.ts'
 import { problemSchema } from '../http/problem-schema.ts'
 import { schemaInPlace } from './json-schemas.ts'
@@ -14,6 +14,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   if (endpoint.yieldsAfterMs !== undefined) return []
   const codes: ErrorCode[] = [...(endpoint.errors ?? [])]
   if (endpoint.body !== undefined || endpoint.markdown !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
+  if (needsRoom(endpoint)) codes.push('quota_exceeded')
   if (endpoint.method === 'POST') codes.push('request_in_progress', 'idempotency_mismatch')
   const answered = codes.filter((code) => !COMMON_ERRORS.includes(code) && !(String(ERROR_CODES[code].status) in endpoint.answers))
   return [...new Set(answered)].sort((left, right) => ORDER.indexOf(left) - ORDER.indexOf(right))

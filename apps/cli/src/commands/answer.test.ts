@@ -26,7 +26,10 @@ describe('what a person types as an answer', () => {
     const approval = question({ kind: 'approval', arguments_digest: 'sha256:1', revision: 3 })
     expect(answerOf(approval, 'Yes')).toEqual({ decision: 'approve', arguments_digest: 'sha256:1', revision: 3 })
     expect(answerOf(approval, 'reject')).toMatchObject({ decision: 'reject' })
-    expect(() => answerOf(approval, 'maybe')).toThrow('answer approve or reject, not maybe')
+    expect(answerOf(approval, 'always')).toMatchObject({ decision: 'approve', always: true })
+    expect(answerOf(approval, 'no, not on Friday')).toMatchObject({ decision: 'reject', answer: 'not on Friday' })
+    for (const text of ['maybe', 'yesterday', 'nothing', 'approve it later'])
+      expect(() => answerOf(approval, text)).toThrow('answer yes, always, or no with a reason')
   })
 
   it('is JSON where a form is asked for, and words else', () => {

@@ -1,27 +1,31 @@
 import type { BodyOf, Question } from '@muster/client'
 import { usageError } from '../exit-codes.ts'
 
-const APPROVALS: Record<string, 'approve' | 'reject'> = { approve: 'approve', yes: 'approve', y: 'approve', reject: 'reject', no: 'reject', n: 'reject' }
-
 /**
- * What a person typed as the answer to a question: `approve` or `reject` for an approval, the number, id or label of an option, JSON where the question
+ * What a person typed as the answer to a question: yes, always or no with a reason for an approval, the number, id or label of an option, JSON where the question
  * has a schema, and words else.
  *
  * @throws CliError that lists what can be answered
  */
 export function answerOf(question: Question, text: string): BodyOf<'answerQuestion'> {
+  if (question.kind === 'approval') return approvalOf(question, text)
   const shared = question.revision === null ? {} : { revision: question.revision }
-  if (question.kind === 'approval') {
-    const decision = APPROVALS[text.toLowerCase()]
-    if (decision === undefined) throw usageError(`This is an approval: answer approve or reject, not ${text}.`)
-    return { ...shared, decision, ...(question.arguments_digest === null ? {} : { arguments_digest: question.arguments_digest }) }
-  }
   const options = question.options ?? []
   const option = options.find(({ id, label }) => id === text || label.toLowerCase() === text.toLowerCase()) ?? options[Number(text) - 1]
   if (option !== undefined) return { ...shared, option_id: option.id }
   if (options.length > 0)
     throw usageError(`There is no option ${text}. Answer with one of: ${options.map(({ id }, index) => `${index + 1} ${id}`).join(', ')}.`)
   return { ...shared, answer: question.schema === null ? text : parsed(text) }
+}
+
+/** Only what was shown is approved: the server compares the digest of the arguments. */
+function approvalOf({ revision, arguments_digest }: Question, text: string): BodyOf<'answerQuestion'> {
+  const shared = { ...(revision === null ? {} : { revision }), ...(arguments_digest === null ? {} : { arguments_digest }) }
+  if (/^(y|yes|approve)$/i.test(text)) return { ...shared, decision: 'approve' }
+  if (/^always$/i.test(text)) return { ...shared, decision: 'approve', always: true }
+  const reason = /^(?:n|no|reject)(?:$|[\s:,.]+)(.*)$/is.exec(text)?.[1]
+  if (reason === undefined) throw usageError(`This is an approval: answer yes, always, or no with a reason, not ${text}.`)
+  return { ...shared, decision: 'reject', ...(reason === '' ? {} : { answer: reason }) }
 }
 
 /** Words that are no JSON are the text itself: the server says whether the schema takes it. */

@@ -23,8 +23,6 @@ export function describeEvent(out: Output, { type, data }: Event): string {
   switch (type) {
     case 'subtask.started':
       return dim(`started, attempt ${of('attempt')}`)
-    case 'subtask.progress':
-      return dim(`… ${oneLine(data.message ?? data)}`)
     case 'subtask.retrying':
       return yellow(`The attempt failed${data.error === undefined ? '' : `: ${of('error')}`}. It will be tried again.`)
     case 'subtask.released':
@@ -56,7 +54,7 @@ export function describeQuestion(out: Output, question: Question): string {
   const details =
     question.kind === 'approval' && question.arguments !== null ? [`  ${clean(JSON.stringify(question.arguments, null, 2)).replaceAll('\n', '\n  ')}`] : []
   const schema = question.schema === null ? [] : [dim(`  an answer of this form: ${oneLine(question.schema)}`)]
-  const how = question.kind === 'approval' ? 'approve or reject' : options.length > 0 ? 'a number or a name' : 'words'
+  const how = question.kind === 'approval' ? 'yes, always (for the rest of this run), or no with a reason' : options.length > 0 ? 'a number or a name' : 'words'
   return [`${yellow('?')} ${bold(clean(question.prompt))}`, ...details, ...options, ...schema, dim(`  Answer with ${how}.`)].join('\n')
 }
 

@@ -1,9 +1,9 @@
-import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline'
 import type { Event, Muster, Question } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli } from '../cli.ts'
 import { CliError, EXIT, exitCodeOfRun } from '../exit-codes.ts'
 import { clean } from '../output/text.ts'
+import { TypingLine } from '../output/typing-line.ts'
 import { answerOf } from './answer.ts'
 import { describeEvent, describeQuestion, describeStep } from './follow-text.ts'
 import { describeResult } from './subtasks.ts'
@@ -32,21 +32,28 @@ class Follower {
   readonly #cli: Cli
   readonly #id: string
   readonly #muster: Muster
+  readonly #sender: Muster
   readonly #end = new AbortController()
-  #input: Interface | undefined
+  #line: TypingLine | undefined
   #isReachable = true
   #hasLeft = false
-  #question: Question | undefined
+  /** Open questions in the order in which they were asked: a typed line answers the first. */
+  readonly #questions = new Map<string, Question>()
+  /** Lines are obeyed one after the other. */
+  #obeyed: Promise<void> = Promise.resolve()
 
   constructor(cli: Cli, id: string) {
     this.#cli = cli
     this.#id = id
-    this.#muster = cli.muster({ watch: (isReachable) => this.#sayReachable(isReachable) })
+    // What is shown waits for a server that is away; what is typed fails at once, and says so.
+    this.#muster = cli.muster({ watch: (isReachable) => this.#sayReachable(isReachable), retries: Number.POSITIVE_INFINITY })
+    this.#sender = cli.muster({ retries: 0 })
   }
 
   async run(): Promise<void> {
     const { out } = this.#cli
-    const subtask = await this.#muster.subtasks.get(this.#id)
+    // One that does not exist, or a server that is away from the beginning, is an error and not waited for.
+    const subtask = await this.#cli.muster().subtasks.get(this.#id)
     this.#say(`${out.heading(clean(subtask.task))}\n${out.colours.dim(`${subtask.agent_id}, runner ${subtask.runner}, ${subtask.status}`)}`)
     if (this.#cli.canAsk && subtask.completed_at === null) this.#listen()
     const leave = () => this.#leave()
@@ -62,7 +69,7 @@ class Follower {
       if (!this.#hasLeft) throw error
     } finally {
       process.off('SIGINT', leave)
-      this.#input?.close()
+      this.#line?.close()
     }
     if (this.#hasLeft) throw new CliError(`You have left. The run goes on: muster follow ${this.#id}`, EXIT.interrupted)
     await this.#finish()
@@ -70,68 +77,71 @@ class Follower {
 
   async #finish(): Promise<void> {
     const { out } = this.#cli
-    const ended = await this.#muster.subtasks.handle(this.#id).result()
+    const ended = await this.#muster.subtasks.handle(this.#id).result({ signal: this.#end.signal })
     out.line({ kind: 'result', subtask: ended }, () => `\n${out.status(ended.status)}\n\n${describeResult(out, ended)}`)
     process.exitCode = exitCodeOfRun(ended.status)
   }
 
   #listen(): void {
     const { colours } = this.#cli.out
-    const input = createInterface({ input: process.stdin, output: process.stderr, prompt: colours.cyan('› ') })
-    this.#input = input
-    // Ctrl-C and Ctrl-D, which reach the line and not the process.
-    input.on('SIGINT', () => this.#leave())
-    input.on('close', () => {
-      if (!this.#end.signal.aborted) this.#input = undefined
-    })
-    input.on('line', (line) => {
-      const text = line.trim()
-      if (text === '') return input.prompt()
-      this.#take(text).catch((error: unknown) => this.#say(colours.red(clean(error instanceof Error ? error.message : String(error)))))
-    })
     this.#say(colours.dim(HELP))
+    this.#line = new TypingLine(process.stdin, process.stderr, {
+      prompt: colours.cyan('› '),
+      onLine: (line) => {
+        const text = line.trim()
+        if (text !== '') this.#obeyed = this.#obeyed.then(() => this.#obey(text))
+      },
+      onLeave: () => this.#leave(),
+    })
+  }
+
+  async #obey(text: string): Promise<void> {
+    try {
+      await this.#take(text)
+    } catch (error) {
+      this.#say(this.#cli.out.colours.red(clean(error instanceof Error ? error.message : String(error))))
+    }
   }
 
   /** Does what a line says. */
   async #take(text: string): Promise<void> {
     const { colours } = this.#cli.out
     const [word, ...rest] = text.split(/\s+/)
+    const [question] = this.#questions.values()
     if (text === '/quit') return this.#leave()
     if (text === '/help') return this.#say(colours.dim(HELP))
     if (text === '/cancel') {
-      const { status } = await this.#muster.subtasks.cancel(this.#id)
+      const { status } = await this.#sender.subtasks.cancel(this.#id)
       return this.#say(colours.yellow(status === 'cancelled' ? 'Cancelled.' : 'Its worker is told to stop.'))
     }
     if (text === '/skip') {
-      this.#question = undefined
-      return this.#say(colours.dim('The next line goes to the run. The question stays open.'))
+      this.#questions.delete(question?.question_id ?? '')
+      return this.#say(colours.dim('The question stays open.'))
     }
     const isInterrupt = word === '/interrupt'
     if (word?.startsWith('/') === true && !isInterrupt) return this.#say(colours.red(`There is no ${word}.`) + colours.dim(`\n${HELP}`))
     if (isInterrupt && rest.length === 0) return this.#say(colours.red('Say what it should do instead: /interrupt <words>'))
-    if (this.#question !== undefined && !isInterrupt) return await this.#answer(this.#question, text)
+    if (question !== undefined && !isInterrupt) return await this.#answer(question, text)
     const content = isInterrupt ? rest.join(' ') : text
-    const update = await this.#muster.subtasks.steer(this.#id, { content, ...(isInterrupt ? { delivery: 'interrupt' } : {}) })
-    this.#say(colours.dim(`sent: ${update.status}`))
+    const update = await this.#sender.subtasks.steer(this.#id, { content, ...(isInterrupt ? { delivery: 'interrupt' } : {}) })
+    if (isInterrupt && update.delivery !== 'interrupt') this.#say(colours.yellow('Its runner cannot be interrupted: it gets this with its next step.'))
+    else this.#say(colours.dim(`sent: ${update.status}`))
   }
 
   async #answer(question: Question, text: string): Promise<void> {
     const answer = answerOf(question, text)
-    await this.#muster.questions.answer(question.question_id, answer)
-    this.#question = undefined
+    await this.#sender.questions.answer(question.question_id, answer)
+    this.#questions.delete(question.question_id)
     this.#say(this.#cli.out.colours.green('answered'))
   }
 
-  /** Shows a question that is still open, so that the next line is its answer; forgets one that no longer is. */
+  /** Shows a question that is still open, so that a line is its answer; forgets one that no longer is. */
   async #hearQuestion({ data }: Event): Promise<void> {
-    const question = await this.#muster.questions.get(String(data.question_id))
+    const question = await this.#muster.questions.get(String(data.question_id), { signal: this.#end.signal })
     if (question.status === 'open') {
-      this.#question = question
+      this.#questions.set(question.question_id, question)
       if (!this.#cli.out.json) this.#say(describeQuestion(this.#cli.out, question))
-    } else if (this.#question?.question_id === question.question_id) {
-      this.#question = undefined
-      this.#say(this.#cli.out.colours.dim(`The question was ${question.status}.`))
-    }
+    } else if (this.#questions.delete(question.question_id)) this.#say(this.#cli.out.colours.dim(`The question was ${question.status}.`))
   }
 
   #leave(): void {
@@ -158,13 +168,7 @@ class Follower {
   }
 
   #above(write: () => void): void {
-    if (this.#input === undefined) {
-      write()
-      return
-    }
-    cursorTo(process.stderr, 0)
-    clearLine(process.stderr, 0)
-    write()
-    this.#input.prompt(true)
+    if (this.#line === undefined) write()
+    else this.#line.above(write)
   }
 }

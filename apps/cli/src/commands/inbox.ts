@@ -25,7 +25,8 @@ export function addInbox(program: Command): void {
 
 /** Shows items and then acknowledges them: what was not shown, because this process ended, comes again after a minute. */
 async function take(cli: Cli, session: string, limit: number, isWatching: boolean): Promise<number> {
-  const muster = cli.muster()
+  // While it waits for more, an outage is waited for as well.
+  const muster = cli.muster(isWatching ? { retries: Number.POSITIVE_INFINITY } : {})
   const signal = cli.interrupted
   let count = 0
   while (count < limit) {

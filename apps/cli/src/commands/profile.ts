@@ -29,6 +29,7 @@ export function addProfiles(program: Command): void {
     .option('--no-key', 'without a key, for a server in open mode')
     .action(async (name: string, { session, key: withKey }: { session?: string; key: boolean }, command: Command) => {
       const cli = Cli.of(command)
+      if (!/^[a-z0-9][\w.-]{0,63}$/i.test(name)) throw usageError('The name of a profile has letters, digits, dots, dashes and underscores, at most 64.')
       const { url } = cli
       if (!URL.canParse(url)) throw usageError(`${url} is no address. Give one such as --url https://muster.example.com.`)
       const key = withKey ? (process.env.MUSTER_KEY ?? (await askKey(cli))) : undefined
@@ -76,7 +77,7 @@ export function addProfiles(program: Command): void {
 }
 
 function known<T>(profiles: Record<string, T>, name: string): T {
-  const found = profiles[name]
+  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined
   if (found === undefined) throw new CliError(`There is no profile ${name}.`, EXIT.notFound)
   return found
 }

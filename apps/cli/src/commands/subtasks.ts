@@ -55,6 +55,7 @@ export function addSubtasks(program: Command): void {
     .action(async (id: string, words: string[], { interrupt }: { interrupt?: boolean }, command: Command) => {
       const cli = Cli.of(command)
       const update = await cli.muster().subtasks.steer(id, { content: words.join(' '), ...(interrupt === true ? { delivery: 'interrupt' as const } : {}) })
+      if (interrupt === true && update.delivery !== 'interrupt') cli.out.note('Its runner cannot be interrupted: it gets this with its next step.')
       await cli.out.result(update, () => `${update.update_id}  ${cli.out.status(update.status)}`)
     })
   program

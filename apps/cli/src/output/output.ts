@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import pc from 'picocolors'
 import { page } from './pager.ts'
-import { clean, oneLine } from './text.ts'
+import { clean, oneLine, safeJson } from './text.ts'
 
 export interface OutputOptions {
   /** JSON instead of text, one value a line. */
@@ -55,12 +55,12 @@ export class Output {
 
   /** A result in the words of a person; with `--json` the value itself. */
   async result(value: unknown, text: () => string): Promise<void> {
-    await this.#write(this.json ? JSON.stringify(value) : text())
+    await this.#write(this.json ? safeJson(value) : text())
   }
 
   /** A list: a table, or a line of JSON for each row. */
   async rows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], ifEmpty: string): Promise<void> {
-    if (this.json) return await this.#write(rows.map((row) => JSON.stringify(row)).join('\n'))
+    if (this.json) return await this.#write(rows.map((row) => safeJson(row)).join('\n'))
     if (rows.length === 0) return this.note(ifEmpty)
     await this.#write(this.table(rows, columns))
   }
@@ -114,7 +114,7 @@ export class Output {
 
   /** A line of a stream, at once and never in a pager. */
   line(value: unknown, text: () => string): void {
-    process.stdout.write(`${this.json ? JSON.stringify(value) : text()}\n`)
+    process.stdout.write(`${this.json ? safeJson(value) : text()}\n`)
   }
 
   async #write(text: string): Promise<void> {

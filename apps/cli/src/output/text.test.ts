@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clean, duration, oneLine, relativeTime } from './text.ts'
+import { clean, duration, oneLine, relativeTime, safeJson } from './text.ts'
 
 describe('text of agents on a terminal', () => {
   it.each([
@@ -23,6 +23,12 @@ describe('text of agents on a terminal', () => {
   it('is one line where a row has one', () => {
     expect(oneLine('a\n  b\t c')).toBe('a b c')
     expect(oneLine({ a: '\u001b[2J' })).toBe('{"a":"\\u001b[2J"}')
+  })
+
+  it('is the same value in JSON, and no control sequence', () => {
+    const value = { text: 'a\u009b2J\u001b[31m\u007f\u202eb\n' }
+    expect(safeJson(value)).toBe('{"text":"a\\u009b2J\\u001b[31m\\u007f\\u202eb\\n"}')
+    expect(JSON.parse(safeJson(value))).toEqual(value)
   })
 })
 

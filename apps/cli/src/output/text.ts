@@ -14,6 +14,11 @@ export function oneLine(value: unknown): string {
   return clean(textOf(value)).replaceAll(/\s+/g, ' ').trim()
 }
 
+/** JSON leaves some of these characters as they are. Escaped they mean the same, and a terminal does nothing. */
+export function safeJson(value: unknown): string {
+  return JSON.stringify(value).replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 /** A value of JSON as text. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''

@@ -2128,10 +2128,10 @@ export interface components {
             resend?: boolean | null;
         };
         /**
-         * @description `http` for REST, `mcp` for a tool, `script` for a command on the machine.
+         * @description `http` for REST, `mcp` for a tool, `script` for a command on the machine, `telegram` for a person in the chat of the project.
          * @enum {string}
          */
-        AuditDoor: "http" | "mcp" | "script";
+        AuditDoor: "http" | "mcp" | "script" | "telegram";
         AuditEntry: {
             /**
              * Format: int64
@@ -2736,7 +2736,7 @@ export interface components {
          * @description What to decide by. `x-error-codes` of this document has the status of each; the error reference has a section on each.
          * @enum {string}
          */
-        ErrorCode: "validation_failed" | "cursor_invalid" | "unauthenticated" | "forbidden" | "spawn_blocked" | "not_found" | "subagent_not_found" | "method_not_allowed" | "conflict" | "invalid_transition" | "not_cancellable" | "not_steerable" | "tsg_in_use" | "request_in_progress" | "cursor_pruned" | "lease_lost" | "revision_stale" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_mismatch" | "outputs_missing" | "dependency_cycle" | "schedule_ambiguous" | "schedule_unparseable" | "schedule_in_past" | "subagent_invalid" | "background_mcp_blocked" | "runner_unavailable" | "revision_required" | "rate_limited" | "pending_limit_reached" | "budget_exhausted" | "headers_too_large" | "internal" | "method_not_implemented" | "unavailable" | "subtasks_disabled" | "secrets_not_configured" | "schedules_disabled";
+        ErrorCode: "validation_failed" | "cursor_invalid" | "unauthenticated" | "forbidden" | "spawn_blocked" | "not_found" | "subagent_not_found" | "method_not_allowed" | "conflict" | "invalid_transition" | "not_cancellable" | "not_steerable" | "tsg_in_use" | "request_in_progress" | "cursor_pruned" | "lease_lost" | "revision_stale" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_mismatch" | "outputs_missing" | "dependency_cycle" | "schedule_ambiguous" | "schedule_unparseable" | "schedule_in_past" | "subagent_invalid" | "background_mcp_blocked" | "runner_unavailable" | "revision_required" | "rate_limited" | "pending_limit_reached" | "quota_exceeded" | "budget_exhausted" | "headers_too_large" | "internal" | "method_not_implemented" | "unavailable" | "subtasks_disabled" | "secrets_not_configured" | "schedules_disabled";
         EvaluatedPayload: {
             full_output: string;
             /**
@@ -4255,9 +4255,9 @@ export interface components {
              * @description `cursor_pruned`: the id of the oldest event that is kept.
              */
             oldest?: number;
-            /** @description `pending_limit_reached`, `budget_exhausted`: the limit. */
+            /** @description `pending_limit_reached`, `budget_exhausted`, `quota_exceeded`: the limit. */
             limit?: number;
-            /** @description `pending_limit_reached`: what sets the limit. */
+            /** @description `pending_limit_reached`, `quota_exceeded`: what sets the limit. */
             limited_by?: string;
             agent_id?: string;
             /** @description `budget_exhausted`: which budget. */
@@ -4323,6 +4323,16 @@ export interface components {
             pending?: number;
             /** @description Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent */
             running?: number;
+            /**
+             * Format: int64
+             * @description Bytes that the project may store; PROJECT_STORED_BYTES_CEILING of the server where it is absent
+             */
+            stored_bytes?: number;
+            /**
+             * Format: int64
+             * @description Bytes that one run may store; RUN_STORED_BYTES_CEILING of the server where it is absent
+             */
+            run_stored_bytes?: number;
             agents?: {
                 [key: string]: components["schemas"]["AgentLimits"];
             };
@@ -5173,6 +5183,34 @@ export interface components {
             /** @description Pass as `cursor` to read on; null on the last page. */
             next_cursor: string | null;
         };
+        StoredByRun: {
+            /**
+             * Format: uuid
+             * @description A subtask, or a task that was assigned.
+             */
+            id: string;
+            /** Format: int64 */
+            bytes: number;
+        };
+        StoredBytes: {
+            /**
+             * Format: int64
+             * @description What the project stores: texts before compression, with a fixed charge a row.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description How much it may store. Beyond it, what would be stored is refused with `quota_exceeded`.
+             */
+            limit_bytes: number;
+            /**
+             * Format: int64
+             * @description How much one run may store.
+             */
+            run_limit_bytes: number;
+            /** @description The runs under way that have stored most. At most 10. */
+            runs: components["schemas"]["StoredByRun"][];
+        };
         /**
          * @example {
          *       "name": "memory-specialist",
@@ -5966,6 +6004,8 @@ export interface components {
             bot_token?: string;
             /** @description The chat that the bot writes to: a number, or @name of a channel */
             chat_id: string;
+            /** @description Whether messages have buttons, and the bot reads what is written in this chat. Default: true. False for a bot whose updates another program takes */
+            interactive?: boolean;
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];
             quiet_hours?: components["schemas"]["QuietHours"];
@@ -6412,6 +6452,8 @@ export interface components {
             groups: components["schemas"]["UsageGroup"][];
             /** @description True if there are more than 400 groups. The totals count them all. */
             is_cut: boolean;
+            /** @description What is stored now, whatever the range. */
+            stored: components["schemas"]["StoredBytes"];
             /** @description The date of the list prices that count where `MODEL_PRICES` has none. */
             prices_date: string;
         };
@@ -7130,6 +7172,8 @@ export type StatsGrouping = components['schemas']['StatsGrouping'];
 export type Step = components['schemas']['Step'];
 export type StepKind = components['schemas']['StepKind'];
 export type StepList = components['schemas']['StepList'];
+export type StoredByRun = components['schemas']['StoredByRun'];
+export type StoredBytes = components['schemas']['StoredBytes'];
 export type Subagent = components['schemas']['Subagent'];
 export type SubagentImport = components['schemas']['SubagentImport'];
 export type SubagentImportOutcome = components['schemas']['SubagentImportOutcome'];

@@ -131,6 +131,14 @@ describe('events', () => {
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1', '1', '2'])
   })
 
+  it('and the steps between them wait for a server that is away for longer than a call is repeated', async () => {
+    const away = Array.from({ length: 6 }, () => problem(503, 'unavailable', true, { 'retry-after': '0' }))
+    const { url } = await serve(stream(event(1, 'subtask.completed')), ...away, json(200, { items: [{ seq: 1, kind: 'message' }], next_cursor: null }))
+    const followed: string[] = []
+    for await (const item of new Muster({ url }).subtasks.handle('s1').follow()) followed.push(item.kind)
+    expect(followed).toEqual(['step', 'event'])
+  })
+
   it('end with 204, with an error that no repetition mends, and by the signal', async () => {
     const ended = await serve((_, response) => void response.writeHead(204).end())
     for await (const _ of new Muster({ url: ended.url }).subtasks.handle('s1').events({ after: 9 })) expect.unreachable()

@@ -117,7 +117,9 @@ class StepReader {
   async *since(): AsyncGenerator<Step> {
     for (;;) {
       const query = this.#cursor === undefined ? {} : { cursor: this.#cursor }
-      const page = await this.#transport.call('listSubtaskSteps', { path: { id: this.#id }, query }, { signal: this.#signal })
+      // The events outlive an outage, and so must what is read between two of them.
+      const options = { signal: this.#signal, retries: Number.POSITIVE_INFINITY }
+      const page = await this.#transport.call('listSubtaskSteps', { path: { id: this.#id }, query }, options)
       for (const step of page.items) {
         if (step.seq <= this.#lastSeq) continue
         this.#lastSeq = step.seq

@@ -39,6 +39,7 @@ export const receivers = pgTable(
     check('receivers_status', oneOf('status', RECEIVER_STATUSES)),
     check('receivers_callback', sql`(kind = 'callback') <= (subject_id is not null)`),
     index('receivers_by_project').on(table.projectId, table.id).where(sql`kind <> 'callback'`),
+    index('receivers_chats').on(table.id).where(sql`kind = 'telegram'`),
     index('receivers_callbacks').on(table.projectId, table.subjectId).where(sql`kind = 'callback'`),
   ],
 )

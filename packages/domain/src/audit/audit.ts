@@ -1,5 +1,5 @@
 /** Where a write came from. */
-export const AUDIT_DOORS = ['http', 'mcp', 'script'] as const
+export const AUDIT_DOORS = ['http', 'mcp', 'script', 'telegram'] as const
 
 export type AuditDoor = (typeof AUDIT_DOORS)[number]
 

@@ -53,8 +53,8 @@ export interface Lineage {
 
 /** Who asks: resolved from the credential alone, never from the request's own claims. */
 export interface Actor {
-  kind: 'key' | 'open' | 'subtask' | 'session' | 'worker' | 'schedule' | 'system'
-  /** The key, subtask, session or worker; recorded on events and updates. */
+  kind: 'key' | 'open' | 'subtask' | 'session' | 'worker' | 'schedule' | 'system' | 'telegram'
+  /** The key, subtask, session, worker, or user of Telegram; recorded on events and updates. */
   id: string
   /** The session that a caller without a key named. It opens nothing; updates name their sender by it. */
   name?: string | null
@@ -63,6 +63,13 @@ export interface Actor {
   /** Set on a key that is bound to one agent: it overrides what a request says. */
   agentId: string | null
   lineage: Lineage | null
+}
+
+/**
+ * The run whose stored bytes a caller adds to: the subtask that holds its credential, or the task that it came with. Null for callers that no run limits.
+ */
+export function runOf({ lineage }: Pick<Actor, 'lineage'>): string | null {
+  return lineage === null ? null : (lineage.subtaskId ?? lineage.taskId)
 }
 
 export function hasScope(actor: Actor, scope: Scope): boolean {

@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   revision_required: { status: 428, title: 'Revision required', retryable: false },
   rate_limited: { status: 429, title: 'Rate limited', retryable: true },
   pending_limit_reached: { status: 429, title: 'Pending limit reached', retryable: true },
+  quota_exceeded: { status: 429, title: 'Quota exceeded', retryable: false },
   budget_exhausted: { status: 429, title: 'Budget exhausted', retryable: true },
   headers_too_large: { status: 431, title: 'Headers too large', retryable: false },
   internal: { status: 500, title: 'Internal error', retryable: false },

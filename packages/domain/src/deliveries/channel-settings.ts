@@ -18,6 +18,12 @@ export const channelSettings = {
     .strictObject({
       bot_token: secret.optional().describe('Of the bot. It is stored encrypted and never shown; absent later: it stays as it is'),
       chat_id: z.string().min(1).max(64).describe('The chat that the bot writes to: a number, or @name of a channel'),
+      interactive: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether messages have buttons, and the bot reads what is written in this chat. Default: true. False for a bot whose updates another program takes',
+        ),
       ...rules,
     })
     .optional(),

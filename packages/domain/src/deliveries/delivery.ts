@@ -1,3 +1,5 @@
+import type { PersonMessage } from './message.ts'
+
 /** failed: it is not tried again by itself; a person or a program may send it again. */
 export const DELIVERY_STATUSES = ['pending', 'sending', 'delivered', 'failed'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
@@ -44,6 +46,8 @@ export interface OutboundDelivery {
   id: string
   type: string
   body: string
+  /** For people; null for programs, which get the body. */
+  message: PersonMessage | null
   receiver: OpenReceiver
   /** The span of the attempt, for receivers that take part in traces. */
   traceparent?: string

@@ -14,7 +14,7 @@ describe('the message of an event', () => {
     [{ type: 'subtask.failed', data: { task: 'x', error: null } }, '❌ Task failed: "x"', 'Error: no reason was given'],
     [{ type: 'question.asked', data: { kind: 'question', prompt: 'Which one?' } }, '❓ Question', 'Which one?'],
     [{ type: 'question.asked', data: { kind: 'approval', prompt: 'Push?' } }, '❓ Approval needed', 'Push?'],
-  ])('%j', (event, heading, text) => expect(messageOf(event)).toEqual({ heading, text }))
+  ])('%j', (event, heading, text) => expect(messageOf(event)).toEqual({ heading, text, buttons: [] }))
 
   it('shortens what was asked to one line', () => {
     expect(messageOf({ type: 'task.completed', data: { title: 'word '.repeat(100) } }).heading).toMatch(/^✅ Task completed: "(word )+.*…"$/)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { capLimits, limitCeilings, limitsAboveCeilings, parseSettings } from '../index.ts'
 
-const ceilings = { running: 10, pending: 100 }
+const ceilings = { running: 10, pending: 100, storedBytes: 1_000, runStoredBytes: 100 }
 
 describe('ceilings of the limits of a project', () => {
   it('are met by each limit of the project and of its agents, and the problem says where and how much', () => {
@@ -14,6 +14,15 @@ describe('ceilings of the limits of a project', () => {
     ])
     expect(limitsAboveCeilings({ limits: { pending: 100, running: 0 } }, ceilings)).toEqual([])
     expect(limitsAboveCeilings({}, ceilings)).toEqual([])
+  })
+
+  it('are met by the bytes of the project and of its runs', () => {
+    const limits = { stored_bytes: 1_001, run_stored_bytes: 101 }
+    expect(limitsAboveCeilings({ limits }, ceilings).map(({ field, reason }) => `${field} ${reason}`)).toEqual([
+      'settings.limits.stored_bytes must be at most 1000, the ceiling that the operator set for bytes stored by a project',
+      'settings.limits.run_stored_bytes must be at most 100, the ceiling that the operator set for bytes stored by a run',
+    ])
+    expect(capLimits({ limits }, ceilings)).toEqual({ limits: { stored_bytes: 1_000, run_stored_bytes: 100 } })
   })
 
   it('cap what was stored above them, and nothing else', () => {
@@ -29,6 +38,6 @@ describe('ceilings of the limits of a project', () => {
       SUBTASK_MAX_CONCURRENT: '7',
       SUBTASK_PROJECT_MAX_PENDING: '90',
     })
-    expect(limitCeilings(settings)).toEqual({ running: 7, pending: 90 })
+    expect(limitCeilings(settings)).toMatchObject({ running: 7, pending: 90 })
   })
 })

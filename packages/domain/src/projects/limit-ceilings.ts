@@ -6,6 +6,16 @@ import type { ProjectSettings } from './project.ts'
 export interface LimitCeilings {
   running: number
   pending: number
+  storedBytes: number
+  runStoredBytes: number
+}
+
+/** What each ceiling is of, for messages. */
+const NAMES: Record<keyof LimitCeilings, string> = {
+  running: 'running subtasks',
+  pending: 'pending subtasks',
+  storedBytes: 'bytes stored by a project',
+  runStoredBytes: 'bytes stored by a run',
 }
 
 type Limits = NonNullable<ProjectSettings['limits']>
@@ -15,6 +25,8 @@ export function limitCeilings(settings: Settings): LimitCeilings {
   return {
     running: Math.max(settings.PROJECT_RUNNING_CEILING, settings.SUBTASK_MAX_CONCURRENT, settings.SUBTASK_PROJECT_MAX_CONCURRENT ?? 0),
     pending: Math.max(settings.PROJECT_PENDING_CEILING, settings.SUBTASK_MAX_PENDING, settings.SUBTASK_PROJECT_MAX_PENDING ?? 0),
+    storedBytes: settings.PROJECT_STORED_BYTES_CEILING,
+    runStoredBytes: settings.RUN_STORED_BYTES_CEILING,
   }
 }
 
@@ -25,7 +37,7 @@ export function limitsAboveCeilings({ limits }: ProjectSettings, ceilings: Limit
     .map(({ kind, value, path }) => ({
       pointer: `/settings/limits/${path.map(escapePointer).join('/')}`,
       field: ['settings', 'limits', ...path].join('.'),
-      reason: `must be at most ${ceilings[kind]}, the ceiling that the operator set for ${kind} subtasks`,
+      reason: `must be at most ${ceilings[kind]}, the ceiling that the operator set for ${NAMES[kind]}`,
       value,
     }))
 }
@@ -38,10 +50,19 @@ export function capLimits(settings: ProjectSettings, ceilings: LimitCeilings): P
   return { ...settings, limits }
 }
 
-/** Each limit of running or pending subtasks that is set, with the object that holds it. */
+const OF_PROJECT: Record<string, keyof LimitCeilings> = {
+  running: 'running',
+  running_per_agent: 'running',
+  pending: 'pending',
+  pending_per_agent: 'pending',
+  stored_bytes: 'storedBytes',
+  run_stored_bytes: 'runStoredBytes',
+}
+
+/** Each limit with a ceiling that is set, with the object that holds it. */
 function given(limits: Limits): { kind: keyof LimitCeilings; value: number; path: string[]; holder: Record<string, unknown>; name: string }[] {
   const holders: { holder: Record<string, unknown>; path: string[]; names: Record<string, keyof LimitCeilings> }[] = [
-    { holder: limits, path: [], names: { running: 'running', running_per_agent: 'running', pending: 'pending', pending_per_agent: 'pending' } },
+    { holder: limits, path: [], names: OF_PROJECT },
     ...Object.entries(limits.agents ?? {}).map(([agentId, holder]) => ({
       holder,
       path: ['agents', agentId],

@@ -10,6 +10,7 @@ import { ASK_RULES_MAX, isAskRule } from '../tools/ask-rules.ts'
 import { agentBudgetSchema, projectBudgetSchema } from '../usage/budgets.ts'
 
 const limit = z.int().min(0).max(10_000_000)
+const bytesLimit = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 
 /** Settings of a project, as they are stored. Absent fields fall back to the server's own. */
 export const projectSettingsSchema = z.strictObject({
@@ -19,6 +20,8 @@ export const projectSettingsSchema = z.strictObject({
       running_per_agent: limit.optional(),
       pending: limit.describe('Of all agents together; SUBTASK_PROJECT_MAX_PENDING of the server where it is absent').optional(),
       running: limit.describe('Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent').optional(),
+      stored_bytes: bytesLimit.describe('Bytes that the project may store; PROJECT_STORED_BYTES_CEILING of the server where it is absent').optional(),
+      run_stored_bytes: bytesLimit.describe('Bytes that one run may store; RUN_STORED_BYTES_CEILING of the server where it is absent').optional(),
       agents: z
         .record(z.string().min(1).max(128), z.strictObject({ pending: limit.optional(), running: limit.optional(), budget: agentBudgetSchema.optional() }))
         .optional(),

@@ -245,6 +245,12 @@ export const settingsSchema = z.object({
   PROJECT_PENDING_CEILING: count(1, 10_000_000)
     .default(10_000)
     .describe('The most that a project may set as a limit of pending subtasks, of itself or of an agent. Limits of the server above it hold too.'),
+  PROJECT_STORED_BYTES_CEILING: count(1, Number.MAX_SAFE_INTEGER)
+    .default(107_374_182_400)
+    .describe('Bytes that a project may store, unless it sets a lower limit: 100 GiB. Then it is refused what would be stored, with quota_exceeded.'),
+  RUN_STORED_BYTES_CEILING: count(1, Number.MAX_SAFE_INTEGER)
+    .default(67_108_864)
+    .describe('Bytes that one run may store with its own credential and as its transcript, unless its project sets a lower limit: 64 MiB.'),
   PROJECT_WEIGHTS: projectWeights
     .default({})
     .describe(

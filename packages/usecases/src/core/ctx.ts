@@ -1,5 +1,5 @@
-import { auditLog, type Database, idempotency, type NewAuditEntry, type Tx, transaction } from '@muster/db'
-import { type Actor, type Archive, DomainError, idsOfResult, type Origin, type Settings, type Tracing } from '@muster/domain'
+import { auditLog, type Database, idempotency, type NewAuditEntry, storedBytes, type Tx, transaction } from '@muster/db'
+import { type Actor, type Archive, DomainError, idsOfResult, type Origin, runOf, type Settings, type Tracing } from '@muster/domain'
 import type { JudgeJobs, Notifier, RunJobs } from '@muster/jobs'
 import type { WriteWatch } from './write-watch.ts'
 
@@ -84,8 +84,13 @@ export function reading<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
  * @throws Replay when the same request was answered before
  * @throws DomainError `request_in_progress` while the same key is being answered, `idempotency_mismatch` for another request
  */
-export async function inProject<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, isAnswer: (result: T) => boolean = () => true): Promise<T> {
+export async function inProject<T>(ctx: Ctx, writes: (tx: Tx) => Promise<T>, isAnswer: (result: T) => boolean = () => true): Promise<T> {
   const { idempotency: request, actor } = ctx
+  const runId = runOf(actor)
+  const work = async (tx: Tx): Promise<T> => {
+    if (runId !== null) await storedBytes.countForRun(tx, runId)
+    return await writes(tx)
+  }
   const audited = async (tx: Tx, result: T): Promise<T> => {
     // Null says that there was nothing to act on.
     if (isAnswer(result) && result !== null) recordWrites(tx, actor.projectId, [ctx], [result ?? {}])

@@ -1,11 +1,14 @@
-import { type DeliveryEnd, type DestinationResult, outbox, projects, receivers, sending, transaction } from '@muster/db'
+import { type DeliveryEnd, type DestinationResult, outbox, projects, questions, receivers, sending, transaction } from '@muster/db'
 import {
   ATTEMPTS_KEPT,
   BREAKER,
+  CHANNEL_KINDS,
   type Channel,
   DomainError,
+  messageOf,
   type NewEvent,
   PAUSE_SECONDS_MAX,
+  type PersonMessage,
   type QuietHours,
   type ReceiverKind,
   type SendResult,
@@ -118,8 +121,20 @@ async function attempt(deps: Deps, channels: Channels, held: HeldDelivery, stopp
   const { id, type, body, receiverId, url } = held
   const timeout = AbortSignal.timeout(deps.settings.DELIVERY_TIMEOUT_SECONDS * 1_000)
   const receiver = { id: receiverId, url, secrets, options: held.options, outboundAllow: held.outboundAllow }
-  const result = await channel.send({ id, type, body, receiver, ...(traceparent !== undefined && { traceparent }) }, AbortSignal.any([stopping, timeout]))
+  const message = isForPeople(held.kind) ? await composeMessage(deps, held) : null
+  const delivery = { id, type, body, message, receiver, ...(traceparent !== undefined && { traceparent }) }
+  const result = await channel.send(delivery, AbortSignal.any([stopping, timeout]))
   return stopping.aborted && result.outcome === 'failed' ? null : result
+}
+
+const isForPeople = (kind: ReceiverKind) => (CHANNEL_KINDS as readonly string[]).includes(kind)
+
+/** The message of a delivery, as it is now: a question that was answered meanwhile has no buttons any more. */
+async function composeMessage({ db }: Deps, { projectId, body }: HeldDelivery): Promise<PersonMessage> {
+  const event = JSON.parse(body) as Parameters<typeof messageOf>[0]
+  const questionId = event.type === 'question.asked' ? event.data.question_id : undefined
+  if (typeof questionId !== 'string') return messageOf(event)
+  return messageOf(event, await transaction(db, projectId, (tx) => questions.findQuestion(tx, questionId)))
 }
 
 function failure(error: string): SendResult {

@@ -1,4 +1,4 @@
-import { auditLog, type Database, idempotency, maintenance, workers } from '@muster/db'
+import { auditLog, chatBots, type Database, idempotency, maintenance, storedBytes, workers } from '@muster/db'
 import { type Loop, startLoop } from '@muster/jobs'
 import { endAbandonedChecks } from '../checks/run-check.ts'
 import type { Deps } from '../core/ctx.ts'
@@ -10,6 +10,7 @@ import { expireQuestions } from '../questions/expire-questions.ts'
 import { applyRetention } from '../retention/apply-retention.ts'
 import { passIdlePermits, reapRuns } from '../runs/reap-runs.ts'
 import { grantMissedPermits } from '../subtasks/grant-permits.ts'
+import { addUpBytes } from '../usage/quotas.ts'
 import { makePartitions } from './partitions.ts'
 
 const BATCH = 5_000
@@ -20,6 +21,8 @@ export async function deleteExpired(deps: Deps): Promise<void> {
     deleted = await idempotency.deleteOldIdempotencyKeys(deps.dispatchDb, BATCH)
   }
   await workers.removeOldWorkers(deps.dispatchDb)
+  await storedBytes.forgetEndedRuns(deps.dispatchDb)
+  await chatBots.removeOldBots(deps.dispatchDb)
   for (let deleted = BATCH; deleted === BATCH; ) {
     deleted = await auditLog.deleteOldAuditEntries(deps.dispatchDb, deps.settings.AUDIT_DAYS, BATCH)
   }
@@ -91,6 +94,7 @@ export const MAINTENANCE: readonly MaintenanceTask[] = [
   { what: 'grant missed permits', everyMs: 2_000, run: grantMissedPermits, idle: NOTHING_WAITS },
   { what: 'expire questions', everyMs: 2_000, run: expireQuestions, idle: NOTHING_IS_ASKED },
   { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
+  { what: 'add up stored bytes', everyMs: 3_000, run: addUpBytes },
   { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
   { what: 'end checks that no worker takes', everyMs: 30_000, run: endAbandonedChecks },
   { what: 'make partitions', everyMs: 30_000, run: makePartitions },

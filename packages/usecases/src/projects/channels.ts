@@ -15,7 +15,12 @@ interface ChannelFields {
 function readChannel(kind: ChannelKind, settings: ProjectSettings): ChannelFields | null {
   const { telegram, slack, email } = settings
   if (kind === 'telegram' && telegram !== undefined)
-    return { on: telegram.on, options: { chat_id: telegram.chat_id }, secret: telegram.bot_token, secretField: 'bot_token' }
+    return {
+      on: telegram.on,
+      options: { chat_id: telegram.chat_id, interactive: telegram.interactive ?? true },
+      secret: telegram.bot_token,
+      secretField: 'bot_token',
+    }
   if (kind === 'slack' && slack !== undefined) return { on: slack.on, options: {}, secret: slack.webhook_url, secretField: 'webhook_url' }
   return kind === 'email' && email !== undefined ? { on: email.on, options: { to: email.to }, secret: null, secretField: null } : null
 }

@@ -15,6 +15,7 @@ import { runQueue } from '@muster/jobs'
 import { type Ctx, inProject, Replay, reading } from '../core/ctx.ts'
 import { idOf, matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
+import { takeRoom } from '../usage/quotas.ts'
 import { attemptAttributes, isFailure, startWait } from './attempt-spans.ts'
 import { buildPromptInTransaction, type RunPrompt } from './build-prompt.ts'
 import { checkpointInTransaction, deliverTaskUpdates, type RenderedUpdate } from './checkpoint-run.ts'
@@ -131,6 +132,7 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
   requireNoLineage(ctx)
   let looping: RunEnd | null = null
   let quiet: QuietRun | null = null
+  const release = input.steps.length === 0 ? null : await takeRoom(ctx, Buffer.byteLength(JSON.stringify(input.steps)), id)
   const answer = await inProject(ctx, async (tx) => {
     const row = requireFound(await subtasks.findSubtask(tx, id), 'subtask')
     const undelivered = await deliverTaskUpdates(ctx, tx, ctx.actor.projectId, id, row.taskId)
@@ -156,7 +158,7 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
     if (answer.blocked !== null) looping = { subtaskId: id, attempt, taskId: row.taskId, end: { kind: 'blocked', reason: answer.blocked, partialResult: null } }
     else if (input.steps.length === 0) quiet = await findSilence(tx, ctx.actor.projectId, { subtaskId: id, attempt })
     return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested, updates: answer.updates }
-  })
+  }).finally(release)
   // A transaction of its own: the locks of tasks come before that of the row, which the checkpoint holds.
   if (looping === null && quiet !== null) looping = await endOfSilence(ctx, quiet)
   if (looping === null) return answer

@@ -1,11 +1,13 @@
-import { clock, usage } from '@muster/db'
+import { clock, storedBytes, type Tx, usage } from '@muster/db'
 import { DomainError, requireController, requireScope, sumUsage, type UsageGroup, type UsageGrouping, type UsageTotals } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
+import { storedBytesLimits } from './quotas.ts'
 
 const DAY_MS = 86_400_000
 const DAYS_DEFAULT = 30
 const DAYS_MAX = 366
 const GROUPS_MAX = 400
+const RUNS_MAX = 10
 
 export interface UsageQuery {
   by: UsageGrouping
@@ -22,6 +24,17 @@ export interface UsageReport {
   groups: UsageGroup[]
   /** Whether there are more groups than are shown. The total counts them all. */
   isCut: boolean
+  /** What the project stores now, and how much it may. */
+  stored: StoredReport
+}
+
+/** All in bytes. */
+export interface StoredReport {
+  bytes: number
+  limit: number
+  runLimit: number
+  /** The runs under way that have stored most. */
+  runs: { id: string; bytes: number }[]
 }
 
 /**
@@ -42,8 +55,15 @@ export async function getUsage(ctx: Ctx, query: UsageQuery): Promise<UsageReport
       throw refused(`must be at most ${DAYS_MAX} days before until, which is ${until.toISOString()}`, since)
     const { total, groups, isCut } = await usage.readUsage(tx, ctx.actor.projectId, query.by, since, until, GROUPS_MAX)
     const prices = ctx.settings.MODEL_PRICES
-    return { since, until, total: sumUsage(total, prices), groups: groups.map(({ key, parts }) => ({ key, ...sumUsage(parts, prices) })), isCut }
+    const stored = await storedNow(ctx, tx)
+    return { since, until, total: sumUsage(total, prices), groups: groups.map(({ key, parts }) => ({ key, ...sumUsage(parts, prices) })), isCut, stored }
   })
+}
+
+async function storedNow({ settings, actor: { projectId } }: Ctx, tx: Tx): Promise<StoredReport> {
+  const found = await storedBytes.readStoredBytes(tx, projectId, null)
+  const { project: limit, run: runLimit } = storedBytesLimits(settings, found)
+  return { bytes: found.project, limit, runLimit, runs: await storedBytes.largestRuns(tx, projectId, RUNS_MAX) }
 }
 
 function refused(reason: string, value: Date): DomainError {

@@ -66,6 +66,7 @@ export const answerQuestionTool = mcpTool({
   title: 'Answer a question',
   description: 'Answers a question once: option_id, answer, or for an approval decision.',
   effect: 'sets',
+  needsNoRoom: true,
   tier: 'standard',
   scopes: ['tasks:write'],
   input: z.strictObject({ question_id: uuid('Of the question.'), ...newAnswerSchema.shape }),

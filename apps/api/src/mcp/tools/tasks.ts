@@ -161,6 +161,7 @@ export const reviewTaskTool = mcpTool({
   description:
     'Decides about a task in review. request_revision sends the agent the note with the points to revise. criteria are your verdicts on single criteria (ids from get_task); those that you do not name keep what they have.',
   effect: 'sets',
+  needsNoRoom: true,
   tier: 'standard',
   scopes: ['tasks:write'],
   input: z.strictObject({ task_id: taskId, decision: reviewSchema.shape.decision, note: text(20_000).optional(), criteria: reviewSchema.shape.criteria }),

@@ -10,6 +10,7 @@ export const createApiKeyEndpoint = endpoint({
   summary: 'Create an API key',
   description: 'The key is shown in this answer and never again: only its hash is stored.',
   access: 'admin',
+  needsNoRoom: 'keys are how room is made',
   body: newApiKeySchema,
   answers: { 201: { description: 'Created.', schema: createdApiKeySchema } },
   handle: ({ ctx, body }) =>

@@ -2,7 +2,10 @@ import { AUDIT_DOORS, type AuditEntry } from '@muster/domain'
 import { z } from 'zod'
 import { component, listComponent, referenceSchema, text, time, toTime } from '../../http/schemas.ts'
 
-const auditDoorSchema = component('AuditDoor', z.enum(AUDIT_DOORS).describe('`http` for REST, `mcp` for a tool, `script` for a command on the machine.'))
+const auditDoorSchema = component(
+  'AuditDoor',
+  z.enum(AUDIT_DOORS).describe('`http` for REST, `mcp` for a tool, `script` for a command on the machine, `telegram` for a person in the chat of the project.'),
+)
 
 export const auditEntrySchema = component(
   'AuditEntry',

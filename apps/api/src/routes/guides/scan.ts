@@ -11,6 +11,7 @@ export const scanTsgsEndpoint = endpoint({
   description:
     'Best first: by severity, longest matching pattern and success rate. Of a text longer than 32,768 characters, the first and last 16,384 are scanned. Found guides count as announced; with `session_id`, the next injection of that session announces them.',
   access: 'tsgs:read',
+  needsNoRoom: 'it stores which guides were shown',
   unaudited: 'the traffic of a session, at each of its steps',
   body: tsgScanSchema,
   repairsText: true,

@@ -12,6 +12,7 @@ export const failLeaseEndpoint = endpoint({
   summary: 'Fail an attempt',
   description: 'A retryable failure returns the subtask to pending until `max_attempts` is reached. Any other failure ends the subtask.',
   access: 'subtasks:claim',
+  needsNoRoom: 'accepted work goes on',
   unaudited: 'the traffic of an outside worker, fenced by its lease; the events of the subtask name the worker',
   params: idParams('subtask'),
   body: failSchema,

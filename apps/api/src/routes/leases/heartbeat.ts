@@ -11,12 +11,13 @@ export const heartbeatEndpoint = endpoint({
   summary: 'Renew a lease',
   description: 'Renews the lease, reports steps and usage, and returns updates and a cancel request. Send it well before `expires_at`.',
   access: 'subtasks:claim',
+  needsNoRoom: 'its steps do, and nothing else of it',
   unaudited: 'the traffic of an outside worker, fenced by its lease; the events of the subtask name the worker',
   params: idParams('subtask'),
   body: heartbeatSchema,
   repairsText: true,
   answers: { 200: { description: 'The lease holds until `expires_at`.', schema: heartbeatAnswerSchema } },
-  errors: ['not_found', 'lease_lost'],
+  errors: ['not_found', 'lease_lost', 'quota_exceeded'],
   handle: ({ ctx, params, body }) =>
     heartbeat(ctx, params.id, {
       leaseToken: body.lease_token,

@@ -12,6 +12,7 @@ export const releaseLeaseEndpoint = endpoint({
   summary: 'Release a lease',
   description: 'Returns the subtask to pending without counting a failure. Use it at shutdown.',
   access: 'subtasks:claim',
+  needsNoRoom: 'accepted work goes on',
   unaudited: 'the traffic of an outside worker, fenced by its lease; the events of the subtask name the worker',
   params: idParams('subtask'),
   body: releaseSchema,

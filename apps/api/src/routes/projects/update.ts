@@ -11,6 +11,7 @@ export const updateProjectEndpoint = endpoint({
   summary: 'Change the project',
   description: 'Changes the name or the settings. New limits apply from the next subtask.',
   access: 'admin',
+  needsNoRoom: 'it sets the limits',
   params: idParams('project'),
   body: projectPatchSchema,
   answers: { 200: { description: 'The project as it is now.', schema: projectSchema } },

@@ -12,6 +12,7 @@ export const answerQuestionEndpoint = endpoint({
   description:
     'The first answer counts. The same answer by the same caller again returns the question; another one is a `conflict` that names who answered. The run or assignee receives the answer once, as an update.',
   access: 'tasks:write',
+  needsNoRoom: 'accepted work goes on',
   params: idParams('question'),
   body: newAnswerSchema,
   answers: { 200: { description: 'The answered question.', schema: questionSchema } },

@@ -11,6 +11,7 @@ export const previewScheduleEndpoint = endpoint({
   summary: 'Preview a schedule without creating it',
   description: 'Takes the same body as creation, with the same checks, and shows the reading and the next times. Stores nothing.',
   access: 'schedules:write',
+  needsNoRoom: 'it stores nothing',
   unaudited: 'stores nothing but the answer to repeat',
   spawns: true,
   body: schedulePreviewRequestSchema,

@@ -13,6 +13,7 @@ export const claimInboxEndpoint = endpoint({
   description:
     'Delivers the waiting items of a session, each exactly once: ends of its subtasks, and ends and reviews of tasks that name it as their parent session. To survive a lost answer, send an `Idempotency-Key`, or use `ack: manual`: then the items are delivered again after 60 s unless the claim is acknowledged.',
   access: 'sessions:write',
+  needsNoRoom: 'it stores a time',
   unaudited: 'the traffic of a session, at each of its steps',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1') }),
   body: inboxClaimSchema,

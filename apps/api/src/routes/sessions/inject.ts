@@ -91,6 +91,7 @@ export const injectSessionEndpoint = endpoint({
   description:
     'Call it before each model request and put `text` in front of the request. It delivers, each once: assigned briefs, their changes, guides for recent failures, and results of subtasks. To survive a lost answer, send an `Idempotency-Key`, or use `ack=manual`: then all items are delivered again after 60 s unless acknowledged, and new items wait until then.',
   access: 'sessions:write',
+  needsNoRoom: 'it stores what was delivered',
   unaudited: 'the traffic of a session, at each of its steps',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1') }),
   query: z.strictObject({ ack: ackSchema.default('auto') }),

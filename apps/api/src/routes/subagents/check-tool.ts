@@ -11,6 +11,7 @@ export const checkToolEndpoint = endpoint({
   description:
     'Checks the tool against the current definition and gives the reason. A definition that always runs in the background is checked for the background.',
   access: 'subagents:read',
+  needsNoRoom: 'it stores nothing',
   unaudited: 'stores nothing but the answer to repeat',
   params: subagentParams,
   body: toolCheckSchema,

@@ -12,6 +12,7 @@ export const cancelTaskEndpoint = endpoint({
   summary: 'Cancel a task',
   description: 'Ends the task as cancelled in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked.',
   access: 'tasks:write',
+  needsNoRoom: 'it ends work',
   params: idParams('task'),
   body: reasonSchema,
   answers: { 200: { description: 'Cancelled.', schema: taskSchema, headers: TASK_HEADERS } },

@@ -13,6 +13,7 @@ export const completeTaskEndpoint = endpoint({
   description:
     'Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. Without a schema, an empty output (`""`, blanks only, `[]`, `{}`) counts as missing. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this.',
   access: 'tasks:write',
+  needsNoRoom: 'accepted work goes on',
   params: idParams('task'),
   body: completionSchema,
   answers: { 200: { description: 'Submitted.', schema: taskSchema, headers: TASK_HEADERS } },

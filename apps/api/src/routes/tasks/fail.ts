@@ -12,6 +12,7 @@ export const failTaskEndpoint = endpoint({
   summary: 'Fail a task',
   description: 'Ends the task as failed in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked.',
   access: 'tasks:write',
+  needsNoRoom: 'accepted work goes on',
   params: idParams('task'),
   body: reasonSchema,
   answers: { 200: { description: 'Failed.', schema: taskSchema, headers: TASK_HEADERS } },

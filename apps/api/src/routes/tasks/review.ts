@@ -13,6 +13,7 @@ export const reviewTaskEndpoint = endpoint({
   description:
     'For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise. The decision is stored as an evaluation of the submission.',
   access: 'tasks:write',
+  needsNoRoom: 'accepted work goes on',
   params: idParams('task'),
   body: reviewSchema,
   answers: { 200: { description: 'Decided.', schema: taskSchema, headers: TASK_HEADERS } },

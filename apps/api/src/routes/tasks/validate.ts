@@ -11,6 +11,7 @@ export const validateTaskEndpoint = endpoint({
   summary: 'Validate a task without creating it',
   description: 'Validates the same body as creation, with the same checks, and stores nothing.',
   access: 'tasks:write',
+  needsNoRoom: 'it stores nothing',
   unaudited: 'stores nothing but the answer to repeat',
   spawns: true,
   body: newTaskSchema,

@@ -38,6 +38,18 @@ const example = {
   ...{ cost_usd: 0.425, cost_source: 'mixed' as const, unpriced_runs: 0, unpriced_models: [], unreported_runs: 1 },
 }
 
+const storedSchema = component(
+  'StoredBytes',
+  z.object({
+    bytes: z.int().describe('What the project stores: texts before compression, with a fixed charge a row.'),
+    limit_bytes: z.int().describe('How much it may store. Beyond it, what would be stored is refused with `quota_exceeded`.'),
+    run_limit_bytes: z.int().describe('How much one run may store.'),
+    runs: z
+      .array(component('StoredByRun', z.object({ id: z.uuid().describe('A subtask, or a task that was assigned.'), bytes: z.int() })))
+      .describe('The runs under way that have stored most. At most 10.'),
+  }),
+)
+
 const usageReportSchema = component(
   'UsageReport',
   z.object({
@@ -47,6 +59,7 @@ const usageReportSchema = component(
     ...totalFields,
     groups: z.array(groupSchema).describe('Days: newest first. Others: most tokens first. At most 400.'),
     is_cut: z.boolean().describe('True if there are more than 400 groups. The totals count them all.'),
+    stored: storedSchema.describe('What is stored now, whatever the range.'),
     prices_date: z.string().describe('The date of the list prices that count where `MODEL_PRICES` has none.'),
   }),
   {
@@ -56,6 +69,7 @@ const usageReportSchema = component(
     ...example,
     groups: [{ key: '2026-03-02', ...example }],
     is_cut: false,
+    stored: { bytes: 48_211_004, limit_bytes: 107_374_182_400, run_limit_bytes: 67_108_864, runs: [] },
     prices_date: MODEL_PRICES_DATE,
   },
 )
@@ -77,7 +91,7 @@ function presentTotals(totals: UsageTotals) {
   }
 }
 
-function presentUsage(by: z.output<typeof groupingSchema>, { since, until, total, groups, isCut }: UsageReport): z.output<typeof usageReportSchema> {
+function presentUsage(by: z.output<typeof groupingSchema>, { since, until, total, groups, isCut, stored }: UsageReport): z.output<typeof usageReportSchema> {
   return {
     since: toTime(since),
     until: toTime(until),
@@ -85,6 +99,7 @@ function presentUsage(by: z.output<typeof groupingSchema>, { since, until, total
     ...presentTotals(total),
     groups: groups.map((group) => ({ key: group.key, ...presentTotals(group) })),
     is_cut: isCut,
+    stored: { bytes: stored.bytes, limit_bytes: stored.limit, run_limit_bytes: stored.runLimit, runs: stored.runs },
     prices_date: MODEL_PRICES_DATE,
   }
 }

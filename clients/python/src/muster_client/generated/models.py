@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 30e5e7eff01bfa71.
+# Of schemas 83c45efca9c9bd76.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1258,6 +1258,39 @@ class StatsGrouping(RootModel[Literal['day', 'subagent', 'criterion', 'agreement
     root: Literal['day', 'subagent', 'criterion', 'agreement'] | str
 
 
+class StoredByRun(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    id: str
+    """
+    A subtask, or a task that was assigned.
+    """
+    bytes: int
+
+
+class StoredBytes(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    bytes: int
+    """
+    What the project stores: texts before compression, with a fixed charge a row.
+    """
+    limit_bytes: int
+    """
+    How much it may store. Beyond it, what would be stored is refused with `quota_exceeded`.
+    """
+    run_limit_bytes: int
+    """
+    How much one run may store.
+    """
+    runs: list[StoredByRun]
+    """
+    The runs under way that have stored most. At most 10.
+    """
+
+
 class SubagentMarkdown(RootModel[str]):
     root: str
     """
@@ -1568,6 +1601,10 @@ class TelegramSettings(BaseModel):
     chat_id: str
     """
     The chat that the bot writes to: a number, or @name of a channel
+    """
+    interactive: bool | None = None
+    """
+    Whether messages have buttons, and the bot reads what is written in this chat. Default: true. False for a bot whose updates another program takes
     """
     on: list[Literal['completed', 'failed', 'question'] | str]
     """
@@ -1919,6 +1956,10 @@ class UsageReport(BaseModel):
     is_cut: bool
     """
     True if there are more than 400 groups. The totals count them all.
+    """
+    stored: StoredBytes
+    """
+    What is stored now, whatever the range.
     """
     prices_date: str
     """
@@ -2427,9 +2468,9 @@ class AuditEntry(BaseModel):
     """
     Who wrote: `key`, `open`, `subtask`, `session` or `system`. `GET /api-keys` has the names of keys; `name` is the session that an open caller named.
     """
-    door: Literal['http', 'mcp', 'script'] | str
+    door: Literal['http', 'mcp', 'script', 'telegram'] | str
     """
-    `http` for REST, `mcp` for a tool, `script` for a command on the machine.
+    `http` for REST, `mcp` for a tool, `script` for a command on the machine, `telegram` for a person in the chat of the project.
     """
     address: str | None
     """
@@ -3890,6 +3931,7 @@ class Problem(BaseModel):
         'revision_required',
         'rate_limited',
         'pending_limit_reached',
+        'quota_exceeded',
         'budget_exhausted',
         'headers_too_large',
         'internal',
@@ -3992,11 +4034,11 @@ class Problem(BaseModel):
     """
     limit: float | None = None
     """
-    `pending_limit_reached`, `budget_exhausted`: the limit.
+    `pending_limit_reached`, `budget_exhausted`, `quota_exceeded`: the limit.
     """
     limited_by: str | None = None
     """
-    `pending_limit_reached`: what sets the limit.
+    `pending_limit_reached`, `quota_exceeded`: what sets the limit.
     """
     agent_id: str | None = None
     budget: ExhaustedBudget | None = None
@@ -4050,6 +4092,14 @@ class ProjectLimits(BaseModel):
     running: int | None = None
     """
     Of all agents together; SUBTASK_PROJECT_MAX_CONCURRENT of the server where it is absent
+    """
+    stored_bytes: int | None = None
+    """
+    Bytes that the project may store; PROJECT_STORED_BYTES_CEILING of the server where it is absent
+    """
+    run_stored_bytes: int | None = None
+    """
+    Bytes that one run may store; RUN_STORED_BYTES_CEILING of the server where it is absent
     """
     agents: dict[str, AgentLimits] | None = None
     budget: ProjectBudget | None = None

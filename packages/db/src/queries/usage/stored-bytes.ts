@@ -1,0 +1,51 @@
+// SQL: reads tables of `muster_system`, which triggers write.
+import type { Tx } from '../../client.ts'
+
+/** The row of a whole project among those of its runs. */
+const WHOLE_PROJECT = '00000000-0000-0000-0000-000000000000'
+
+/** What is stored and how much may be, in bytes; null where the project sets no limit. */
+export interface StoredBytes {
+  project: number
+  run: number
+  projectLimit: number | null
+  runLimit: number | null
+}
+
+/** The bytes of the project of the transaction, and of one of its runs: those that are committed at this moment. */
+export async function readStoredBytes({ sql }: Pick<Tx, 'sql'>, projectId: string, runId: string | null): Promise<StoredBytes> {
+  const [row] = await sql<StoredBytes[]>`
+    select ${storedBy(sql, projectId, null)} as project, ${runId === null ? sql`0::bigint` : storedBy(sql, projectId, runId)} as run,
+      (p.settings -> 'limits' ->> 'stored_bytes')::bigint as "projectLimit", (p.settings -> 'limits' ->> 'run_stored_bytes')::bigint as "runLimit"
+    from projects p where p.id = ${projectId}`
+  return row ?? { project: 0, run: 0, projectLimit: null, runLimit: null }
+}
+
+/** What is added up, and what is not yet. What is deleted may have been counted as slightly longer than what was added. */
+function storedBy(sql: Tx['sql'], projectId: string, runId: string | null) {
+  const ofRun = runId === null ? sql`` : sql`and c.run_id = ${runId}::uuid`
+  return sql`greatest(0, coalesce((select s.bytes from muster_system.stored_bytes s where s.project_id = ${projectId} and s.run_id = ${runId ?? WHOLE_PROJECT}::uuid), 0)
+    + coalesce((select sum(c.bytes) from muster_system.byte_changes c where c.project_id = ${projectId} ${ofRun}), 0))::bigint`
+}
+
+/** The runs that have stored most, as far as it is added up: of those that have not ended, and of those that ended a short time ago. */
+export async function largestRuns({ sql }: Pick<Tx, 'sql'>, projectId: string, most: number): Promise<{ id: string; bytes: number }[]> {
+  return await sql<{ id: string; bytes: number }[]>`
+    select s.run_id as id, s.bytes from muster_system.stored_bytes s where s.project_id = ${projectId} and s.run_id <> ${WHOLE_PROJECT}::uuid
+    order by s.bytes desc, s.run_id limit ${most}`
+}
+
+/** What the transaction writes from here on counts for a run as well. */
+export async function countForRun({ sql }: Pick<Tx, 'sql'>, runId: string): Promise<void> {
+  await sql`select set_config('muster.run_id', ${runId}, true)`
+}
+
+/** Adds up what has changed. */
+export async function addUpBytes({ sql }: Pick<Tx, 'sql'>): Promise<void> {
+  await sql`select muster_add_up_bytes()`
+}
+
+/** Removes what runs have stored that have ended. */
+export async function forgetEndedRuns({ sql }: Pick<Tx, 'sql'>): Promise<void> {
+  await sql`select muster_forget_ended_runs()`
+}
