@@ -99,6 +99,8 @@ export {
 } from './deliveries/delivery.ts'
 export {
   cutToUnits,
+  DIGEST_MESSAGES_MAX,
+  digestMessage,
   MESSAGE_EVENTS,
   MESSAGE_OCCASIONS,
   type MessageButton,

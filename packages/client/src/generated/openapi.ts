@@ -2693,6 +2693,8 @@ export interface components {
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];
             quiet_hours?: components["schemas"]["QuietHours"];
+            /** @description What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message */
+            digest_minutes?: number;
         };
         /**
          * @description strict: a constraint counts as a criterion. advisory: it only warns.
@@ -5128,6 +5130,8 @@ export interface components {
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];
             quiet_hours?: components["schemas"]["QuietHours"];
+            /** @description What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message */
+            digest_minutes?: number;
         };
         /** @enum {string} */
         SlotOutcome: "waiting" | "fired" | "skipped_overlap" | "skipped_missed" | "skipped_paused";
@@ -6009,6 +6013,8 @@ export interface components {
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];
             quiet_hours?: components["schemas"]["QuietHours"];
+            /** @description What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message */
+            digest_minutes?: number;
         };
         ToolAnswer: {
             allowed: boolean;

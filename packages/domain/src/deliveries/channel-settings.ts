@@ -10,7 +10,13 @@ const on = z
   .array(z.enum(MESSAGE_OCCASIONS as ['completed', 'failed', 'question']))
   .min(1)
   .describe('What is reported. A subtask or schedule with `notify: false` is not.')
-const rules = { on, quiet_hours: quietHoursSchema.optional() }
+const digestMinutes = z
+  .int()
+  .min(1)
+  .max(1_440)
+  .optional()
+  .describe('What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message')
+const rules = { on, quiet_hours: quietHoursSchema.optional(), digest_minutes: digestMinutes }
 const secret = z.string().min(1).max(2_000)
 
 export const channelSettings = {

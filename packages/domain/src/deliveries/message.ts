@@ -87,6 +87,17 @@ function openButton({ subtaskId, taskId }: { subtaskId: string | null; taskId: s
   return taskId === null || taskId === '' ? [] : [{ label: 'Open', page: `tasks/${taskId}` }]
 }
 
+/** As many messages go into one at most. Each has room for its heading and more than a line of its text, also in Slack. */
+export const DIGEST_MESSAGES_MAX = 15
+const DIGEST_UNITS = 2_800
+
+/** Several messages as one. Each is in it, shortened where they are many. */
+export function digestMessage(messages: readonly PersonMessage[]): PersonMessage {
+  const room = Math.floor(DIGEST_UNITS / messages.length) - 2
+  const parts = messages.map(({ heading, text }) => cutToUnits(text === '' ? heading : `${heading}\n${text.replaceAll(/\n{2,}/g, '\n')}`, room).text)
+  return { heading: `📬 ${messages.length} messages`, text: parts.join('\n\n'), buttons: [] }
+}
+
 /** One line of at most 120 characters. */
 export function shortenToLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ')

@@ -449,14 +449,86 @@ describe('a channel for people', () => {
     const [row] = await harness.admin<{ from: string; to: string }[]>`
       select to_char(now() at time zone 'UTC' - interval '1 hour', 'HH24:MI') as from, to_char(now() at time zone 'UTC' + interval '1 hour', 'HH24:MI') as to`
     await set({ telegram: { ...TELEGRAM, quiet_hours: row } })
-    await happen([{}])
+    await happen([{}, {}])
     const { sent, channels } = channelThat(() => answer(200))
     const telegram: Channels = new Map([['telegram', channels.get('webhook') as Channel]])
+    expect(await sendAll(telegram)).toEqual(['pending'])
     expect(await sendAll(telegram)).toEqual(['pending'])
     expect(await claim()).toEqual([])
     await advanceClock(harness.admin, '61 minutes')
     expect(await sendAll(telegram)).toEqual(['delivered'])
-    expect(sent).toHaveLength(1)
+    expect(sent.map(({ message }) => message?.heading)).toEqual(['📬 2 messages'])
+    expect(await claim()).toEqual([])
+  })
+
+  describe('with a digest', () => {
+    const collecting = (send: (delivery: OutboundDelivery) => SendResult) => {
+      const { sent, channels } = channelThat(send)
+      return { sent, channels: new Map([['telegram', channels.get('webhook') as Channel]]) as Channels }
+    }
+    /** Claims and sends until nothing is due. */
+    const sendDue = async (channels: Channels) => {
+      for (let held = await claim(); held.length > 0; held = await claim()) {
+        for (const each of held) await sendDelivery(harness.deps, channels, each, never)
+      }
+    }
+    const statuses = async () =>
+      (await harness.admin<{ status: string }[]>`select status from deliveries where project_id = ${ctx.actor.projectId} order by id`).map(
+        ({ status }) => status,
+      )
+    beforeEach(() => set({ telegram: { ...TELEGRAM, on: ['completed', 'failed', 'question'], digest_minutes: 10 } }))
+
+    it('makes one message of what comes within its minutes, and sends questions at once', async () => {
+      const { sent, channels } = collecting(() => answer(200))
+      await happen([{ data: { task: 'one', result: 'r1' } }, { type: 'question.asked', data: { prompt: 'Which?' } }])
+      await sendDue(channels)
+      expect(sent.map(({ message }) => message?.text)).toEqual(['Which?'])
+      await advanceClock(harness.admin, '9 minutes')
+      await happen([{ type: 'subtask.failed', data: { task: 'two', error: 'e2' } }])
+      await sendDue(channels)
+      expect(sent).toHaveLength(1)
+      await advanceClock(harness.admin, '61 seconds')
+      await sendDue(channels)
+      expect(sent[1]?.message).toMatchObject({
+        heading: '📬 2 messages',
+        text: '✅ Task completed: "one"\nResult: r1\n\n❌ Task failed: "two"\nError: e2',
+      })
+      expect(await statuses()).toEqual(['delivered', 'delivered', 'delivered'])
+    })
+
+    it('names each in messages of a bounded length, however many and long they are', async () => {
+      const { sent, channels } = collecting(() => answer(200))
+      await happen(Array.from({ length: 40 }, (_, nth) => ({ data: { task: `task ${nth} ${'😀'.repeat(200)}`, result: 'x'.repeat(4_000) } })))
+      await sendDue(channels)
+      await advanceClock(harness.admin, '11 minutes')
+      await sendDue(channels)
+      expect(sent.map(({ message }) => message?.heading)).toEqual(['📬 15 messages', '📬 15 messages', '📬 10 messages'])
+      const text = sent.map(({ message }) => message?.text).join('\n')
+      for (let nth = 0; nth < 40; nth += 1) expect(text).toContain(`"task ${nth} `)
+      expect(Math.max(...sent.map(({ message }) => message?.text.length ?? 0))).toBeLessThanOrEqual(2_800)
+    })
+
+    it('of a worker that is killed before it sends is sent once by another, and none is lost where sending fails', async () => {
+      await happen([{ data: { task: 'one' } }, { data: { task: 'two' } }])
+      await sendDue(collecting(() => answer(200)).channels)
+      await advanceClock(harness.admin, '11 minutes')
+      const [lost] = await claim()
+      const dead = collecting(() => {
+        throw new Error('killed')
+      })
+      await expect(sendDelivery(harness.deps, dead.channels, lost as HeldDelivery, never)).rejects.toThrow('killed')
+      expect(await statuses()).toEqual(['sending', 'sending'])
+      await advanceClock(harness.admin, '26 seconds')
+      const refused = collecting(() => answer(500))
+      await sendDue(refused.channels)
+      expect(refused.sent).toHaveLength(1)
+      expect(await statuses()).toEqual(['pending', 'pending'])
+      await advanceClock(harness.admin, '11 seconds')
+      const { sent, channels } = collecting(() => answer(200))
+      await sendDue(channels)
+      expect(sent.map(({ message }) => message?.heading)).toEqual(['📬 2 messages'])
+      expect(await statuses()).toEqual(['delivered', 'delivered'])
+    })
   })
 
   it('is sent one message at a time', async () => {

@@ -1,18 +1,14 @@
-import { type DeliveryEnd, type DestinationResult, outbox, projects, questions, receivers, sending, transaction } from '@muster/db'
+import { type DeliveryEnd, type DestinationResult, outbox, projects, receivers, sending, transaction } from '@muster/db'
 import {
   ATTEMPTS_KEPT,
   BREAKER,
-  CHANNEL_KINDS,
   type Channel,
   DomainError,
-  messageOf,
   type NewEvent,
   PAUSE_SECONDS_MAX,
   type PersonMessage,
-  type QuietHours,
   type ReceiverKind,
   type SendResult,
-  secondsOfQuiet,
   secondsToNextAttempt,
 } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
@@ -20,6 +16,7 @@ import type { Deps } from '../core/ctx.ts'
 import { startSpanAfter } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { openSecrets } from './change-webhooks.ts'
+import { composeMessage, isForPeople, secondsToWait, takeCompanions } from './compose-message.ts'
 
 /** Deliveries of one destination that are sent at the same time, by all workers: a slow one takes no more of them. */
 const PER_DESTINATION = 20
@@ -68,32 +65,35 @@ async function readAllowLists(deps: Deps, projectIds: ReadonlySet<string>): Prom
  * @returns how it is now; null if another worker has taken it meanwhile
  */
 export async function sendDelivery(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal): Promise<string | null> {
-  const waitSeconds = quietSeconds(held)
+  const waitSeconds = secondsToWait(held)
   if (waitSeconds > 0) {
     const { id, tries, rung } = held
     const end: DeliveryEnd = { id, tries, rung, status: 'pending', waitSeconds, attempt: null }
-    return await storeUntil(stopping, () => storesOf(deps).add({ end, destination: null }))
+    return await storeUntil(stopping, () => storesOf(deps).add({ ends: [end], destination: null }))
   }
-  const result = await tracedAttempt(deps, channels, held, stopping)
+  const companions = await takeCompanions(deps, held, deps.settings.DELIVERY_TIMEOUT_SECONDS + LEASE_SPARE_SECONDS)
+  const message = isForPeople(held.kind) ? await composeMessage(deps, held, companions) : null
+  const result = await tracedAttempt(deps, channels, { held, message }, stopping)
   if (result?.outcome === 'gone' && held.kind === 'webhook') await storeUntil(stopping, () => disableGone(deps, held))
-  return await storeUntil(stopping, () => storesOf(deps).add(toStore(deps, held, result)))
+  return await storeUntil(stopping, () => storesOf(deps).add(toStore(deps, held, companions, result)))
 }
 
-/** Seconds until the quiet hours of a channel are over; 0 if it has none now. */
-function quietSeconds({ options, claimedAt }: HeldDelivery): number {
-  const { quiet_hours: quiet } = options as { quiet_hours?: QuietHours & { timezone: string } }
-  return quiet === undefined ? 0 : secondsOfQuiet(new Date(claimedAt), quiet, quiet.timezone)
+/** A delivery with its message, if it is for people. */
+interface Whole {
+  held: HeldDelivery
+  message: PersonMessage | null
 }
 
 /** An attempt in the trace of the subtask that the event is about, if it is about one. */
-async function tracedAttempt(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal): Promise<SendResult | null> {
-  if (deps.tracing === undefined) return await attempt(deps, channels, held, stopping)
+async function tracedAttempt(deps: Deps, channels: Channels, whole: Whole, stopping: AbortSignal): Promise<SendResult | null> {
+  if (deps.tracing === undefined) return await attempt(deps, channels, whole, stopping)
+  const { held } = whole
   const { projectId, id, kind, receiverId, type, body, rung } = held
   const span = await startSpanAfter(deps, { projectId, subtaskId: subtaskOf(body) }, `deliver ${kind}`, {
     kind: 'client',
     attributes: { 'muster.delivery.id': id, 'muster.receiver.id': receiverId, 'muster.event.type': type, 'muster.attempt': rung + 1 },
   })
-  const result = await attempt(deps, channels, held, stopping, span?.traceparent)
+  const result = await attempt(deps, channels, whole, stopping, span?.traceparent)
   span?.set({ 'muster.end': result?.outcome ?? 'given_back', ...(result?.status == null ? {} : { 'http.response.status_code': result.status }) })
   span?.end(result !== null && result.outcome !== 'delivered' ? result.outcome : undefined)
   return result
@@ -107,7 +107,7 @@ function subtaskOf(body: string): string | null {
 }
 
 /** Null if the process stops. */
-async function attempt(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal, traceparent?: string): Promise<SendResult | null> {
+async function attempt(deps: Deps, channels: Channels, { held, message }: Whole, stopping: AbortSignal, traceparent?: string): Promise<SendResult | null> {
   const channel = channels.get(held.kind)
   if (channel === undefined) return failure('This worker cannot send to this kind of receiver.')
   let secrets: string[]
@@ -121,20 +121,9 @@ async function attempt(deps: Deps, channels: Channels, held: HeldDelivery, stopp
   const { id, type, body, receiverId, url } = held
   const timeout = AbortSignal.timeout(deps.settings.DELIVERY_TIMEOUT_SECONDS * 1_000)
   const receiver = { id: receiverId, url, secrets, options: held.options, outboundAllow: held.outboundAllow }
-  const message = isForPeople(held.kind) ? await composeMessage(deps, held) : null
   const delivery = { id, type, body, message, receiver, ...(traceparent !== undefined && { traceparent }) }
   const result = await channel.send(delivery, AbortSignal.any([stopping, timeout]))
   return stopping.aborted && result.outcome === 'failed' ? null : result
-}
-
-const isForPeople = (kind: ReceiverKind) => (CHANNEL_KINDS as readonly string[]).includes(kind)
-
-/** The message of a delivery, as it is now: a question that was answered meanwhile has no buttons any more. */
-async function composeMessage({ db }: Deps, { projectId, body }: HeldDelivery): Promise<PersonMessage> {
-  const event = JSON.parse(body) as Parameters<typeof messageOf>[0]
-  const questionId = event.type === 'question.asked' ? event.data.question_id : undefined
-  if (typeof questionId !== 'string') return messageOf(event)
-  return messageOf(event, await transaction(db, projectId, (tx) => questions.findQuestion(tx, questionId)))
 }
 
 function failure(error: string): SendResult {
@@ -142,28 +131,33 @@ function failure(error: string): SendResult {
 }
 
 interface Stored {
-  end: DeliveryEnd
+  /** Of the delivery, and of those that went with it. */
+  ends: DeliveryEnd[]
   destination: DestinationResult | null
 }
 
-function toStore(deps: Deps, held: HeldDelivery, result: SendResult | null): Stored {
-  const { id, tries, rung } = held
-  if (result === null) return { end: { id, tries, rung, status: 'pending', waitSeconds: 0, attempt: null }, destination: null }
-  const made = rung + 1
+function toStore(deps: Deps, held: HeldDelivery, companions: readonly sending.Companion[], result: SendResult | null): Stored {
+  const members = [held, ...companions]
+  if (result === null) {
+    return { ends: members.map(({ id, tries, rung }) => ({ id, tries, rung, status: 'pending', waitSeconds: 0, attempt: null })), destination: null }
+  }
   const { outcome, status, latencyMs, error, response, retryAfterSeconds } = result
-  const isOver = outcome !== 'failed'
-  const wait = isOver ? null : secondsToNextAttempt(deps.settings.DELIVERY_RETRY_SECONDS, made, retryAfterSeconds, Math.random())
-  const end: DeliveryEnd = {
-    id,
-    tries,
-    rung: made,
-    status: outcome === 'delivered' ? 'delivered' : wait === null ? 'failed' : 'pending',
-    waitSeconds: wait ?? 0,
-    attempt: { at: held.claimedAt, status, latency_ms: latencyMs, error, response },
+  const random = Math.random()
+  const endOf = ({ id, tries, rung }: sending.Companion): DeliveryEnd => {
+    const made = rung + 1
+    const wait = outcome === 'failed' ? secondsToNextAttempt(deps.settings.DELIVERY_RETRY_SECONDS, made, retryAfterSeconds, random) : null
+    return {
+      id,
+      tries,
+      rung: made,
+      status: outcome === 'delivered' ? 'delivered' : wait === null ? 'failed' : 'pending',
+      waitSeconds: wait ?? 0,
+      attempt: { at: held.claimedAt, status, latency_ms: latencyMs, error, response },
+    }
   }
   const failures = outcome === 'failed' ? 1 : 0
   const destination = { projectId: held.projectId, id: held.destinationId, failures, pauseSeconds: Math.min(retryAfterSeconds ?? 0, PAUSE_SECONDS_MAX) }
-  return { end, destination }
+  return { ends: members.map(endOf), destination }
 }
 
 /** Disables a webhook that answered 410, with its event. Repeating it changes nothing. */
@@ -192,14 +186,14 @@ function storesOf(deps: Deps): BatchExecutor<Stored, string | null> {
     const ended = await transaction(deps.dispatchDb, null, async (tx) => {
       const rows = await sending.storeEnds(
         tx,
-        batch.map(({ end }) => end),
+        batch.flatMap(({ ends }) => ends),
         ATTEMPTS_KEPT,
       )
       await sending.recordDestinations(tx, summarise(batch), BREAKER)
       return rows
     })
     const statuses = new Map(ended.map(({ id, status }) => [id, status]))
-    return batch.map(({ end }) => ({ answer: statuses.get(end.id) ?? null }))
+    return batch.map(({ ends }) => ({ answer: statuses.get(ends[0]?.id ?? '') ?? null }))
   }
   const executor = new BatchExecutor(store, { batchesAtOnce: 2, batchSizeMax: 200 })
   stores.set(deps.dispatchDb, executor)

@@ -55,9 +55,10 @@ export async function applyChannels(ctx: Ctx, tx: Tx, projectId: string, setting
     if (channel.secret === undefined && existing === null) throw refused(`${pointer}/${channel.secretField}`, 'must be given when the channel is new')
     const id = existing?.id ?? ctx.newId()
     const secret = typeof channel.secret === 'string' ? { secret: sealSecret(ctx, id, channel.secret) } : {}
-    const { quiet_hours } = settings[kind] ?? {}
+    const { quiet_hours, digest_minutes } = settings[kind] ?? {}
+    const digest = digest_minutes === undefined ? {} : { digest_seconds: digest_minutes * 60 }
     const quiet = quiet_hours === undefined ? {} : { quiet_hours: { ...quiet_hours, timezone: settings.timezone ?? 'UTC' } }
-    const fields = { events: channel.on.flatMap((occasion) => [...MESSAGE_EVENTS[occasion]]), options: { ...channel.options, ...quiet }, ...secret }
+    const fields = { events: channel.on.flatMap((occasion) => [...MESSAGE_EVENTS[occasion]]), options: { ...channel.options, ...quiet, ...digest }, ...secret }
     if (existing === null) await receivers.insertChannel(tx, { projectId, id, kind, destinationId: id, secret: null, ...fields })
     else await receivers.changeChannel(tx, projectId, id, fields)
   }

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 83c45efca9c9bd76.
+# Of schemas 8aef1f96d9555188.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1209,6 +1209,10 @@ class SlackSettings(BaseModel):
     What is reported. A subtask or schedule with `notify: false` is not.
     """
     quiet_hours: QuietHours | None = None
+    digest_minutes: int | None = None
+    """
+    What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message
+    """
 
 
 class SpawnResult(BaseModel):
@@ -1611,6 +1615,10 @@ class TelegramSettings(BaseModel):
     What is reported. A subtask or schedule with `notify: false` is not.
     """
     quiet_hours: QuietHours | None = None
+    digest_minutes: int | None = None
+    """
+    What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message
+    """
 
 
 class ToolAnswer(BaseModel):
@@ -2835,6 +2843,10 @@ class EmailSettings(BaseModel):
     What is reported. A subtask or schedule with `notify: false` is not.
     """
     quiet_hours: QuietHours | None = None
+    digest_minutes: int | None = None
+    """
+    What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message
+    """
 
 
 class Episode(BaseModel):

@@ -22,7 +22,12 @@ export interface ClaimedDelivery {
   previousSecret: string | null
   /** ISO 8601. */
   claimedAt: string
+  /** Since it was made. */
+  waitedSeconds: number
 }
+
+/** A delivery that goes with another one in one message. */
+export type Companion = Pick<ClaimedDelivery, 'id' | 'tries' | 'rung' | 'body'>
 
 export interface ClaimLimits {
   /** Deliveries at most. */
@@ -78,7 +83,27 @@ export async function claimDeliveries(tx: Tx, { limit, leaseSeconds, perDestinat
     where d.id = chosen.id and d.status = 'pending' and r.id = d.receiver_id
     returning d.project_id as "projectId", d.id, d.receiver_id as "receiverId", d.destination_id as "destinationId", d.kind, d.type, d.body, d.tries, d.rung,
       r.url, r.options, r.secret, case when r.previous_until > moment.now then r.previous_secret end as "previousSecret",
-      to_char(moment.now at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "claimedAt"`
+      to_char(moment.now at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "claimedAt",
+      extract(epoch from moment.now - d.created_at)::float8 as "waitedSeconds"`
+}
+
+/** Takes waiting deliveries of the same receiver, but no questions, the oldest first: those that were not tried yet, and those whose next attempt is due. */
+export async function takeCompanions(
+  database: Database,
+  { id, receiverId, destinationId }: Pick<ClaimedDelivery, 'id' | 'receiverId' | 'destinationId'>,
+  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+): Promise<Companion[]> {
+  return await database.sql<Companion[]>`
+    with moment as materialized (select muster_now() as now),
+    chosen as materialized (
+      select d.id from deliveries d cross join moment
+      where d.status = 'pending' and d.destination_id = ${destinationId} and d.receiver_id = ${receiverId} and d.id <> ${id}
+        and d.type <> 'question.asked' and (d.rung = 0 or d.due_at <= moment.now)
+      order by d.created_at, d.id limit ${limit} for update of d skip locked
+    )
+    update deliveries d set status = 'sending', tries = d.tries + 1, lease_expires_at = moment.now + ${leaseSeconds} * interval '1 second'
+    from chosen, moment where d.id = chosen.id and d.status = 'pending'
+    returning d.id, d.tries, d.rung, d.body`
 }
 
 /** The result of a try. */
