@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { answerOf } from './answer.ts'
 
 const question = (more: Partial<Question>): Question =>
-  ({ question_id: 'q', kind: 'question', options: null, schema: null, revision: null, arguments_digest: null, ...more }) as Question
+  ({ id: 'q', kind: 'question', options: null, schema: null, revision: null, arguments_digest: null, ...more }) as Question
 const OPTIONS = [
   { id: 'keep', label: 'Keep it', description: null },
   { id: 'drop', label: 'Drop it', description: null },

@@ -8,7 +8,7 @@ import { answerOf } from './answer.ts'
 import { describeQuestion } from './follow-text.ts'
 
 const COLUMNS: Column<Question>[] = [
-  ['ID', ({ question_id }) => question_id],
+  ['ID', ({ id }) => id],
   ['KIND', ({ kind }) => kind],
   ['STATUS', ({ status }) => status],
   ['ASKED', ({ asked_at }) => relativeTime(asked_at)],
@@ -25,10 +25,15 @@ export function addAsk(program: Command): void {
     .option('--session <id>', 'only those of this session')
     .option('--task <id>', 'only those of this task')
     .option('-n, --limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 50)
-    .action(async ({ limit, ...options }: { status: string; session?: string; task?: string; limit: number }, command: Command) => {
+    .action(async ({ status, session, task, limit }: { status: string; session?: string; task?: string; limit: number }, command: Command) => {
       const cli = Cli.of(command)
-      const query = { ...options, status: options.status as QuestionStatus, limit: Math.min(limit, 100) }
-      await cli.out.rows(await cli.muster().questions.list(query).all(limit), COLUMNS, `No ${options.status} questions.`)
+      const query = {
+        status: status as QuestionStatus,
+        ...(session === undefined ? {} : { session_id: session }),
+        ...(task === undefined ? {} : { task_id: task }),
+        limit: Math.min(limit, 100),
+      }
+      await cli.out.rows(await cli.muster().questions.list(query).all(limit), COLUMNS, `No ${status} questions.`)
     })
   ask
     .command('show <id>')
@@ -52,7 +57,7 @@ export function addAsk(program: Command): void {
 }
 
 async function askUser(cli: Cli, question: Question): Promise<string> {
-  if (!cli.canAsk) throw usageError(`Give the answer: muster ask answer ${question.question_id} <words>`)
+  if (!cli.canAsk) throw usageError(`Give the answer: muster ask answer ${question.id} <words>`)
   const { isCancel, select, text } = await import('@clack/prompts')
   const options =
     question.kind === 'approval'
@@ -74,7 +79,7 @@ async function askUser(cli: Cli, question: Question): Promise<string> {
 function answerFields(question: Question): [string, unknown][] {
   const { answer, answered_by } = question
   return [
-    ['Question', question.question_id],
+    ['Question', question.id],
     ['Status', question.status],
     ['Subtask', question.subtask_id],
     ['Task', question.task_id],

@@ -5,7 +5,7 @@ import type { Column, Output } from '../output/output.ts'
 import { clean, oneLine, relativeTime } from '../output/text.ts'
 
 const COLUMNS: Column<EvaluationSummary>[] = [
-  ['ID', ({ evaluation_id }) => evaluation_id],
+  ['ID', ({ id }) => id],
   ['SCORE', ({ score }) => score],
   ['RECOMMENDATION', ({ recommendation }) => recommendation],
   ['BY', ({ origin }) => origin],
@@ -34,7 +34,7 @@ export function addEval(program: Command): void {
       const found = await cli.muster().evaluations.get(id)
       await cli.out.result(found, () => {
         const head = cli.out.fields([
-          ['Evaluation', found.evaluation_id],
+          ['Evaluation', found.id],
           ['Score', found.score],
           ['Recommendation', found.recommendation],
           ['Summary', found.summary],

@@ -115,7 +115,7 @@ class Follower {
       return this.#say(colours.yellow(status === 'cancelled' ? 'Cancelled.' : 'Its worker is told to stop.'))
     }
     if (text === '/skip') {
-      this.#questions.delete(question?.question_id ?? '')
+      this.#questions.delete(question?.id ?? '')
       return this.#say(colours.dim('The question stays open.'))
     }
     const isInterrupt = word === '/interrupt'
@@ -130,8 +130,8 @@ class Follower {
 
   async #answer(question: Question, text: string): Promise<void> {
     const answer = answerOf(question, text)
-    await this.#sender.questions.answer(question.question_id, answer)
-    this.#questions.delete(question.question_id)
+    await this.#sender.questions.answer(question.id, answer)
+    this.#questions.delete(question.id)
     this.#say(this.#cli.out.colours.green('answered'))
   }
 
@@ -139,9 +139,9 @@ class Follower {
   async #hearQuestion({ data }: Event): Promise<void> {
     const question = await this.#muster.questions.get(String(data.question_id), { signal: this.#end.signal })
     if (question.status === 'open') {
-      this.#questions.set(question.question_id, question)
+      this.#questions.set(question.id, question)
       if (!this.#cli.out.json) this.#say(describeQuestion(this.#cli.out, question))
-    } else if (this.#questions.delete(question.question_id)) this.#say(this.#cli.out.colours.dim(`The question was ${question.status}.`))
+    } else if (this.#questions.delete(question.id)) this.#say(this.#cli.out.colours.dim(`The question was ${question.status}.`))
   }
 
   #leave(): void {

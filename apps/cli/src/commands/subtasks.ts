@@ -33,7 +33,7 @@ export function addSubtasks(program: Command): void {
       const cli = Cli.of(command)
       const query = {
         ...(status === undefined ? {} : { status: status as SubtaskStatus }),
-        ...(session === undefined ? {} : { session }),
+        ...(session === undefined ? {} : { parent_session_id: session }),
         ...(agent === undefined ? {} : { agent_id: agent }),
         limit: Math.min(limit, 100),
       }
@@ -56,7 +56,7 @@ export function addSubtasks(program: Command): void {
       const cli = Cli.of(command)
       const update = await cli.muster().subtasks.steer(id, { content: words.join(' '), ...(interrupt === true ? { delivery: 'interrupt' as const } : {}) })
       if (interrupt === true && update.delivery !== 'interrupt') cli.out.note('Its runner cannot be interrupted: it gets this with its next step.')
-      await cli.out.result(update, () => `${update.update_id}  ${cli.out.status(update.status)}`)
+      await cli.out.result(update, () => `${update.id}  ${cli.out.status(update.status)}`)
     })
   program
     .command('cancel <id...>')

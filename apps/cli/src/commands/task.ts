@@ -109,7 +109,7 @@ function addWriting(task: Command): void {
     .action(async (id: string, words: string[], _options: unknown, command: Command) => {
       const cli = Cli.of(command)
       const update = await cli.muster().tasks.note(id, words.join(' '))
-      await cli.out.result(update, () => `${update.update_id}  ${cli.out.status(update.status)}`)
+      await cli.out.result(update, () => `${update.id}  ${cli.out.status(update.status)}`)
     })
 }
 

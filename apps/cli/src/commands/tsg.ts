@@ -7,14 +7,14 @@ import type { Column } from '../output/output.ts'
 import { clean, oneLine } from '../output/text.ts'
 
 const COLUMNS: Column<TsgSummary>[] = [
-  ['ID', ({ tsg_id }) => tsg_id],
+  ['ID', ({ id }) => id],
   ['SEVERITY', ({ severity }) => severity],
   ['PATTERNS', ({ patterns }) => patterns.length],
   ['TITLE', ({ title }) => title],
 ]
 
 const FOUND_COLUMNS: Column<ScannedTsg>[] = [
-  ['ID', ({ tsg_id }) => tsg_id],
+  ['ID', ({ id }) => id],
   ['HELPED', ({ success_rate }) => (success_rate === null ? 'unknown' : `${Math.round(success_rate * 100)} %`)],
   ['PATTERN', ({ matched_pattern }) => matched_pattern],
   ['TITLE', ({ title }) => title],
@@ -55,7 +55,7 @@ export function addGuides(program: Command): void {
           ? await readInput()
           : await readFile(file, 'utf8').catch((error: Error) => Promise.reject(new CliError(`${file} cannot be read: ${error.message}`)))
       const stored = await cli.muster().guides.put(id, text)
-      await cli.out.result(stored, () => `${stored.tsg_id}  ${oneLine(stored.title)}`)
+      await cli.out.result(stored, () => `${stored.id}  ${oneLine(stored.title)}`)
     })
   tsg
     .command('scan [words...]')
@@ -72,6 +72,6 @@ export function addGuides(program: Command): void {
     .action(async (id: string, { force }: { force?: boolean }, command: Command) => {
       const cli = Cli.of(command)
       await cli.muster().guides.delete(id, force === true ? { force } : undefined)
-      await cli.out.result({ tsg_id: id, deleted: true }, () => `${oneLine(id)}  deleted`)
+      await cli.out.result({ id, deleted: true }, () => `${oneLine(id)}  deleted`)
     })
 }
