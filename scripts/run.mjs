@@ -15,6 +15,7 @@ const NODE_MAJOR_MIN = 20
 const TARGETS = {
   start: { file: 'scripts/start.ts', does: 'start PostgreSQL, API and worker, and stay up' },
   demo: { file: 'scripts/demo.ts', does: 'start everything, run subtasks and a brief before your eyes, and end' },
+  doctor: { file: 'scripts/doctor.ts', does: 'look at what start needs on this machine, as lines of JSON (muster doctor shows them)' },
   build: { file: 'scripts/build.ts', does: 'build the dashboard; start does it when it is needed' },
   test: { file: 'node_modules/vitest/vitest.mjs', before: ['run'], does: 'run the tests' },
   key: { file: 'scripts/key.ts', does: 'create, list and revoke API keys' },

@@ -212,11 +212,34 @@ describe('output', () => {
   })
 })
 
-it('doctor says for each thing what is wrong and what to do', async () => {
-  const { out, code, errors } = await cli(['doctor'])
-  expect([code, errors]).toEqual([0, 'No problems.\n'])
-  expect(out).toMatch(/✓ database[\s\S]*✓ migrations[\s\S]*✓ clock +as the server[\s\S]*✓ runners +.*act[\s\S]*✓ workers +1, \d+ of \d+ slots/)
-  const away = await cli(['doctor', '--url', 'http://127.0.0.1:9', '--json'])
-  expect(away.code).toBe(1)
-  expect(JSON.parse(away.out.split('\n')[0] as string)).toMatchObject({ name: 'server', state: 'problem', advice: expect.stringContaining('muster up') })
+describe('doctor', () => {
+  const states = (out: string) =>
+    Object.fromEntries(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { name: string; state: string; detail: string; advice?: string })
+        .map(({ name, ...finding }) => [name, finding]),
+    )
+
+  it('says for each thing of the server and of this machine how it is', async () => {
+    const { out, code, errors } = await cli(['doctor'], { env: { DATABASE_URL: system.database.appUrl, PORT: '0' } })
+    expect([code, errors], out).toEqual([0, 'No problems.\n'])
+    expect(out).toMatch(/✓ database[\s\S]*✓ migrations[\s\S]*✓ clock +as the server[\s\S]*✓ runners +.*act[\s\S]*✓ workers +1, \d+ of \d+ slots/)
+    expect(out).toMatch(/✓ settings +valid[\s\S]*✓ data folder[\s\S]*✓ disk[\s\S]*✓ database, roles +DATABASE_URL answers; login, roles and migrations/)
+    expect(out).toMatch(/model providers[\s\S]*bubblewrap/)
+  })
+
+  it('says what to do about a server that is away, a login with too many rights, and a setting that is none', async () => {
+    const away = await cli(['doctor', '--url', 'http://127.0.0.1:9', '--json'], { env: { DATABASE_URL: system.database.adminUrl, PORT: '0' } })
+    expect(away.code).toBe(1)
+    expect(states(away.out)).toMatchObject({
+      server: { state: 'problem', advice: expect.stringContaining('muster up') },
+      'database, roles': { state: 'problem', detail: expect.stringMatching(/can bypass row-level security: move that address to MIGRATE_DATABASE_URL/) },
+    })
+    const wrong = await cli(['doctor', '--url', 'http://127.0.0.1:9', '--json'], { env: { PORT: 'seven' } })
+    expect(states(wrong.out)).toMatchObject({
+      settings: { state: 'problem', detail: expect.stringContaining('PORT'), advice: expect.stringContaining('.env') },
+    })
+  })
 })

@@ -70,6 +70,20 @@ function expectJourneys({ spawn, steer, judge }: Told): void {
   expect(judge).toEqual({ fedBack: true, recommendations: expect.arrayContaining(['request_revision', 'approve']) })
 }
 
+const packed = new Map<string, string>()
+
+/** Packs a package of this repository as it would be published, once. Returns the path of the archive. */
+async function pack(name: string): Promise<string> {
+  const before = packed.get(name)
+  if (before !== undefined) return before
+  const destination = join(folder, 'packed', name)
+  const command = ['--yes', 'pnpm@12.21.0', 'pack', '--pack-destination', destination]
+  await run('npx', command, { cwd: join(ROOT, name), env: { ...process.env, CI: 'true' } })
+  const [archive = ''] = await readdir(destination)
+  packed.set(name, join(destination, archive))
+  return join(destination, archive)
+}
+
 /** The examples of a README as one program. */
 async function examplesOf(readme: string, language: string): Promise<string> {
   const text = await readFile(readme, 'utf8')
@@ -81,13 +95,8 @@ describe('@muster/client, packed and installed into an empty project', () => {
   beforeAll(async () => {
     project = join(folder, 'typescript')
     await mkdir(project)
-    await run('npx', ['--yes', 'pnpm@12.21.0', 'pack', '--pack-destination', folder], {
-      cwd: join(ROOT, 'packages', 'client'),
-      env: { ...process.env, CI: 'true' },
-    })
-    const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
     await writeFile(join(project, 'package.json'), '{"type": "module"}')
-    await run('npm', ['install', '--no-audit', '--no-fund', '--offline', join(folder, tarball)], { cwd: project })
+    await run('npm', ['install', '--no-audit', '--no-fund', '--offline', await pack('packages/client')], { cwd: project })
     await writeFile(join(project, 'readme.ts'), await examplesOf(join(ROOT, 'packages', 'client', 'README.md'), 'ts'))
     await copyFile(new URL('./client/journeys.ts.txt', import.meta.url), join(project, 'journeys.ts'))
     const compilerOptions = {
@@ -126,6 +135,32 @@ describe('@muster/client, packed and installed into an empty project', () => {
       const imports = (await readFile(join(project, 'node_modules', '@muster', 'client', 'dist', name), 'utf8')).match(/from '[^.][^']*'/g)
       expect(imports, name).toBeNull()
     }
+  })
+})
+
+describe('muster, packed with the client and the bridge, and installed into an empty project', () => {
+  let project: string
+  beforeAll(async () => {
+    project = join(folder, 'cli')
+    await mkdir(project)
+    const tarballs: string[] = []
+    for (const name of ['packages/client', 'apps/mcp', 'apps/cli']) tarballs.push(await pack(name))
+    await writeFile(join(project, 'package.json'), '{"type": "module"}')
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], { cwd: project })
+  }, LONG)
+
+  const cli = (...args: string[]) => run(join(project, 'node_modules', '.bin', 'muster'), args, { cwd: project, env: environment })
+
+  it('starts work and shows it, and hands over to the bridge', async () => {
+    const { stdout } = await cli('spawn', '--json', '--wait', '60', '--runner', 'act', 'From a package.')
+    const { id, status } = JSON.parse(stdout) as { id: string; status: string }
+    expect(status).toBe('completed')
+    expect((await cli('follow', id)).stdout).toContain('Done: From a package.')
+    expect((await cli('mcp', '--', '--help')).stdout).toContain('Usage: npx muster-mcp')
+  })
+
+  it('says that the server needs a checkout', async () => {
+    await expect(cli('up')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('needs a checkout of Muster') })
   })
 })
 

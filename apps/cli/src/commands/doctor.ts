@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { statfs } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { type Muster, MusterError, type Readiness, type ReadinessPart } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli } from '../cli.ts'
 import { EXIT } from '../exit-codes.ts'
 import { oneLine } from '../output/text.ts'
+import { RUN } from './server.ts'
 
 /** One thing that was looked at. `unknown` where it cannot be seen from here. */
 interface Finding {
@@ -19,7 +19,6 @@ interface Finding {
 
 /** A clock that differs by more makes schedules and expiries surprising. */
 const CLOCK_MS_MAX = 5_000
-const DISK_BYTES_MIN = 2 * 1024 ** 3
 /** What the server uses where it stands on the same machine. */
 const PROGRAMS = [
   { name: 'bwrap', of: 'bubblewrap', without: 'Programs of subtasks run without a sandbox. Install bubblewrap.' },
@@ -45,7 +44,9 @@ export function addDoctor(program: Command): void {
       const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(cli.url).hostname)
       const server = await lookAtServer(cli, isLocal)
       const machine = isLocal ? await lookAtMachine() : []
-      const findings = [...server, ...machine]
+      // The server that answers may be what has the port, also where npm start has not started it.
+      const ownPort = server[0]?.state === 'ok' ? `port ${new URL(cli.url).port}` : undefined
+      const findings = [...server, ...machine.filter(({ name }) => name !== ownPort)]
       for (const finding of findings) cli.out.line(finding, () => describe(cli, finding))
       const problems = findings.filter(({ state }) => state === 'problem').length
       cli.out.note(problems === 0 ? 'No problems.' : `${problems} ${problems === 1 ? 'problem' : 'problems'}.`)
@@ -68,8 +69,7 @@ async function lookAtServer(cli: Cli, isLocal: boolean): Promise<Finding[]> {
     const advice = isLocal
       ? 'Start it: muster up. If it listens elsewhere, say where: --url.'
       : 'See that the address is right and that no proxy or firewall is between.'
-    const port = isLocal ? [await lookAtPort(Number(new URL(cli.url).port || 80))] : []
-    return [{ name: 'server', state: 'problem', detail: `${cli.url}: ${(error as Error).message}`, advice }, ...port]
+    return [{ name: 'server', state: 'problem', detail: `${cli.url}: ${(error as Error).message}`, advice }]
   }
   const parts = Object.entries(readiness.parts).map(([part, found]) => partFinding(part as keyof Readiness['parts'], found))
   const clock: Finding =
@@ -131,16 +131,23 @@ async function lookAtWorkers(muster: Muster): Promise<Finding> {
   }
 }
 
+/** What `npm start` needs here, as the checkout sees it, and the programs that runs use. */
 async function lookAtMachine(): Promise<Finding[]> {
-  const { bavail, bsize } = await statfs(process.env.DATA_DIR ?? '.').catch(() => statfs('.'))
-  const free = bavail * bsize
-  const gigabytes = `${(free / 1024 ** 3).toFixed(1)} GB free`
-  const disk: Finding =
-    free < DISK_BYTES_MIN
-      ? { name: 'disk here', state: 'problem', detail: gigabytes, advice: 'Make room: Muster needs 2 GB to work without care.' }
-      : { name: 'disk here', state: 'ok', detail: gigabytes }
   const programs = await Promise.all(PROGRAMS.map(lookAtProgram))
-  return [disk, ...programs]
+  return [...(existsSync(RUN) ? await lookAtCheckout() : []), ...programs]
+}
+
+async function lookAtCheckout(): Promise<Finding[]> {
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [RUN, 'doctor'])
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Finding)
+  } catch (error) {
+    const detail = (error as { stderr?: string }).stderr || (error as Error).message
+    return [{ name: 'checkout', state: 'problem', detail, advice: 'See what npm run doctor says.' }]
+  }
 }
 
 async function lookAtProgram({ name, of, without }: (typeof PROGRAMS)[number]): Promise<Finding> {
@@ -150,17 +157,6 @@ async function lookAtProgram({ name, of, without }: (typeof PROGRAMS)[number]): 
   } catch {
     return { name: of, state: 'unknown', detail: `not found. ${without}` }
   }
-}
-
-/** Whether another program has the port that Muster would take. */
-async function lookAtPort(port: number): Promise<Finding> {
-  const isFree = await new Promise<boolean>((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
-  if (isFree) return { name: `port ${port}`, state: 'ok', detail: 'free' }
-  return { name: `port ${port}`, state: 'problem', detail: 'something else listens there', advice: 'End it, or start Muster with another PORT.' }
 }
 
 function describe(cli: Cli, { name, state, detail, advice }: Finding): string {

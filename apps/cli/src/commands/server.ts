@@ -8,7 +8,7 @@ import { Cli } from '../cli.ts'
 import { CliError } from '../exit-codes.ts'
 
 /** What runs the commands of a checkout; the published package is without the server. */
-const RUN = fileURLToPath(new URL('../../../../scripts/run.mjs', import.meta.url))
+export const RUN = fileURLToPath(new URL('../../../../scripts/run.mjs', import.meta.url))
 
 export function addServer(program: Command): void {
   const inCheckout = (name: string, target: 'start' | 'demo', description: string) =>
