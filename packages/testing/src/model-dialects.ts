@@ -1,6 +1,6 @@
 /**
- * How the answers of models look on the wire, for the scripted servers of tests: one turn, in the streaming dialects of Anthropic and of
- * OpenAI, old (chat completions) and new (responses).
+ * How the answers of models look on the wire, for the scripted servers of tests: one turn, in the dialects of Anthropic and of OpenAI,
+ * old (chat completions) and new (responses), as a stream or whole.
  */
 
 /** What a model says when it is called. */
@@ -30,6 +30,32 @@ const DEFAULT_USAGE = { input: 10, output: 5 }
 /** The events of a turn up to its end, and those of the end. */
 export function renderTurn(dialect: Dialect, turn: ScriptedTurn, model: string, serial: number): { begin: string[]; end: string[] } {
   return RENDERERS[dialect](turn, model, serial)
+}
+
+/** The text of a turn as one answer, for a caller that did not ask for a stream. */
+export function renderWhole(dialect: Dialect, turn: ScriptedTurn, model: string, serial: number): string {
+  const text = pieces(turn).join('')
+  const { input, output } = turn.usage ?? DEFAULT_USAGE
+  const counted = { input_tokens: input, output_tokens: output }
+  const totals = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
+  const message = { role: 'assistant', content: text, refusal: null }
+  const part = { type: 'output_text', text, annotations: [] }
+  const item = { id: `msg_${serial}`, type: 'message', role: 'assistant', status: 'completed', content: [part] }
+  const answers: Record<Dialect, object> = {
+    anthropic: {
+      ...{ id: `msg_${serial}`, type: 'message', role: 'assistant', model, content: [{ type: 'text', text }] },
+      ...{ stop_reason: 'end_turn', stop_sequence: null, usage: counted },
+    },
+    'openai-chat': {
+      ...{ id: `chatcmpl-${serial}`, object: 'chat.completion', created: 1_700_000_000, model },
+      ...{ choices: [{ index: 0, message, finish_reason: 'stop', logprobs: null }], usage: totals },
+    },
+    'openai-responses': {
+      ...{ id: `resp_${serial}`, object: 'response', created_at: 1_700_000_000, model, status: 'completed', output: [item] },
+      ...{ parallel_tool_calls: true, tool_choice: 'auto', tools: [], usage: { ...counted, total_tokens: input + output } },
+    },
+  }
+  return JSON.stringify(answers[dialect])
 }
 
 export function renderError(dialect: Dialect, turn: ScriptedTurn): string {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Dialect, renderError, renderTurn, type ScriptedTurn } from './model-dialects.ts'
+import { type Dialect, renderError, renderTurn, renderWhole, type ScriptedTurn } from './model-dialects.ts'
 
 export type { ScriptedTurn } from './model-dialects.ts'
 
@@ -69,6 +69,8 @@ export async function startScriptedModels(): Promise<ScriptedModels> {
     })
     if (turn.status !== undefined) {
       response.writeHead(turn.status, { 'content-type': 'application/json', ...turn.headers }).end(renderError(request.dialect, turn))
+    } else if (request.body.stream !== true) {
+      response.writeHead(200, { 'content-type': 'application/json', ...turn.headers }).end(renderWhole(request.dialect, turn, request.model, serial))
     } else {
       const { begin, end } = renderTurn(request.dialect, turn, request.model, serial)
       response.writeHead(200, { 'content-type': 'text/event-stream', ...turn.headers })
