@@ -91,6 +91,7 @@ import { getTaskEndpoint } from './tasks/get.ts'
 import { getTaskPayloadEndpoint } from './tasks/get-payload.ts'
 import { linkTsgEndpoint } from './tasks/link-tsg.ts'
 import { listTasksEndpoint } from './tasks/list.ts'
+import { listTaskCheckInsEndpoint } from './tasks/list-check-ins.ts'
 import { listTaskChecksEndpoint } from './tasks/list-checks.ts'
 import { listTaskRevisionsEndpoint } from './tasks/list-revisions.ts'
 import { listTaskUpdatesEndpoint } from './tasks/list-updates.ts'
@@ -141,6 +142,7 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   assignTaskEndpoint,
   dispatchTaskEndpoint,
   checkInEndpoint,
+  listTaskCheckInsEndpoint,
   completeTaskEndpoint,
   requestTaskChecksEndpoint,
   listTaskChecksEndpoint,

@@ -331,7 +331,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the check-ins of a task
+         * @description Newest first: what assignees have reported on the criteria, and on the criteria of which revision.
+         */
+        get: operations["listTaskCheckIns"];
         put?: never;
         /**
          * Report on a task
@@ -3114,9 +3118,9 @@ export interface components {
          * @description A type of events, all types of a noun such as `subtask.*`, or `*`.
          * @enum {string}
          */
-        EventPattern: "*" | "subtask.*" | "task.*" | "update.*" | "question.*" | "schedule.*" | "check.*" | "evaluation.*" | "tsg.*" | "webhook.*" | "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved" | "webhook.disabled";
+        EventPattern: "*" | "subtask.*" | "task.*" | "update.*" | "question.*" | "schedule.*" | "check.*" | "evaluation.*" | "tsg.*" | "webhook.*" | "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.checked_in" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved" | "webhook.disabled";
         /** @enum {string} */
-        EventType: "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved" | "webhook.disabled";
+        EventType: "subtask.created" | "subtask.started" | "subtask.progress" | "subtask.retrying" | "subtask.released" | "subtask.waiting" | "subtask.resumed" | "subtask.cancel_requested" | "subtask.completed" | "subtask.failed" | "subtask.cancelled" | "task.created" | "task.revised" | "task.assigned" | "task.blocked" | "task.unblocked" | "task.checked_in" | "task.in_review" | "task.revision_requested" | "task.completed" | "task.failed" | "task.cancelled" | "update.queued" | "update.delivered" | "update.acknowledged" | "update.superseded" | "update.expired" | "question.asked" | "question.answered" | "question.expired" | "question.withdrawn" | "schedule.created" | "schedule.fired" | "schedule.skipped" | "schedule.paused" | "schedule.finished" | "schedule.deactivated" | "check.completed" | "evaluation.created" | "tsg.surfaced" | "tsg.resolved" | "webhook.disabled";
         ExhaustedBudget: {
             /** @description `project`, `agent` or `task`. */
             scope: string;
@@ -5753,6 +5757,36 @@ export interface components {
             max_tokens: number | null;
             max_cost_usd: number | null;
         };
+        TaskCheckIn: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            task_id: string;
+            /** @description The session that reports. Null if it is not known. */
+            session_id: string | null;
+            /**
+             * Format: int64
+             * @description The revision with the criteria that it reports on.
+             */
+            revision: number;
+            /** @description The criteria that it says something of. */
+            criteria: components["schemas"]["CheckedInCriterion"][];
+            /** @description Lines that match no criterion, or more than one. */
+            unmatched: string[];
+            next_steps: string[];
+            /** @description The owner of the credential that made the request. */
+            author: components["schemas"]["Reference"];
+            /**
+             * Format: date-time
+             * @description When it was received.
+             */
+            created_at: string;
+        };
+        TaskCheckInList: {
+            items: components["schemas"]["TaskCheckIn"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
         /**
          * @example {
          *       "outputs": {
@@ -7196,6 +7230,8 @@ export type SubtaskList = components['schemas']['SubtaskList'];
 export type SubtaskStatus = components['schemas']['SubtaskStatus'];
 export type Task = components['schemas']['Task'];
 export type TaskBudget = components['schemas']['TaskBudget'];
+export type TaskCheckIn = components['schemas']['TaskCheckIn'];
+export type TaskCheckInList = components['schemas']['TaskCheckInList'];
 export type TaskCompletion = components['schemas']['TaskCompletion'];
 export type TaskConstraints = components['schemas']['TaskConstraints'];
 export type TaskContext = components['schemas']['TaskContext'];
@@ -8021,6 +8057,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listTaskCheckIns: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the task. */
+                id: components["parameters"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of check-ins. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCheckInList"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -10997,6 +11063,7 @@ export const OPERATIONS = {
   confirmUpdate: 'GET /updates/{update_id}',
   assignTask: 'POST /tasks/{id}/assign',
   dispatchTask: 'POST /tasks/{id}/dispatch',
+  listTaskCheckIns: 'GET /tasks/{id}/check-ins',
   checkIn: 'POST /tasks/{id}/check-ins',
   completeTask: 'POST /tasks/{id}/complete',
   listTaskChecks: 'GET /tasks/{id}/checks',

@@ -24,6 +24,8 @@ export class Tasks extends Noun {
     this.call('dispatchTask', { path: { id }, ...(how === undefined ? {} : { body: how }) }, options)
   checkIn = (id: string, checkIn: BodyOf<'checkIn'>, options?: CallOptions) =>
     this.call('checkIn', { path: { id }, body: checkIn }, typeof checkIn === 'string' ? { contentType: 'text/markdown', ...options } : options)
+  /** What assignees have reported, newest first. */
+  checkIns = (id: string, query?: QueryOf<'listTaskCheckIns'>, options?: CallOptions) => this.pages('listTaskCheckIns', { id }, query, options)
   complete = (id: string, completion: BodyOf<'completeTask'>, options?: CallOptions) => this.call('completeTask', { path: { id }, body: completion }, options)
   /** Has the checks of a task executed again. */
   check = (id: string, options?: CallOptions) => this.call('requestTaskChecks', { path: { id } }, options)

@@ -16,6 +16,7 @@ export const EVENT_TYPES = [
   'task.assigned',
   'task.blocked',
   'task.unblocked',
+  'task.checked_in',
   'task.in_review',
   'task.revision_requested',
   'task.completed',

@@ -1,7 +1,7 @@
 import { DomainError, type Task } from '@muster/domain'
 import { allEvents, drainOutbox, type Harness, invariants, makeTask, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { assignTask, checkIn, completeTask, getTask, injectSession, listTaskUpdates, noteTask, reviseTask } from '../index.ts'
+import { assignTask, checkIn, completeTask, getTask, injectSession, listTaskCheckIns, listTaskUpdates, noteTask, reviseTask } from '../index.ts'
 
 let harness: Harness
 
@@ -57,6 +57,23 @@ describe('a check-in', () => {
     const after = await getTask(harness.ctx, task.id)
     expect(after).toMatchObject({ status: 'in_progress', revision: 1 })
     expect(after.criteria.map(({ state }) => state)).toEqual(['met', 'unmet', 'open'])
+  })
+
+  it('is listed with the revision that it speaks of, newest first, and announced', async () => {
+    const task = await assigned('Links work')
+    const say = (line: string) => checkIn(harness.ctx, task.id, { content: block(task, [`- ${line}`]) })
+    await say('🐛 Links work')
+    await reviseTask(harness.ctx, task.id, { title: 'Second' }, 'any')
+    const { checkInId } = await say('✅ Links work')
+    const { items, nextCursor } = await listTaskCheckIns(harness.ctx, task.id, { limit: 1 })
+    expect(items).toMatchObject([{ id: checkInId, revision: 2, sessionId: 'holder', verdicts: [{ criterionId: idOf(task, 'Links work'), state: 'met' }] }])
+    const older = await listTaskCheckIns(harness.ctx, task.id, { limit: 5, cursor: nextCursor as string })
+    expect(older.items).toMatchObject([{ revision: 1, verdicts: [{ state: 'unmet' }] }])
+    await drainOutbox(harness.deps)
+    expect((await allEvents(harness.ctx, task.id)).filter(({ type }) => type === 'task.checked_in').map(({ data }) => data.check_in_id)).toEqual([
+      older.items[0]?.id,
+      checkInId,
+    ])
   })
 
   it('leaves with the task what comes next, until another one says so', async () => {

@@ -17,7 +17,7 @@ import {
   requireScope,
 } from '@muster/domain'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
-import { taskUpdateEvent } from '../events/event-data.ts'
+import { taskEvent, taskUpdateEvent } from '../events/event-data.ts'
 
 export interface CheckedIn {
   checkInId: string
@@ -122,12 +122,11 @@ export async function takeCheckIn(
   })
   if (task.status === 'assigned') await tasks.writeTransition(tx, task.id, { status: 'in_progress' })
   const acknowledgedUpdateIds = said.revision === null ? [] : await taskUpdates.acknowledgeTaskUpdates(tx, task.projectId, task.id, said.revision)
-  await outbox.publish(
-    tx,
-    task.projectId,
-    acknowledgedUpdateIds.map((updateId) => taskUpdateEvent('update.acknowledged', updateId, task.id, ctx.actor, { check_in_id: checkInId })),
-  )
-  if (acknowledgedUpdateIds.length > 0) tx.afterCommit(() => ctx.notifier.notify('outbox'))
+  await outbox.publish(tx, task.projectId, [
+    taskEvent('task.checked_in', { ...task, status: task.status === 'assigned' ? 'in_progress' : task.status }, ctx.actor, { check_in_id: checkInId }),
+    ...acknowledgedUpdateIds.map((updateId) => taskUpdateEvent('update.acknowledged', updateId, task.id, ctx.actor, { check_in_id: checkInId })),
+  ])
+  tx.afterCommit(() => ctx.notifier.notify('outbox'))
   const texts = new Map(criteria.map((criterion) => [criterion.id, criterion.text]))
   return {
     checkInId,

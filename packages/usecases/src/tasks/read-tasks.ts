@@ -1,4 +1,4 @@
-import { type CheckRun, checkRuns, type TaskRevision, type TaskSummary, type Tx, taskRevisions, tasks, taskUpdates, type Update } from '@muster/db'
+import { type CheckRun, checkIns, checkRuns, type TaskRevision, type TaskSummary, type Tx, taskRevisions, tasks, taskUpdates, type Update } from '@muster/db'
 import {
   isTerminalTask,
   notFound,
@@ -89,6 +89,17 @@ export async function listTaskRevisions(ctx: Ctx, id: string, query: PageQuery):
     return await taskRevisions.listRevisions(tx, id, before, query.limit + 1)
   })
   return page(items, query.limit, (last) => String(last.revision))
+}
+
+/** What assignees have reported on the criteria of a task, newest first. */
+export async function listTaskCheckIns(ctx: Ctx, id: string, query: PageQuery): Promise<Page<checkIns.TaskCheckIn>> {
+  requireScope(ctx.actor, 'tasks:read')
+  const before = idInCursor(query.cursor)
+  const items = await reading(ctx, async (tx) => {
+    await findOwn(ctx, tx, id)
+    return await checkIns.listTaskCheckIns(tx, ctx.actor.projectId, id, before, query.limit + 1)
+  })
+  return page(items, query.limit, (last) => last.id)
 }
 
 /** The executions of the checks of a task, newest first. */

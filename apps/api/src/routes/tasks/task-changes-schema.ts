@@ -198,13 +198,18 @@ export const newCheckInSchema = requestComponent(
 
 export const checkInTextSchema = requestComponent('CheckInText', text(100_000), CHECK_IN)
 
+export const checkedInCriterionSchema = component(
+  'CheckedInCriterion',
+  z.object({ id: z.uuid(), text: z.string(), state: criterionStateSchema, note: z.string() }),
+)
+
 export const checkedInSchema = component(
   'CheckedIn',
   z.object({
     id: z.uuid(),
     check_in_id: formerly(z.uuid(), 'id'),
     revision: z.int().describe('The revision that the check-in refers to. The current one where it names none or one that there is not.'),
-    criteria: z.array(component('CheckedInCriterion', z.object({ id: z.uuid(), text: z.string(), state: criterionStateSchema, note: z.string() }))),
+    criteria: z.array(checkedInCriterionSchema),
     unmatched: z.array(z.string()).describe('Lines that match no criterion, or more than one.'),
     next_steps: z.array(z.string()),
     acknowledged_update_ids: z.array(z.uuid()).describe('Updates that the check-in acknowledges, by the revision that it names.'),

@@ -23,6 +23,7 @@ OPERATIONS: dict[str, tuple[str, str, str]] = {
     "confirmUpdate": ("GET", "/updates/{update_id}", "application/json"),
     "assignTask": ("POST", "/tasks/{id}/assign", "application/json"),
     "dispatchTask": ("POST", "/tasks/{id}/dispatch", "application/json"),
+    "listTaskCheckIns": ("GET", "/tasks/{id}/check-ins", "application/json"),
     "checkIn": ("POST", "/tasks/{id}/check-ins", "application/json"),
     "completeTask": ("POST", "/tasks/{id}/complete", "application/json"),
     "listTaskChecks": ("GET", "/tasks/{id}/checks", "application/json"),

@@ -1,13 +1,32 @@
 import type { BlockItem, Criterion, CriterionReport } from '@muster/domain'
-import { sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { checkIns } from '../../schema/check-ins.ts'
+import { taskRevisions } from '../../schema/task-revisions.ts'
 
 export type NewCheckIn = Omit<typeof checkIns.$inferInsert, 'createdAt'>
 
 export async function insertCheckIn(tx: Tx, checkIn: NewCheckIn): Promise<void> {
   await tx.orm.insert(checkIns).values(checkIn)
 }
+
+/** A check-in with its author, and the criteria of its revision. */
+export type TaskCheckIn = Omit<typeof checkIns.$inferSelect, 'unmatched'> & { unmatched: string[]; criteria: Criterion[] }
+
+/** The check-ins of a task, newest first. */
+export async function listTaskCheckIns(tx: Tx, projectId: string, taskId: string, beforeId: string | undefined, limit: number): Promise<TaskCheckIn[]> {
+  const rows = await tx.orm
+    .select({ checkIn: checkIns, criteria: taskRevisions.criteria })
+    .from(checkIns)
+    .innerJoin(taskRevisions, and(eq(taskRevisions.taskId, checkIns.taskId), eq(taskRevisions.revision, checkIns.revision)))
+    .where(and(eq(checkIns.projectId, projectId), eq(checkIns.taskId, taskId), beforeId === undefined ? undefined : lt(checkIns.id, beforeId)))
+    .orderBy(desc(checkIns.id))
+    .limit(limit)
+  // Older rows have unmatched lines as texts.
+  return rows.map(({ checkIn, criteria }) => ({ ...checkIn, criteria, unmatched: checkIn.unmatched.map((line: BlockItem | string) => textOf(line)) }))
+}
+
+const textOf = (line: BlockItem | string) => (typeof line === 'string' ? line : line.text)
 
 /** A check-in with the criteria of its revision. */
 export interface StoredCheckIn {
