@@ -52,6 +52,38 @@ describe('through the page alone', () => {
     await page.getByText('completed').first().waitFor()
     await page.getByRole('tab', { name: 'Timeline' }).click()
     await seen('subtask.completed')
+    await page.getByRole('tab', { name: 'Updates' }).click()
+    await page.getByRole('region', { name: 'Receipts' }).getByText('Look at the tests too.').waitFor()
+  })
+
+  it('an address leads to a step, and a run that ended is tried again as a new one', async () => {
+    const step = (seq: number) => ({ line: JSON.stringify({ type: 'step', kind: 'message', content: `Step number ${seq}.` }) })
+    const acts = [...Array.from({ length: 48 }, (_, index) => step(index + 1)), { result: 'Walked.' }]
+    const { id } = await system.client.spawn({ task: 'Walk 48 steps.', runner: 'act', metadata: { acts } })
+    await system.client.ended(id)
+    await open(`/subtasks/${id}?tab=transcript&step=40`)
+    await page.getByRole('article', { name: 'Message 40', exact: true }).getByText('Step number 40.').waitFor()
+    await page.getByRole('button', { name: 'Retry as new' }).click()
+    await expect.poll(() => page.url()).not.toContain(id)
+    await seen('Walked.')
+  })
+
+  it('words find subtasks, and those that are chosen are cancelled after a question, each with its answer', async () => {
+    await system.client.spawn({ task: 'Polish the zinc lantern.', runner: 'hold' })
+    await system.client.spawn({ task: 'Polish the zinc kettle.', runner: 'hold' })
+    await open('/subtasks')
+    await page.getByLabel('Words').fill('zinc')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Choose Polish the zinc lantern.').check()
+    await page.getByLabel('Choose Polish the zinc kettle.').check()
+    await page.getByRole('button', { name: 'Cancel 2 …' }).click()
+    await page.getByRole('button', { name: 'Cancel all of them' }).click()
+    const answers = page.getByRole('list', { name: 'Chosen subtasks' }).getByRole('listitem')
+    await expect
+      .poll(() => answers.allTextContents())
+      .toEqual([expect.stringMatching(/cancelled|asked to stop/), expect.stringMatching(/cancelled|asked to stop/)])
+    await page.getByRole('button', { name: 'Done' }).click()
+    await expect.poll(() => page.locator('.list-row').getByText('cancelled').count()).toBe(2)
   })
 
   it('a brief is written with warnings as it is typed, assigned, changed, and shows who received what', async () => {

@@ -1,6 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router'
 import { Page } from './design/panel.tsx'
+import { readAuditFilters } from './screens/audit/filters.ts'
+import { readSubtaskPlace } from './screens/subtasks/address.ts'
 import { readSubtaskFilters } from './screens/subtasks/filters.ts'
 import { readTaskFilters } from './screens/tasks/filters.ts'
 import { Shell } from './shell/shell.tsx'
@@ -28,6 +30,7 @@ const subtasksRoute = createRoute({
 const subtaskRoute = createRoute({
   getParentRoute: () => root,
   path: '/subtasks/$id',
+  validateSearch: readSubtaskPlace,
   component: lazyRouteComponent(() => import('./screens/subtasks/subtask.tsx'), 'SubtaskScreen'),
 })
 
@@ -38,6 +41,19 @@ const tasksRoute = createRoute({
   component: lazyRouteComponent(() => import('./screens/tasks/tasks.tsx'), 'Tasks'),
 })
 
+const auditRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: readAuditFilters,
+  component: lazyRouteComponent(() => import('./screens/audit/audit.tsx'), 'Audit'),
+})
+const guidesRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/guides',
+  validateSearch: ({ q }: Record<string, unknown>): { q?: string } => (typeof q === 'string' && q !== '' ? { q } : {}),
+  component: lazyRouteComponent(() => import('./screens/guides/guides.tsx'), 'Guides'),
+})
+
 const routeTree = root.addChildren([
   route('/', () => import('./screens/now/now.tsx'), 'Now'),
   subtasksRoute,
@@ -46,10 +62,11 @@ const routeTree = root.addChildren([
   route('/tasks/new', () => import('./screens/tasks/new-task.tsx'), 'NewTask'),
   route('/tasks/$id', () => import('./screens/tasks/task.tsx'), 'TaskScreen'),
   route('/schedules', () => import('./screens/schedules/schedules.tsx'), 'Schedules'),
+  auditRoute,
   route('/events', () => import('./screens/events/events.tsx'), 'Events'),
   route('/memory', () => import('./screens/memory/memory.tsx'), 'Memory'),
   route('/subagents', () => import('./screens/subagents/subagents.tsx'), 'Subagents'),
-  route('/guides', () => import('./screens/guides/guides.tsx'), 'Guides'),
+  guidesRoute,
   route('/workers', () => import('./screens/workers/workers.tsx'), 'Workers'),
   route('/evaluations', () => import('./screens/evaluations/evaluations.tsx'), 'Evaluations'),
   route('/settings', () => import('./screens/settings/settings.tsx'), 'Settings'),

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 
 interface VirtualListProps<Item> {
   label: string
@@ -10,14 +10,16 @@ interface VirtualListProps<Item> {
   rowPx?: number
   /** Called when the end comes into view. */
   onEnd?: () => void
+  /** A row that a person asked for: it is brought into view once, as soon as it is there. */
+  focusOn?: string | undefined
   /** Keeps the newest row, the last one, in view as long as a person has not scrolled up. */
   followsEnd?: boolean
 }
 
 /** A list of any length in a region that scrolls: only the visible rows exist. */
-export function VirtualList<Item>({ label, items, idOf, children, rowPx = 40, onEnd, followsEnd = false }: VirtualListProps<Item>) {
+export function VirtualList<Item>({ label, items, idOf, children, rowPx = 40, onEnd, focusOn, followsEnd = false }: VirtualListProps<Item>) {
   const region = useRef<HTMLDivElement>(null)
-  const isAtEnd = useRef(followsEnd)
+  const isAtEnd = useRef(followsEnd && focusOn === undefined)
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => region.current,
@@ -33,6 +35,14 @@ export function VirtualList<Item>({ label, items, idOf, children, rowPx = 40, on
   useEffect(() => {
     if (followsEnd && isAtEnd.current && items.length > 0) rows.scrollToIndex(items.length - 1, { align: 'end' })
   }, [followsEnd, items.length, rows])
+  const focusAt = useMemo(() => (focusOn === undefined ? -1 : items.findIndex((item) => idOf(item) === focusOn)), [focusOn, items, idOf])
+  const hasFocus = focusAt >= 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows that arrive later must not bring a person back who has scrolled on.
+  useEffect(() => {
+    if (!hasFocus) return
+    isAtEnd.current = false
+    rows.scrollToIndex(focusAt, { align: 'center' })
+  }, [focusOn, hasFocus])
   const noteEnd = () => {
     const element = region.current
     if (element !== null) isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 2 * rowPx

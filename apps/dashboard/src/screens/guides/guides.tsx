@@ -1,22 +1,24 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Badge } from '../../design/badge.tsx'
+import { Button } from '../../design/button.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Expandable } from '../../design/expandable.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Markdown } from '../../design/markdown.tsx'
 import { Facts, Page, Panel } from '../../design/panel.tsx'
-import { keys } from '../../live/refresh.ts'
+import { showError } from '../../design/toasts.tsx'
 import { muster } from '../../muster.ts'
+import { NewGuide } from './new-guide.tsx'
+import { guideQuery, guidesQuery } from './queries.ts'
 
-const guidesQuery = (q: string) =>
-  queryOptions({ queryKey: keys.list('tsg', q), queryFn: () => muster.guides.list({ limit: 200, ...(q === '' ? {} : { q }) }).all(1_000) })
-const guideQuery = (id: string) =>
-  queryOptions({ queryKey: keys.one('tsg', id), queryFn: async () => ({ guide: await muster.guides.get(id), usage: await muster.guides.usage(id) }) })
+const route = getRouteApi('/guides')
 
 /** Troubleshooting guides, and whether they help. */
 export function Guides() {
-  const [words, setWords] = useState('')
+  const { q: words = '' } = route.useSearch()
+  const navigate = useNavigate()
+  const setWords = (q: string) => void navigate({ to: '/guides', search: q === '' ? {} : { q }, replace: true })
   const query = useQuery({ ...guidesQuery(words.trim()), placeholderData: (before) => before })
   return (
     <Page title="Guides">
@@ -29,6 +31,7 @@ export function Guides() {
           value={words}
           onChange={(event) => setWords(event.target.value)}
         />
+        <NewGuide />
         <Loaded query={query}>
           {(guides) =>
             guides.length === 0 ? (
@@ -76,9 +79,26 @@ function Guide({ id }: { id: string }) {
               Helped: usage.rate === null ? 'nothing reported yet' : `${usage.resolved} of ${usage.resolved + usage.unresolved}`,
             }}
           />
+          <Feedback id={id} />
           <Markdown text={guide.content} />
         </div>
       )}
     </Loaded>
+  )
+}
+
+/** What a person knows of it. Agents report the same through the API. */
+function Feedback({ id }: { id: string }) {
+  const client = useQueryClient()
+  const reporting = useMutation({
+    mutationFn: (resolved: boolean) => muster.guides.feedback(id, { resolved }),
+    onSuccess: () => client.invalidateQueries(guideQuery(id)),
+    onError: showError,
+  })
+  return (
+    <div className="row">
+      <Button onClick={() => reporting.mutate(true)}>It helped</Button>
+      <Button onClick={() => reporting.mutate(false)}>It did not help</Button>
+    </div>
   )
 }

@@ -2,6 +2,7 @@ import type { ProjectSettings } from '@muster/client'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Button } from '../../design/button.tsx'
+import { Editor } from '../../design/editor.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
 import { toasts } from '../../design/toasts.tsx'
@@ -56,22 +57,12 @@ function SettingsForm({ id, settings }: { id: string; settings: ProjectSettings 
   const message = problem ?? saving.error?.message
   return (
     <form className="stack" onSubmit={submit}>
-      <div className="field">
-        <label htmlFor="settings">Settings</label>
-        <textarea
-          id="settings"
-          className="input code"
-          rows={Math.min(24, text.split('\n').length + 2)}
-          value={text}
-          onChange={(event) => setDraft(event.target.value)}
-          spellCheck={false}
-        />
-        {message !== undefined && (
-          <p className="problem" role="alert">
-            {message}
-          </p>
-        )}
-      </div>
+      <Editor label="Settings" language="json" value={text} onChange={setDraft} />
+      {message !== undefined && (
+        <p className="problem" role="alert">
+          {message}
+        </p>
+      )}
       <div className="row">
         <Button kind="primary" type="submit" disabled={saving.isPending || text === stored}>
           Save

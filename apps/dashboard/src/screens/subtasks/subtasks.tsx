@@ -1,18 +1,19 @@
 import type { Subtask } from '@muster/client'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useCallback, useState } from 'react'
+import { type ReactNode, useCallback, useState } from 'react'
 import { Button } from '../../design/button.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
-import { showError, toasts } from '../../design/toasts.tsx'
 import { VirtualList } from '../../design/virtual-list.tsx'
 import { useGrowingList } from '../../live/growing-list.ts'
 import { keys } from '../../live/refresh.ts'
 import { muster } from '../../muster.ts'
+import { CancelChosen } from './cancel-chosen.tsx'
 import { STATUSES, type SubtaskFilters } from './filters.ts'
 import { deleteView, saveView, useSavedViews } from './saved-views.ts'
+import { searchQuery } from './search.ts'
 import { SubtaskRow } from './subtask-row.tsx'
 
 const route = getRouteApi('/subtasks')
@@ -22,31 +23,61 @@ const idOf = ({ id }: { id: string }) => id
 /** All subtasks, newest first, with filters in the address. */
 export function Subtasks() {
   const filters = route.useSearch()
-  const list = useCallback(() => muster.subtasks.list({ ...filters, limit: PAGE }), [filters])
-  const subtasks = useGrowingList(keys.list('subtask', filters), list, idOf)
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const toggle = (id: string) => setChosen((before) => (before.has(id) ? new Set([...before].filter((each) => each !== id)) : new Set([...before, id])))
+  const { q } = filters
+  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
+  const toggle = ({ id, task }: Subtask) =>
+    setChosen((before) => (before.has(id) ? new Map([...before].filter(([each]) => each !== id)) : new Map(before).set(id, task)))
+  const row = (subtask: Subtask) => (
+    <SubtaskRow subtask={subtask} select={<Choose subtask={subtask} isChosen={chosen.has(subtask.id)} onToggle={() => toggle(subtask)} />} />
+  )
   return (
-    <Page title="Subtasks" actions={<CancelChosen chosen={chosen} onDone={() => setChosen(new Set())} />}>
+    <Page title="Subtasks" actions={<CancelChosen chosen={chosen} onDone={() => setChosen(new Map())} />}>
       <div className="stack">
         <Filters filters={filters} />
-        <Panel title="Newest first" count={`${subtasks.items.length.toLocaleString('en')}${subtasks.hasMore ? '+' : ''}`} isFlush>
-          <Loaded query={subtasks.query}>
-            {() =>
-              subtasks.items.length === 0 ? (
-                <NoSubtasks isFiltered={Object.keys(filters).length > 0} />
-              ) : (
-                <VirtualList label="Subtasks" items={subtasks.items} idOf={idOf} onEnd={subtasks.loadMore}>
-                  {(subtask) => (
-                    <SubtaskRow subtask={subtask} select={<Choose subtask={subtask} isChosen={chosen.has(subtask.id)} onToggle={() => toggle(subtask.id)} />} />
-                  )}
-                </VirtualList>
-              )
-            }
-          </Loaded>
-        </Panel>
+        {q === undefined ? <Newest filters={filters} row={row} /> : <Found filters={{ ...filters, q }} row={row} />}
       </div>
     </Page>
+  )
+}
+
+type Row = (subtask: Subtask) => ReactNode
+
+function Newest({ filters, row }: { filters: SubtaskFilters; row: Row }) {
+  const list = useCallback(() => muster.subtasks.list({ ...filters, limit: PAGE }), [filters])
+  const subtasks = useGrowingList(keys.list('subtask', filters), list, idOf)
+  return (
+    <Panel title="Newest first" count={`${subtasks.items.length.toLocaleString('en')}${subtasks.hasMore ? '+' : ''}`} isFlush>
+      <Loaded query={subtasks.query}>
+        {() =>
+          subtasks.items.length === 0 ? (
+            <NoSubtasks isFiltered={Object.keys(filters).length > 0} />
+          ) : (
+            <VirtualList label="Subtasks" items={subtasks.items} idOf={idOf} onEnd={subtasks.loadMore}>
+              {row}
+            </VirtualList>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+function Found({ filters, row }: { filters: SubtaskFilters & { q: string }; row: Row }) {
+  const query = useQuery({ ...searchQuery(useQueryClient(), filters), placeholderData: (before) => before })
+  return (
+    <Panel title="With these words" count={query.data?.length} isFlush>
+      <Loaded query={query}>
+        {(subtasks) =>
+          subtasks.length === 0 ? (
+            <Empty>Nothing has these words. Ended subtasks are found a second after their end.</Empty>
+          ) : (
+            <VirtualList label="Subtasks" items={subtasks} idOf={idOf}>
+              {row}
+            </VirtualList>
+          )
+        }
+      </Loaded>
+    </Panel>
   )
 }
 
@@ -55,22 +86,6 @@ const ENDED = new Set(['completed', 'failed', 'cancelled'])
 function Choose({ subtask, isChosen, onToggle }: { subtask: Subtask; isChosen: boolean; onToggle: () => void }) {
   return (
     <input type="checkbox" checked={isChosen} onChange={onToggle} disabled={ENDED.has(subtask.status)} aria-label={`Choose ${subtask.task.slice(0, 80)}`} />
-  )
-}
-
-function CancelChosen({ chosen, onDone }: { chosen: ReadonlySet<string>; onDone: () => void }) {
-  if (chosen.size === 0) return null
-  const cancel = async () => {
-    const ends = await Promise.allSettled([...chosen].map((id) => muster.subtasks.cancel(id)))
-    const refused = ends.filter((end) => end.status === 'rejected')
-    toasts.add({ title: `Asked ${ends.length - refused.length} of ${ends.length} to stop.` })
-    if (refused[0] !== undefined) showError(refused[0].reason as Error)
-    onDone()
-  }
-  return (
-    <Button kind="danger" onClick={() => void cancel()}>
-      Cancel {chosen.size}
-    </Button>
   )
 }
 
@@ -92,7 +107,7 @@ function Filters({ filters }: { filters: SubtaskFilters }) {
           <option key={status}>{status}</option>
         ))}
       </select>
-      {(['agent_id', 'session', 'subagent'] as const).map((name) => (
+      {(['q', 'agent_id', 'session', 'subagent'] as const).map((name) => (
         <TextFilter key={name} name={name} value={filters[name] ?? ''} onChange={(value) => change(name, value)} />
       ))}
       {filters.task_id !== undefined && <Button onClick={() => change('task_id', '')}>Task {filters.task_id.slice(-6)} ×</Button>}
@@ -102,7 +117,7 @@ function Filters({ filters }: { filters: SubtaskFilters }) {
   )
 }
 
-const LABELS = { agent_id: 'Agent', session: 'Parent session', subagent: 'Sub-agent' }
+const LABELS = { q: 'Words', agent_id: 'Agent', session: 'Parent session', subagent: 'Sub-agent' }
 
 /** Applies when a person leaves the field or presses Enter. */
 function TextFilter({ name, value, onChange }: { name: keyof typeof LABELS; value: string; onChange: (value: string) => void }) {
@@ -110,7 +125,8 @@ function TextFilter({ name, value, onChange }: { name: keyof typeof LABELS; valu
     <input
       key={value}
       className="input"
-      style={{ width: '10rem' }}
+      style={{ width: name === 'q' ? '16rem' : '10rem' }}
+      type={name === 'q' ? 'search' : 'text'}
       aria-label={LABELS[name]}
       placeholder={LABELS[name]}
       defaultValue={value}

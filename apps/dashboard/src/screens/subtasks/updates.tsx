@@ -8,34 +8,37 @@ import { Panel } from '../../design/panel.tsx'
 import { Time } from '../../design/time.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
+import { ReceiptTable } from '../updates/receipt-table.tsx'
 import { updatesQuery } from './queries.ts'
 
-const ENDED = new Set(['completed', 'failed', 'cancelled'])
-
-/** What was said to the run, each with its receipt, and a box to say more. */
-export function Updates({ subtask }: { subtask: Subtask }) {
-  const query = useQuery(updatesQuery(subtask.id))
+/** Every update of the run with its receipt: when it was sent, which attempt received it, and when it said so. */
+export function Updates({ id }: { id: string }) {
+  const query = useQuery(updatesQuery(id))
   return (
     <Panel title="Updates" count={query.data?.length} isFlush>
-      {!ENDED.has(subtask.status) && <SteerForm subtask={subtask} />}
       <Loaded query={query}>
-        {(updates) =>
-          updates.length === 0 ? (
-            <p className="empty">Nothing has been sent to this run.</p>
-          ) : (
-            <ul className="list">
-              {updates.map((update) => (
-                <li key={update.id}>
-                  <Badge status={update.status} />
-                  <span className="grow">{update.content}</span>
-                  <span className="meta">{update.sender.id}</span>
-                  <Time at={update.acknowledged_at ?? update.delivered_at ?? update.created_at} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
+        {(updates) => (updates.length === 0 ? <p className="empty">Nothing has been sent to this run.</p> : <ReceiptTable updates={updates} />)}
       </Loaded>
+    </Panel>
+  )
+}
+
+/** A box to say something to the run, and what was said last. */
+export function SteerPanel({ subtask }: { subtask: Subtask }) {
+  const { data: updates } = useQuery(updatesQuery(subtask.id))
+  const last = updates?.at(-1)
+  return (
+    <Panel title="Steer" isFlush>
+      <SteerForm subtask={subtask} />
+      {last !== undefined && (
+        <ul className="list">
+          <li>
+            <Badge status={last.status} />
+            <span className="grow">{last.content}</span>
+            <Time at={last.acknowledged_at ?? last.delivered_at ?? last.created_at} />
+          </li>
+        </ul>
+      )}
     </Panel>
   )
 }

@@ -1,46 +1,20 @@
 import type { Task } from '@muster/client'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { Badge } from '../../design/badge.tsx'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { Panel } from '../../design/panel.tsx'
-import { taskQuery } from './queries.ts'
+import { dependenciesQuery } from './queries.ts'
 
-/** A longer chain is cut here. */
-const LEVELS = 4
+const Graph = lazy(() => import('./dependency-graph.tsx'))
 
-/** What a task waits for, and what that waits for, as a tree. */
+/** What a task waits for, and what that waits for, as a graph. Nothing for a task that waits for none. */
 export function Dependencies({ task }: { task: Task }) {
-  if (task.depends_on.length === 0) return null
+  const { data: tasks } = useQuery({ ...dependenciesQuery(useQueryClient(), task), enabled: task.depends_on.length > 0 })
+  if (tasks === undefined) return null
   return (
-    <Panel title="Depends on" count={task.depends_on.length}>
-      <Level ids={task.depends_on} level={1} />
+    <Panel title="Depends on" count={task.depends_on.length} isFlush>
+      <Suspense fallback={<p className="empty">Loading …</p>}>
+        <Graph tasks={tasks} currentId={task.id} />
+      </Suspense>
     </Panel>
-  )
-}
-
-function Level({ ids, level }: { ids: string[]; level: number }) {
-  return (
-    <ul className="tree">
-      {ids.map((id) => (
-        <Node key={id} id={id} level={level} />
-      ))}
-    </ul>
-  )
-}
-
-function Node({ id, level }: { id: string; level: number }) {
-  const { data: task } = useQuery(taskQuery(id))
-  return (
-    <li className="tree-node">
-      <span className="row">
-        {task !== undefined && <Badge status={task.status} />}
-        <Link to="/tasks/$id" params={{ id }}>
-          {task?.title ?? id}
-        </Link>
-      </span>
-      {task !== undefined &&
-        task.depends_on.length > 0 &&
-        (level < LEVELS ? <Level ids={task.depends_on} level={level + 1} /> : <p className="hint">and more</p>)}
-    </li>
   )
 }

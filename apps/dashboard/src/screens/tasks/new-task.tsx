@@ -2,12 +2,12 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { Button } from '../../design/button.tsx'
+import { Editor } from '../../design/editor.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
+import { linesOf } from './brief-draft.ts'
 import { BriefWarnings } from './brief-warnings.tsx'
-
-const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
 
 /** A new brief. */
 export function NewTask() {
@@ -36,17 +36,7 @@ export function NewTask() {
             <label htmlFor="title">Title</label>
             <input id="title" className="input" value={title} onChange={(event) => setTitle(event.target.value)} maxLength={256} required />
           </div>
-          <div className="field">
-            <label htmlFor="new-instructions">Instructions</label>
-            <textarea
-              id="new-instructions"
-              className="input"
-              rows={8}
-              value={instructions}
-              onChange={(event) => setInstructions(event.target.value)}
-              required
-            />
-          </div>
+          <Editor label="Instructions" language="markdown" value={instructions} onChange={setInstructions} />
           <div className="field">
             <label htmlFor="new-criteria">Acceptance criteria, one a line</label>
             <textarea id="new-criteria" className="input" rows={5} value={criteria} onChange={(event) => setCriteria(event.target.value)} />

@@ -1,14 +1,12 @@
 import type { Task } from '@muster/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
-import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
-import { TableScroll } from '../../design/table-scroll.tsx'
-import { Time } from '../../design/time.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
+import { ReceiptTable } from '../updates/receipt-table.tsx'
 import { taskUpdatesQuery } from './queries.ts'
 
 /** Every change and note, with the state of its delivery: what the assignee has seen, and when. */
@@ -18,48 +16,7 @@ export function Receipts({ task, isEnded }: { task: Task; isEnded: boolean }) {
     <Panel title="Updates" count={query.data?.length} isFlush>
       {!isEnded && <NoteForm task={task} />}
       <Loaded query={query}>
-        {(updates) =>
-          updates.length === 0 ? (
-            <p className="empty">The brief has not changed since it was assigned.</p>
-          ) : (
-            <TableScroll label="Updates">
-              <table>
-                <thead>
-                  <tr>
-                    {['Receipt', 'Update', 'Sent', 'Delivered', 'Acknowledged', 'To'].map((name) => (
-                      <th key={name} scope="col">
-                        {name}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {updates.map((update) => (
-                    <tr key={update.id}>
-                      <td>
-                        <Badge status={update.status} />
-                      </td>
-                      <td>
-                        {update.update_type.replaceAll('_', ' ')}
-                        {update.content !== '' && <pre>{update.content.slice(0, 2_000)}</pre>}
-                      </td>
-                      <td>
-                        <Time at={update.created_at} /> <span className="hint">by {update.sender.id}</span>
-                      </td>
-                      <td>
-                        <Time at={update.delivered_at} />
-                      </td>
-                      <td>
-                        <Time at={update.acknowledged_at} />
-                      </td>
-                      <td className="meta">{update.delivered_to ?? '–'}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </TableScroll>
-          )
-        }
+        {(updates) => (updates.length === 0 ? <p className="empty">The brief has not changed since it was assigned.</p> : <ReceiptTable updates={updates} />)}
       </Loaded>
     </Panel>
   )

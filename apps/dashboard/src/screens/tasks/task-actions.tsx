@@ -1,10 +1,9 @@
-import { Dialog } from '@base-ui/react/dialog'
 import type { Task } from '@muster/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, type ReactNode, useState } from 'react'
-import { Button } from '../../design/button.tsx'
+import { useState } from 'react'
 import { CodeBlock } from '../../design/code-block.tsx'
+import { Popup } from '../../design/popup.tsx'
 import { showError, toasts } from '../../design/toasts.tsx'
 import { muster } from '../../muster.ts'
 
@@ -87,7 +86,7 @@ function Review({ task }: { task: Task }) {
       title="Decide about what was delivered"
       submit="Approve"
       onSubmit={() => reviewing.mutate('approve')}
-      onReject={() => reviewing.mutate('request_revision')}
+      other={{ label: 'Request a revision', onChoose: () => reviewing.mutate('request_revision') }}
     >
       <div className="field">
         <label htmlFor="review-note">Note</label>
@@ -107,55 +106,5 @@ function Cancel({ task }: { task: Task }) {
         <input id="cancel-reason" className="input" value={reason} onChange={(event) => setReason(event.target.value)} required />
       </div>
     </Popup>
-  )
-}
-
-interface PopupProps {
-  trigger: string
-  title: string
-  kind?: 'primary' | 'danger'
-  submit?: string
-  /** Shows what the answer has, instead of closing. */
-  staysOpen?: boolean
-  onSubmit: () => void
-  onReject?: () => void
-  children: ReactNode
-}
-
-function Popup({ trigger, title, kind, submit = trigger, staysOpen = false, onSubmit, onReject, children }: PopupProps) {
-  const [isOpen, setOpen] = useState(false)
-  const send = (event: FormEvent) => {
-    event.preventDefault()
-    onSubmit()
-    if (!staysOpen) setOpen(false)
-  }
-  const reject = () => {
-    onReject?.()
-    setOpen(false)
-  }
-  return (
-    <Dialog.Root open={isOpen} onOpenChange={setOpen}>
-      <Dialog.Trigger render={<Button kind={kind ?? 'normal'} />}>{trigger}</Dialog.Trigger>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog">
-          <Dialog.Title>{title}</Dialog.Title>
-          <form className="stack" onSubmit={send}>
-            {children}
-            <div className="row">
-              <Button kind={kind ?? 'primary'} type="submit">
-                {submit}
-              </Button>
-              {onReject !== undefined && (
-                <Button kind="danger" onClick={reject}>
-                  Request a revision
-                </Button>
-              )}
-              <Dialog.Close render={<Button kind="plain" />}>Close</Dialog.Close>
-            </div>
-          </form>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
   )
 }

@@ -11,14 +11,17 @@ import { Markdown } from '../../design/markdown.tsx'
 import { Facts, Page, Panel } from '../../design/panel.tsx'
 import { Time } from '../../design/time.tsx'
 import { EvaluationPanel } from '../evaluations/evaluation-panel.tsx'
+import { EventTable } from '../events/event-table.tsx'
 import { OpenQuestions } from '../questions/open-questions.tsx'
 import { SubtaskRow } from '../subtasks/subtask-row.tsx'
+import { CheckInMatrix } from './check-in-matrix.tsx'
 import { Dependencies } from './dependencies.tsx'
 import { EditTask } from './edit-task.tsx'
-import { taskChecksQuery, taskEvaluationsQuery, taskQuery, taskSubtasksQuery } from './queries.ts'
+import { taskChecksQuery, taskEvaluationsQuery, taskEventsQuery, taskQuery, taskSubtasksQuery } from './queries.ts'
 import { Receipts } from './receipts.tsx'
 import { Revisions } from './revisions.tsx'
 import { TaskActions } from './task-actions.tsx'
+import { TaskGuides } from './task-guides.tsx'
 
 const route = getRouteApi('/tasks/$id')
 
@@ -50,6 +53,7 @@ function Details({ task }: { task: Task }) {
               <Brief task={task} />
             </Panel>
           )}
+          <Dependencies task={task} />
           {task.completion_outputs !== null && (
             <Panel title="Outputs">
               <div className="stack">
@@ -64,7 +68,9 @@ function Details({ task }: { task: Task }) {
               <Tabs.Tab value="revisions">Revisions</Tabs.Tab>
               <Tabs.Tab value="verdicts">Verdicts</Tabs.Tab>
               <Tabs.Tab value="runs">Subtasks</Tabs.Tab>
+              <Tabs.Tab value="check-ins">Check-ins</Tabs.Tab>
               <Tabs.Tab value="checks">Checks</Tabs.Tab>
+              <Tabs.Tab value="history">History</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="receipts">
               <Receipts task={task} isEnded={isEnded} />
@@ -78,8 +84,14 @@ function Details({ task }: { task: Task }) {
             <Tabs.Panel value="runs">
               <Runs id={task.id} />
             </Tabs.Panel>
+            <Tabs.Panel value="check-ins">
+              <CheckInMatrix task={task} />
+            </Tabs.Panel>
             <Tabs.Panel value="checks">
               <Checks id={task.id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="history">
+              <History id={task.id} />
             </Tabs.Panel>
           </Tabs.Root>
         </div>
@@ -92,16 +104,16 @@ function Details({ task }: { task: Task }) {
                 'Parent session': task.parent_session_id ?? undefined,
                 Review: task.review,
                 'Last error': task.last_error ?? undefined,
-                Guides: task.tsgs.length === 0 ? undefined : task.tsgs.map(({ title: guide }) => guide).join(', '),
                 Created: <Time at={task.created_at} />,
                 Changed: <Time at={task.updated_at} />,
                 Id: <code>{task.id}</code>,
               }}
             />
           </Panel>
-          <Dependencies task={task} />
+          {task.tsgs.length > 0 && <TaskGuides guides={task.tsgs} />}
           {task.validation.warnings.length > 0 && (
             <Panel title="Warnings" count={task.validation.warnings.length}>
+              {task.tsgs.length > 0 && <TaskGuides guides={task.tsgs} />}
               {task.validation.warnings.map((warning) => (
                 <p key={warning.message} className="hint">
                   {warning.field}: {warning.message}
@@ -137,6 +149,11 @@ function Brief({ task }: { task: Task }) {
       {task.task_context !== null && <JsonBlock value={task.task_context} label="Context" />}
     </div>
   )
+}
+
+/** Everything that happened: who was told what, and when. */
+function History({ id }: { id: string }) {
+  return <EventTable query={useQuery(taskEventsQuery(id))} />
 }
 
 function Verdicts({ id }: { id: string }) {

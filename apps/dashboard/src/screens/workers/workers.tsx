@@ -1,9 +1,9 @@
-import type { OutputOf } from '@muster/client'
+import type { DrainMode, OutputOf } from '@muster/client'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Badge } from '../../design/badge.tsx'
-import { Button } from '../../design/button.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
+import { Popup } from '../../design/popup.tsx'
 import { TableScroll } from '../../design/table-scroll.tsx'
 import { Time } from '../../design/time.tsx'
 import { showError } from '../../design/toasts.tsx'
@@ -99,12 +99,26 @@ function WorkerTable({ workers }: { workers: Worker[] }) {
   )
 }
 
+/** Has a worker take no more work. Its process stays until it is stopped. */
 function Drain({ worker }: { worker: Worker }) {
   const client = useQueryClient()
   const draining = useMutation({
-    mutationFn: () => muster.call('drainWorker', { path: { id: worker.id } }),
+    mutationFn: (runs: DrainMode) => muster.workers.drain(worker.id, { runs }),
     onSettled: () => client.invalidateQueries(workersQuery),
     onError: showError,
   })
-  return <Button onClick={() => draining.mutate()}>Drain</Button>
+  return (
+    <Popup
+      trigger="Drain"
+      title="Have this worker take no more work"
+      submit="Let its runs finish"
+      onSubmit={() => draining.mutate('finish')}
+      other={{ label: 'Give its runs back', onChoose: () => draining.mutate('release') }}
+    >
+      <p>
+        It runs {worker.running} of at most {worker.capacity}. A run that is given back begins again elsewhere, as another attempt that is no failure. A drained
+        worker never takes work again: start another process in its place.
+      </p>
+    </Popup>
+  )
 }

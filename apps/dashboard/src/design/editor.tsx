@@ -1,0 +1,38 @@
+import { lazy, Suspense } from 'react'
+
+const CodeMirror = lazy(() => import('./code-mirror.tsx'))
+
+export interface EditorProps {
+  /** The name of the field. */
+  label: string
+  language: 'markdown' | 'json'
+  value: string
+  onChange: (text: string) => void
+  placeholder?: string
+}
+
+/** A field for Markdown or JSON. Until the editor has loaded, it is a plain field, and what is typed there stays. */
+export function Editor(props: EditorProps) {
+  const { label, value, onChange, placeholder } = props
+  return (
+    <div className="field">
+      <span aria-hidden="true" className="label">
+        {label}
+      </span>
+      <Suspense
+        fallback={
+          <textarea
+            className="input code"
+            rows={6}
+            aria-label={label}
+            placeholder={placeholder}
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        }
+      >
+        <CodeMirror {...props} />
+      </Suspense>
+    </div>
+  )
+}
