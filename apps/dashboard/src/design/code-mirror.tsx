@@ -7,7 +7,15 @@ import { EditorState } from '@codemirror/state'
 import { EditorView, keymap, placeholder as shownWhenEmpty } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
-import type { EditorProps } from './editor.tsx'
+
+export interface EditorProps {
+  /** The name of the field. */
+  label: string
+  language: 'markdown' | 'json'
+  value: string
+  onChange: (text: string) => void
+  placeholder?: string
+}
 
 const colours = HighlightStyle.define([
   { tag: tags.heading, fontWeight: '650' },

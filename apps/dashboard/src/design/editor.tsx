@@ -1,15 +1,7 @@
 import { lazy, Suspense } from 'react'
+import type { EditorProps } from './code-mirror.tsx'
 
 const CodeMirror = lazy(() => import('./code-mirror.tsx'))
-
-export interface EditorProps {
-  /** The name of the field. */
-  label: string
-  language: 'markdown' | 'json'
-  value: string
-  onChange: (text: string) => void
-  placeholder?: string
-}
 
 /** A field for Markdown or JSON. Until the editor has loaded, it is a plain field, and what is typed there stays. */
 export function Editor(props: EditorProps) {
