@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 8aef1f96d9555188.
+# Of schemas efcdbe459f35e376.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -733,6 +733,7 @@ class NewWebhook(BaseModel):
             'task.assigned',
             'task.blocked',
             'task.unblocked',
+            'task.checked_in',
             'task.in_review',
             'task.revision_requested',
             'task.completed',
@@ -2102,6 +2103,7 @@ class WebhookPatch(BaseModel):
                 'task.assigned',
                 'task.blocked',
                 'task.unblocked',
+                'task.checked_in',
                 'task.in_review',
                 'task.revision_requested',
                 'task.completed',
@@ -2191,6 +2193,7 @@ class WebhookWithSecret(BaseModel):
             'task.assigned',
             'task.blocked',
             'task.unblocked',
+            'task.checked_in',
             'task.in_review',
             'task.revision_requested',
             'task.completed',
@@ -3053,6 +3056,7 @@ class Event(BaseModel):
         'task.assigned',
         'task.blocked',
         'task.unblocked',
+        'task.checked_in',
         'task.in_review',
         'task.revision_requested',
         'task.completed',
@@ -4911,6 +4915,50 @@ class SubtaskList(BaseModel):
     """
 
 
+class TaskCheckIn(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    id: str
+    task_id: str
+    session_id: str | None
+    """
+    The session that reports. Null if it is not known.
+    """
+    revision: int
+    """
+    The revision with the criteria that it reports on.
+    """
+    criteria: list[CheckedInCriterion]
+    """
+    The criteria that it says something of.
+    """
+    unmatched: list[str]
+    """
+    Lines that match no criterion, or more than one.
+    """
+    next_steps: list[str]
+    author: Reference
+    """
+    The owner of the credential that made the request.
+    """
+    created_at: datetime
+    """
+    When it was received.
+    """
+
+
+class TaskCheckInList(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    items: list[TaskCheckIn]
+    next_cursor: str | None
+    """
+    Pass as `cursor` to read on; null on the last page.
+    """
+
+
 class TaskContext(BaseModel):
     """
     The context of a task. Parts that were not sent are left out.
@@ -5239,6 +5287,7 @@ class Webhook(BaseModel):
             'task.assigned',
             'task.blocked',
             'task.unblocked',
+            'task.checked_in',
             'task.in_review',
             'task.revision_requested',
             'task.completed',
