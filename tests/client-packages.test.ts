@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -8,11 +10,13 @@ import { promisify } from 'node:util'
 import { Muster } from '@muster/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonWith } from '../scripts/check/python-venv.ts'
+import { openBrowser, openPage } from './harness/browser.ts'
 import { type System, startSystem } from './harness/system.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 const PYTHON_CLIENT = join(ROOT, 'clients', 'python')
+const BUN = 'bun@1.4.5'
 const LONG = 180_000
 const run = promisify(execFile)
 
@@ -90,6 +94,22 @@ async function examplesOf(readme: string, language: string): Promise<string> {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, code]) => code).join('\n')
 }
 
+/** A site as an application has one: a page, the client as a module, and Muster behind the same origin. */
+async function startSite(client: string): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const { url = '/', headers, method = 'GET' } = request
+    if (url === '/') return void response.setHeader('content-type', 'text/html').end('<!doctype html><title>Site</title><link rel="icon" href="data:,">')
+    if (url.startsWith('/client/'))
+      return void response.setHeader('content-type', 'text/javascript').end(await readFile(join(client, url.slice('/client/'.length))))
+    const answer = await fetch(new URL(url, system.api.address), { method, headers: { authorization: headers.authorization ?? '' } })
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' })
+    for await (const chunk of answer.body ?? []) response.write(chunk)
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
 describe('@muster/client, packed and installed into an empty project', () => {
   let project: string
   beforeAll(async () => {
@@ -125,6 +145,46 @@ describe('@muster/client, packed and installed into an empty project', () => {
     'makes the journeys: spawn over the death of a worker, brief and steer, judge',
     async () => {
       expectJourneys(await journey(process.execPath, [join(project, 'dist', 'journeys.js')], project))
+    },
+    LONG,
+  )
+
+  it('reads and follows in a browser', async () => {
+    const { id } = await muster.subtasks.spawn({ task: 'Be read in a browser.', runner: 'act' }).result()
+    const server = await startSite(join(project, 'node_modules', '@muster', 'client', 'dist'))
+    const browser = await openBrowser()
+    try {
+      const { page, errors } = await openPage(await browser.newContext())
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+      const seen = await page.evaluate(`(async () => {
+        const { Muster, MusterError } = await import('/client/index.js')
+        const muster = new Muster({ url: location.origin, key: ${JSON.stringify(environment.MUSTER_KEY)} })
+        const listed = await muster.subtasks.list({ limit: 1 }).all()
+        const events = []
+        for await (const { type } of muster.subtasks.handle('${id}').events()) events.push(type)
+        const missing = await muster.subtasks.get(crypto.randomUUID()).catch((error) => MusterError.is(error) && error.code)
+        return { status: (await muster.subtasks.get('${id}')).status, isListed: listed.some((each) => each.id === '${id}'), last: events.at(-1), missing }
+      })()`)
+      expect({ seen, errors }).toEqual({ seen: { status: 'completed', isListed: true, last: 'subtask.completed', missing: 'not_found' }, errors: [] })
+    } finally {
+      await browser.close()
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  it(
+    'does what its README shows in Bun',
+    async ({ skip }) => {
+      const home = join(folder, 'bun')
+      await mkdir(home)
+      const installed = await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--prefix', home, BUN]).then(
+        () => '',
+        ({ stderr }: { stderr: string }) => stderr,
+      )
+      if (installed !== '') skip(`not run: Bun cannot be installed: ${installed.slice(0, 300)}`)
+      const { stdout } = await run(join(home, 'node_modules', '.bin', 'bun'), [join(project, 'dist', 'readme.js')], { env: environment })
+      for (const line of [/^completed /m, /^subtask\.completed$/m, /^not_found /m, /Done, with 0 updates\./, /act/]) expect(stdout).toMatch(line)
     },
     LONG,
   )
