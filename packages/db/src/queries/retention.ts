@@ -10,8 +10,8 @@ export type PartitionedKind = Extract<RetentionKind, 'events' | 'steps'>
 export const NOUNS = ['inbox', 'injection_claims', 'deliveries', 'session_messages', 'evaluations', 'schedule_slots', 'subtasks'] as const
 export type Noun = (typeof NOUNS)[number]
 
-/** Not one of the relay's, of maintenance or of workers. */
-const RETENTION_LOCK = 3
+/** Not one of the relay's, of maintenance, or of the claims of deliveries (3). */
+const RETENTION_LOCK = 5
 
 /**
  * Runs `work` in the only process that does so: a lock of a session, which ends with its connection, so that nothing has to be released after a crash. Null

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createArchive, folderStore } from '@muster/archive'
-import { maintenance, retention } from '@muster/db'
+import { maintenance, retention, sending, transaction } from '@muster/db'
 import type { Archive } from '@muster/domain'
 import { advanceClock, claimOne, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -53,6 +53,13 @@ const archived = async () => {
 }
 
 describe('retention', () => {
+  it('holds up no delivery while it works', async () => {
+    const { dispatchDb } = harness.deps
+    const limits = { limit: 1, leaseSeconds: 10, perDestination: 1, breakerFailures: 1 }
+    const claimed = await retention.alone(dispatchDb, () => transaction(dispatchDb, null, (tx) => sending.claimDeliveries(tx, limits)))
+    expect(claimed).toEqual([])
+  })
+
   it('drops nothing that is younger than it is kept', async () => {
     await ended(harness.ctx)
     await nextPartition()
