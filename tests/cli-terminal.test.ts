@@ -1,10 +1,10 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Muster, type Run } from '@muster/client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type System, startSystem } from './harness/system.ts'
+import { type Api, type System, startSystem } from './harness/system.ts'
 import { Terminal, type TerminalOptions } from './harness/terminal.ts'
 import { until } from './harness/until.ts'
 
@@ -23,17 +23,18 @@ let stopWorking: () => Promise<void>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'muster-terminal-'))
-  system = await startSystem({ workers: 1, env: { AUTH: 'keys', SUBTASK_MAX_CONCURRENT: '20' } })
+  // The command line speaks to the first API, and the test and its runs to the second, which stays when the first one goes away.
+  system = await startSystem({ apis: 2, workers: 1, env: { AUTH: 'keys', SUBTASK_MAX_CONCURRENT: '20' } })
   const { key } = await system.mintKey()
-  muster = new Muster({ url: system.api.address, key })
-  environment = { PATH: process.env.PATH, HOME: folder, MUSTER_CONFIG_DIR: join(folder, 'config'), MUSTER_URL: system.api.address, MUSTER_KEY: key }
+  muster = new Muster({ url: apiOf(1).address, key })
+  environment = { PATH: process.env.PATH, HOME: folder, MUSTER_CONFIG_DIR: join(folder, 'config'), MUSTER_URL: apiOf(0).address, MUSTER_KEY: key }
   const work = (run: Run) =>
     new Promise<string>((finish, stop) => {
       runs.set(run.subtask.id, { run, finish })
       run.signal.addEventListener('abort', () => stop(run.signal.reason))
     })
   // A run hears of updates with its heartbeats, of which there are three in a lease.
-  const worker = muster.worker('external', work, { concurrency: 20, leaseSeconds: 3 })
+  const worker = muster.worker('external', work, { concurrency: 20, leaseSeconds: 5 })
   stopWorking = () => worker.stop({ graceMs: 0 })
 })
 afterEach(() => {
@@ -44,6 +45,12 @@ afterAll(async () => {
   await system.close()
   await rm(folder, { recursive: true, force: true })
 })
+
+function apiOf(index: number): Api {
+  const api = system.apis[index]
+  if (api === undefined) throw new Error(`This system has no API ${index}.`)
+  return api
+}
 
 function onTerminal(args: string[], options: Partial<TerminalOptions> = {}): Terminal {
   const terminal = new Terminal([process.execPath, PROGRAM, ...args], { ...options, env: { ...environment, ...options.env } })
@@ -173,7 +180,7 @@ describe('muster follow on a terminal', () => {
     run.step('message', 'Before the outage.')
     await run.checkpoint()
     await terminal.shows('Before the outage.')
-    const { address, child } = system.api
+    const { address, child } = apiOf(0)
     await child.end('SIGKILL')
     await terminal.shows('does not answer')
     terminal.enter('Are you there?')
@@ -243,5 +250,28 @@ describe('other commands on a terminal', () => {
     const all = onTerminal(['task', 'ls', '--no-pager'], { env: { PAGER: pager }, columns: 80, rows: 5 })
     expect(await all.end()).toBe(0)
     expect(all.text).not.toContain('paged')
+  })
+
+  it('edit a task in the editor of the user, and keep what was written where it cannot be sent', async () => {
+    const editor = join(folder, 'editor')
+    await writeFile(editor, '#!/bin/sh\nsed -i "s/Port it\\./Port it to TypeScript./" "$1"\nwhile [ -e "$HOME/hold" ]; do sleep 0.05; done\n')
+    await chmod(editor, 0o755)
+    const { id } = await muster.tasks.create({ title: 'Port the parser', instructions: 'Port it.' })
+    const terminal = onTerminal(['task', 'edit', id], { env: { VISUAL: editor } })
+    await terminal.shows('Send the changed instructions?')
+    terminal.type('y')
+    expect(await terminal.end()).toBe(0)
+    expect(await muster.tasks.get(id)).toMatchObject({ instructions: 'Port it to TypeScript.', title: 'Port the parser', revision: 2 })
+
+    await muster.tasks.revise(id, 2, { instructions: 'Port it.' })
+    await writeFile(join(folder, 'hold'), '')
+    const late = onTerminal(['task', 'edit', id, '--yes'], { env: { VISUAL: editor, TMPDIR: folder } })
+    const file = await until('the editor is open', async () => (await readdir(folder)).find((name) => name.startsWith('muster-edit-')))
+    await muster.tasks.revise(id, 3, { title: 'Port the whole parser' })
+    await rm(join(folder, 'hold'))
+    expect(await late.end()).toBe(5)
+    await late.shows('What you wrote is in')
+    expect(await readFile(join(folder, file, `${id}.json`), 'utf8')).toContain('Port it to TypeScript.')
+    expect(await muster.tasks.get(id)).toMatchObject({ instructions: 'Port it.', title: 'Port the whole parser', revision: 4 })
   })
 })

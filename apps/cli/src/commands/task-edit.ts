@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { BodyOf, Task } from '@muster/client'
 import type { Cli } from '../cli.ts'
-import { CliError, usageError } from '../exit-codes.ts'
+import { CliError, exitCodeOf, usageError } from '../exit-codes.ts'
 import { oneLine } from '../output/text.ts'
 import { describeDiff } from './task-text.ts'
 
@@ -46,7 +46,7 @@ export async function editTask(cli: Cli, id: string, isConfirmed: boolean): Prom
     await cli.out.result(revised, () => `${describeDiff(cli.out, revised.diff)}\n\nRevision ${revised.revision}.`)
   } catch (error) {
     const reason = error instanceof SyntaxError ? `It is no JSON (${error.message}).` : (error as Error).message
-    throw new CliError(`${reason} What you wrote is in ${file}.`)
+    throw new CliError(`${reason} What you wrote is in ${file}.`, exitCodeOf(error))
   }
   await rm(folder, { recursive: true })
 }
