@@ -126,6 +126,48 @@ describe('through the page alone', () => {
     await page.getByRole('button', { name: 'Resume' }).waitFor()
   })
 
+  it('a poor result is judged with evidence by criterion, and sent back for another round', async () => {
+    await open('/tasks/new')
+    await page.getByLabel('Title').fill('Make it green')
+    // The runner delivers what it was told.
+    await page.getByLabel('Instructions').fill('<npl-block type="check-in">\n- 🐛 All tests pass: two of them fail\n</npl-block>')
+    await page.getByLabel('Acceptance criteria, one a line').fill('All tests pass')
+    await page.getByRole('button', { name: 'Create task' }).click()
+    await heading('Make it green')
+    const address = page.url()
+    await page.getByRole('button', { name: 'Dispatch' }).click()
+    await page.getByLabel('Runner').selectOption('act')
+    await page.getByLabel('Revision rounds').fill('1')
+    await page.getByRole('dialog').getByRole('button', { name: 'Dispatch' }).click()
+    await expect.poll(() => page.url()).toContain('/subtasks/')
+    await page.goto(address)
+    await page.getByRole('tab', { name: 'Subtasks' }).click()
+    await expect.poll(() => page.locator('.list-row').getByText('completed').count()).toBe(2)
+    await page.getByRole('tab', { name: 'Verdicts' }).click()
+    const verdicts = page.getByRole('region', { name: 'Verdicts' })
+    await verdicts.first().getByText('unmet').waitFor()
+    await verdicts.first().getByText('two of them fail').waitFor()
+  })
+
+  it('a guide that is written by hand reaches the run whose error it knows, and whether it helped is counted', async () => {
+    await open('/guides')
+    await page.getByText('New guide').click()
+    await page.getByLabel('Title').fill('Port already in use')
+    await page.getByLabel('Words of the error message, one pattern a line').fill('EADDRINUSE')
+    await page.getByLabel('What to do').fill('Find the process with `ss -ltnp`.')
+    await page.getByRole('button', { name: 'Create guide' }).click()
+    await seen(/The guide is stored/)
+    const attempts = [[{ error: 'listen EADDRINUSE :::7300', retryable: true }], [{ result: 'Moved to another port.' }]]
+    const { id } = await system.client.spawn({ task: 'Start the server.', runner: 'act', metadata: { attempts } })
+    await system.client.ended(id)
+    expect((await system.ledger.written(id, 'start', 2)).text).toContain('Port already in use')
+    await open('/guides')
+    await page.getByText('Port already in use').click()
+    await seen('1 times, read 0 times')
+    await page.getByRole('button', { name: 'It helped' }).click()
+    await seen('1 of 1')
+  })
+
   it('a question is answered by keyboard alone, and the run goes on', async () => {
     const { id } = await system.client.spawn({ task: 'Paint the house.', runner: 'ask', parent_session_id: 'painter', max_attempts: 5 })
     await open('/questions')

@@ -1,7 +1,7 @@
-import type { AgreementStats, EvaluationStats, StatsGrouping } from '@muster/client'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { AgreementStats, EvaluationStats } from '@muster/client'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback } from 'react'
+import { useCallback } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
@@ -12,14 +12,11 @@ import { useGrowingList } from '../../live/growing-list.ts'
 import { keys } from '../../live/refresh.ts'
 import { muster } from '../../muster.ts'
 import { Flag } from './flag.tsx'
-
-const Chart = lazy(() => import('../../design/chart.tsx'))
-
-const statsQuery = (by: StatsGrouping) => queryOptions({ queryKey: keys.list('evaluation', 'stats', by), queryFn: () => muster.evaluations.stats({ by }) })
+import { statsQuery } from './queries.ts'
+import { ScoreOverTime } from './score-over-time.tsx'
 
 /** How good the work is, by whose word, and where people disagree. */
 export function Evaluations() {
-  const days = useQuery(statsQuery('day'))
   const agreement = useQuery(statsQuery('agreement'))
   return (
     <Page
@@ -31,7 +28,7 @@ export function Evaluations() {
       }
     >
       <div className="stack">
-        <Loaded query={days}>{(stats) => <ScoreOverTime stats={stats as EvaluationStats} />}</Loaded>
+        <ScoreOverTime />
         <div className="grid">
           <ScoresBy by="subagent" title="By sub-agent" />
           <ScoresBy by="criterion" title="By criterion" />
@@ -40,22 +37,6 @@ export function Evaluations() {
         <Latest />
       </div>
     </Page>
-  )
-}
-
-function ScoreOverTime({ stats }: { stats: EvaluationStats }) {
-  const days = stats.groups.filter(({ key }) => key !== null).sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1))
-  // One point is no line.
-  if (days.length < 2) return null
-  return (
-    <Panel title="Average score by day" count={`${stats.scored.toLocaleString('en')} scored outputs`}>
-      <Suspense>
-        <Chart
-          times={days.map(({ key }) => new Date(key ?? '').getTime() / 1000)}
-          series={[{ label: 'Score', values: days.map((day) => day.average_score) }]}
-        />
-      </Suspense>
-    </Panel>
   )
 }
 

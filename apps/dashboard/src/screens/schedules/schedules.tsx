@@ -1,4 +1,4 @@
-import type { Schedule } from '@muster/client'
+import type { Schedule, SlotOutcome } from '@muster/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useCallback } from 'react'
@@ -105,6 +105,15 @@ function ScheduleActions({ schedule }: { schedule: Schedule }) {
 
 const RUNS_SHOWN = 20
 
+/** Why a slot has the outcome that it has. */
+const REASONS: Record<SlotOutcome, string> = {
+  waiting: 'starts as soon as the run before it has ended',
+  fired: '',
+  skipped_overlap: 'the run before it had not ended',
+  skipped_missed: 'no worker was there in time, and the schedule does not catch up',
+  skipped_paused: 'the schedule was paused',
+}
+
 function Runs({ schedule }: { schedule: Schedule }) {
   const query = useQuery({
     queryKey: keys.one('schedule', schedule.id, 'runs'),
@@ -121,7 +130,7 @@ function Runs({ schedule }: { schedule: Schedule }) {
               <li key={`${run.slot}${run.manual}`}>
                 <Badge status={run.outcome} />
                 <span className="grow">
-                  <Time at={run.slot} exact /> {run.manual && <span className="hint">by hand</span>}
+                  <Time at={run.slot} exact /> <span className="hint">{run.manual ? 'started by hand' : REASONS[run.outcome]}</span>
                 </span>
                 {run.subtask_id !== null && (
                   <Link to="/subtasks/$id" params={{ id: run.subtask_id }}>

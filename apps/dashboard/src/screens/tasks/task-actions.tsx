@@ -24,9 +24,10 @@ export function TaskActions({ task, isEnded }: { task: Task; isEnded: boolean })
 function Dispatch({ task }: { task: Task }) {
   const navigate = useNavigate()
   const [runner, setRunner] = useState('')
+  const [rounds, setRounds] = useState(0)
   const runners = useQuery({ queryKey: ['runners'], queryFn: () => muster.server.runners() })
   const dispatching = useMutation({
-    mutationFn: () => muster.tasks.dispatch(task.id, runner === '' ? {} : { runner }),
+    mutationFn: () => muster.tasks.dispatch(task.id, { max_revisions: rounds, ...(runner === '' ? {} : { runner }) }),
     onSuccess: ({ id }) => navigate({ to: '/subtasks/$id', params: { id } }),
     onError: showError,
   })
@@ -42,6 +43,11 @@ function Dispatch({ task }: { task: Task }) {
             </option>
           ))}
         </select>
+      </div>
+      <div className="field">
+        <label htmlFor="rounds">Revision rounds</label>
+        <input id="rounds" className="input" type="number" min={0} max={10} value={rounds} onChange={(event) => setRounds(event.target.valueAsNumber || 0)} />
+        <p className="hint">So often a result that is evaluated as poor is sent back with the points to revise.</p>
       </div>
     </Popup>
   )

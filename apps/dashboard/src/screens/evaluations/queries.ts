@@ -1,0 +1,40 @@
+import type { EvaluationStats, StatsGrouping } from '@muster/client'
+import { queryOptions } from '@tanstack/react-query'
+import { keys } from '../../live/refresh.ts'
+import { muster } from '../../muster.ts'
+
+export const statsQuery = (by: StatsGrouping) =>
+  queryOptions({ queryKey: keys.list('evaluation', 'stats', by), queryFn: () => muster.evaluations.stats({ by }) })
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** The last 30 days in parts of three: each part is one request. */
+const PARTS = 10
+const PART_MS = 3 * DAY_MS
+/** More lines than these cannot be told apart. */
+const LINES = 4
+
+export interface Trend {
+  /** The beginning of each part, in seconds since the epoch. */
+  times: number[]
+  series: { label: string; values: (number | null)[] }[]
+}
+
+/** Average scores of the sub-agents or criteria with the most outputs, over the last 30 days. */
+export const trendQuery = (by: 'subagent' | 'criterion') =>
+  queryOptions({
+    queryKey: keys.list('evaluation', 'trend', by),
+    queryFn: async (): Promise<Trend> => {
+      const end = Date.now()
+      const starts = Array.from({ length: PARTS }, (_, index) => end - (PARTS - index) * PART_MS)
+      const parts = (await Promise.all(
+        starts.map((start) => muster.evaluations.stats({ by, from: new Date(start).toISOString(), to: new Date(start + PART_MS).toISOString() })),
+      )) as EvaluationStats[]
+      const outputs = new Map<string, number>()
+      for (const { key, outputs: more } of parts.flatMap(({ groups }) => groups)) if (key !== null) outputs.set(key, (outputs.get(key) ?? 0) + more)
+      const labels = [...outputs].sort((a, b) => b[1] - a[1]).slice(0, LINES)
+      return {
+        times: starts.map((start) => start / 1000),
+        series: labels.map(([label]) => ({ label, values: parts.map(({ groups }) => groups.find(({ key }) => key === label)?.average_score ?? null) })),
+      }
+    },
+  })

@@ -1,0 +1,63 @@
+import type { EvaluationStats } from '@muster/client'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { Loaded } from '../../design/loaded.tsx'
+import { Panel } from '../../design/panel.tsx'
+import { statsQuery, type Trend, trendQuery } from './queries.ts'
+
+const Chart = lazy(() => import('../../design/chart.tsx'))
+
+const CHOICES = { day: 'All outputs, by day', subagent: 'By sub-agent', criterion: 'By criterion' } as const
+type Choice = keyof typeof CHOICES
+
+/** Average scores of the last 30 days: of everything, or of the sub-agents or criteria with the most outputs. */
+export function ScoreOverTime() {
+  const [by, setBy] = useState<Choice>('day')
+  const choice = (
+    <select className="input" aria-label="Scores of" value={by} onChange={(event) => setBy(event.target.value as Choice)}>
+      {Object.entries(CHOICES).map(([key, name]) => (
+        <option key={key} value={key}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+  return (
+    <Panel title="Score over time" actions={choice}>
+      {by === 'day' ? <ByDay /> : <ByGroup by={by} />}
+    </Panel>
+  )
+}
+
+function ByDay() {
+  return (
+    <Loaded query={useQuery(statsQuery('day'))}>
+      {(stats) => {
+        const days = (stats as EvaluationStats).groups.filter(({ key }) => key !== null).sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1))
+        return (
+          <Lines
+            trend={{
+              times: days.map(({ key }) => Date.parse(key ?? '') / 1000),
+              series: [{ label: 'Score', values: days.map((day) => day.average_score) }],
+            }}
+          />
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function ByGroup({ by }: { by: 'subagent' | 'criterion' }) {
+  return <Loaded query={useQuery(trendQuery(by))}>{(trend) => <Lines trend={trend} />}</Loaded>
+}
+
+function Lines({ trend }: { trend: Trend }) {
+  // One point is no line.
+  const hasLine = trend.times.length > 1 && trend.series.length > 0
+  if (!hasLine) return <p className="hint">There are too few scored outputs for a line. The tables below have what there is.</p>
+  return (
+    <Suspense>
+      <Chart times={trend.times} series={trend.series} />
+    </Suspense>
+  )
+}
