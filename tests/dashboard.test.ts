@@ -64,7 +64,7 @@ describe('through the page alone', () => {
     await open(`/subtasks/${id}?tab=transcript&step=40`)
     await page.getByRole('article', { name: 'Message 40', exact: true }).getByText('Step number 40.').waitFor()
     await page.getByRole('button', { name: 'Retry as new' }).click()
-    await expect.poll(() => page.url()).not.toContain(id)
+    await page.waitForURL((url) => !url.href.includes(id))
     await seen('Walked.')
   })
 
@@ -139,10 +139,10 @@ describe('through the page alone', () => {
     await page.getByLabel('Runner').selectOption('act')
     await page.getByLabel('Revision rounds').fill('1')
     await page.getByRole('dialog').getByRole('button', { name: 'Dispatch' }).click()
-    await expect.poll(() => page.url()).toContain('/subtasks/')
+    await page.waitForURL(/subtasks\/[0-9a-f-]{36}/)
     await page.goto(address)
     await page.getByRole('tab', { name: 'Subtasks' }).click()
-    await expect.poll(() => page.locator('.list-row').getByText('completed').count()).toBe(2)
+    await expect.poll(() => page.locator('.list-row').getByText('completed').count(), { timeout: 20_000 }).toBe(2)
     await page.getByRole('tab', { name: 'Verdicts' }).click()
     const verdicts = page.getByRole('region', { name: 'Verdicts' })
     await verdicts.first().getByText('unmet').waitFor()
@@ -277,6 +277,7 @@ describe('access', () => {
     '/guides',
     '/memory',
     '/events',
+    '/audit',
     '/usage',
   ]
 

@@ -24,7 +24,7 @@ export const trendQuery = (by: 'subagent' | 'criterion') =>
   queryOptions({
     queryKey: keys.list('evaluation', 'trend', by),
     queryFn: async (): Promise<Trend> => {
-      const end = Date.now()
+      const end = Date.parse((await muster.evaluations.stats({ by: 'day' })).to)
       const starts = Array.from({ length: PARTS }, (_, index) => end - (PARTS - index) * PART_MS)
       const parts = (await Promise.all(
         starts.map((start) => muster.evaluations.stats({ by, from: new Date(start).toISOString(), to: new Date(start + PART_MS).toISOString() })),
