@@ -100,7 +100,8 @@ async function startOn(local: LocalPostgres): Promise<System> {
   const admin = new URL(local.adminUrl)
   admin.pathname = '/muster'
   const database = { appUrl: await local.urlFor('muster', 'muster'), adminUrl: admin.href, name: 'muster', drop: async () => {} }
-  return await startSystem({ database })
+  // One data folder for all: what workers remember of the database is in it.
+  return await startSystem({ database, env: { DATA_DIR: join(folder, 'data') } })
 }
 
 const spawnHeld = (parent: string): Promise<Subtask> => system.client.spawn({ task: 'Hold on.', runner: 'hold', parent_session_id: parent })
@@ -130,7 +131,9 @@ describe('a dump', () => {
 })
 
 describe('a restore to a point in time', () => {
-  it('says what was under way and has come due, holds it, and nothing runs to completion twice', { timeout: 180_000 }, async () => {
+  it('is noticed by workers, which start nothing; says what was under way and has come due, holds it, and nothing runs to completion twice', {
+    timeout: 180_000,
+  }, async () => {
     await run('A point in time', 0)
     await system.abandon()
     await server.stop('fast')
@@ -153,6 +156,9 @@ describe('a restore to a point in time', () => {
     await until('the schedule has fired', async () => (await system.admin`select from schedule_slots`).length === 1)
     const [segment] = await system.admin<{ name: string }[]>`select pg_walfile_name(pg_switch_wal()) as name`
     await until('the log is archived', async () => existsSync(join(folder, 'archive', segment?.name ?? '')))
+    const beat = async () => (JSON.parse(await readFile(join(folder, 'data', 'heartbeat'), 'utf8')) as { beat: number }).beat
+    const beaten = await beat()
+    await until('the worker has counted in its data folder', async () => (await beat()) > beaten)
     await system.abandon()
     await server.stop('fast')
 
@@ -163,15 +169,26 @@ describe('a restore to a point in time', () => {
     expect(await admin`select id, status from subtasks where id in (${running.id}, ${later.id})`).toMatchObject([{ id: running.id, status: 'running' }])
     await admin.end()
 
+    system = await startOn(server)
+    const noticed = await until('a worker has noticed', async () =>
+      system.workers[0]?.child.lines.find(({ fields }) => String(fields.msg).startsWith('The database was restored')),
+    )
+    expect(noticed.fields).toMatchObject({ level: 50, msg: expect.stringContaining('npm run restored') })
+    const { parts } = await system.client.ok<{ parts: Record<string, unknown> }>('GET', '/readyz')
+    expect(parts.history).toEqual({ status: 'degraded', detail: noticed.fields.msg })
+
     const printed = await run('After a restore', 0, { DATABASE_URL: await appUrl(), MIGRATE_DATABASE_URL: server.adminUrl })
-    for (const line of [`subtask ${running.id} of agent default, parent session moment was running`, `schedule ${schedule.id} of agent default was due at`]) {
+    for (const line of [`subtask ${running.id} of agent default, parent session moment was `, `schedule ${schedule.id} of agent default was due at`]) {
       expect(printed.split('\n').filter((said) => said.includes(line))).toHaveLength(2)
     }
-
-    system = await startOn(server)
     expect(await system.client.ended(running.id)).toMatchObject({ status: 'cancelled', attempt: 1, result: null })
     expect(await system.client.inbox('moment')).toMatchObject([{ subtask_id: running.id, status: 'cancelled' }])
     expect(await system.client.ok('GET', `/schedules/${schedule.id}`)).toMatchObject({ state: 'finished', fire_count: 0 })
     expect(system.ledger.entries()).toEqual([])
+
+    // It has been decided: the worker goes on.
+    const next = await system.client.spawn({ task: 'Act.', runner: 'act', parent_session_id: 'moment' })
+    expect(await system.client.ended(next.id)).toMatchObject({ status: 'completed' })
+    expect((await system.client.ok<{ parts: Record<string, unknown> }>('GET', '/readyz')).parts.history).toEqual({ status: 'ok', detail: null })
   })
 })

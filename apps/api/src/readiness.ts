@@ -1,12 +1,12 @@
 import { DomainError } from '@muster/domain'
-import { checkWrites, type Deps, describeOutage, findLogProblems, isDatabaseUnavailable } from '@muster/usecases'
+import { checkWrites, type Deps, describeOutage, describeRestore, findLogProblems, isDatabaseUnavailable } from '@muster/usecases'
 import { within } from './http/deadline.ts'
 
 /** Longest time the database may take to answer before the process counts as not ready. */
 const READY_MS = 2_000
 
 /** What a process needs to serve, in the order in which it is looked at. A part after a failed one is usually unknown. */
-export const READINESS_PARTS = ['process', 'database', 'migrations', 'writes', 'queues', 'relay', 'partitions'] as const
+export const READINESS_PARTS = ['process', 'database', 'migrations', 'writes', 'queues', 'relay', 'partitions', 'history'] as const
 
 export type ReadinessPart = (typeof READINESS_PARTS)[number]
 
@@ -108,4 +108,5 @@ async function lookAt(deps: Deps, questions: ReadinessQuestions, look: Look): Pr
   const problems = await findLogProblems(deps)
   parts.relay = degradedBy(problems.relay)
   parts.partitions = degradedBy(problems.partitions)
+  parts.history = degradedBy(await describeRestore(deps))
 }

@@ -3,6 +3,7 @@ import { type Loop, runQueue, startLoop } from '@muster/jobs'
 import { claimRuns } from '@muster/usecases'
 import type { ActiveRuns } from './active-runs.ts'
 import type { WorkerDeps } from './deps.ts'
+import type { RestoreWatch } from './restore-watch.ts'
 import { DiskPause } from './workspaces.ts'
 
 const CLAIM_EVERY_MS = 500
@@ -10,13 +11,14 @@ const CLAIM_EVERY_MS = 500
 const COLLECT_CAPACITY_MS = 2
 
 export interface ClaimingOptions {
+  restores: Pick<RestoreWatch, 'isHeld'>
   /** Subtasks have left their queue. */
   onClaimed: () => void
   onError: (error: unknown) => void
 }
 
 /** Claims subtasks as far as the capacity of this worker goes, and starts them. */
-export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { onClaimed, onError }: ClaimingOptions): Loop {
+export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { restores, onClaimed, onError }: ClaimingOptions): Loop {
   const { settings, workerId, log } = deps
   const queues = [...deps.runners.keys()].map((runner) => runQueue(runner, DEFAULT_PROJECT_ID))
   const disk = new DiskPause(deps)
@@ -40,7 +42,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { onClaimed, o
     const free = settings.SUBTASK_WORKERS - runs.inUse
     // In thirds: under load, one third is claimed while another runs and the last is stored.
     const limit = Math.min(free, Math.ceil(settings.SUBTASK_WORKERS / 3))
-    if (queues.length === 0 || !(await disk.isOver())) return false
+    if (restores.isHeld || queues.length === 0 || !(await disk.isOver())) return false
     if (limit <= 0) {
       moreMayWait = true
       return false

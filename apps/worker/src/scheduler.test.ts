@@ -14,6 +14,8 @@ function countingLooks(deps: Harness['deps']): { deps: Harness['deps']; looks: (
   return { deps: { ...deps, dispatchDb: { ...deps.dispatchDb, sql } }, looks: () => looks }
 }
 
+const NOT_RESTORED = { isHeld: false }
+
 const unexpected = (error: unknown) => {
   throw error
 }
@@ -28,7 +30,7 @@ describe('a scheduler', () => {
   it('sleeps until the next slot is due, and has looked a few times only', async () => {
     const [id = ''] = await storeSchedules(harness.admin, [{ dueInMs: 700 }])
     const { deps, looks } = countingLooks(harness.deps)
-    const scheduler = startScheduler(deps, unexpected)
+    const scheduler = startScheduler(deps, unexpected, NOT_RESTORED)
     await vi.waitFor(async () => expect(await readSlots(harness.admin, id)).toMatchObject([{ outcome: 'fired' }]), { timeout: 10_000, interval: 20 })
     await scheduler.stop()
     // At the beginning, when it is due (a timer may come a moment early), and once more for what has come meanwhile.
@@ -37,7 +39,7 @@ describe('a scheduler', () => {
 
   it('looks again when it is woken, and leaves in peace what it cannot fire', async () => {
     const { deps, looks } = countingLooks(harness.deps)
-    const scheduler = startScheduler(deps, unexpected)
+    const scheduler = startScheduler(deps, unexpected, NOT_RESTORED)
     await vi.waitFor(() => expect(looks()).toBe(1))
     const [bad = '', good = ''] = await storeSchedules(harness.admin, [
       { timing: { kind: 'calendar', crons: ['when it suits'], every: null } },
@@ -62,7 +64,7 @@ describe('a scheduler', () => {
       },
     })
     const errors: unknown[] = []
-    const scheduler = startScheduler({ ...harness.deps, dispatchDb: { ...harness.deps.dispatchDb, sql } }, (error) => errors.push(error))
+    const scheduler = startScheduler({ ...harness.deps, dispatchDb: { ...harness.deps.dispatchDb, sql } }, (error) => errors.push(error), NOT_RESTORED)
     await vi.waitFor(() => expect(errors).toHaveLength(1))
     isAway = false
     await vi.waitFor(async () => expect(await readSlots(harness.admin, id)).toMatchObject([{ outcome: 'fired' }]), { timeout: 10_000, interval: 20 })
@@ -71,7 +73,7 @@ describe('a scheduler', () => {
 
   it('does nothing while schedules are switched off', async () => {
     const { deps, looks } = countingLooks(harness.deps)
-    const scheduler = startScheduler({ ...deps, settings: { ...deps.settings, SCHEDULE_ENABLED: false } }, unexpected)
+    const scheduler = startScheduler({ ...deps, settings: { ...deps.settings, SCHEDULE_ENABLED: false } }, unexpected, NOT_RESTORED)
     scheduler.wake()
     scheduler.wakeIfWaiting()
     await scheduler.stop()

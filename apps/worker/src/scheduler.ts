@@ -1,5 +1,6 @@
 import { startLoop } from '@muster/jobs'
 import { type Deps, fireSchedules } from '@muster/usecases'
+import type { RestoreWatch } from './restore-watch.ts'
 
 /** Other processes shorten queues as well. */
 const WAITING_EVERY_MS = 500
@@ -9,6 +10,8 @@ const COLLECT_ROOM_MS = 10
 const RETRY_MS = 500
 /** The pause of a schedule that could not be fired for a reason of its own. */
 const FAILED_EVERY_MS = 60_000
+/** While an operator has to decide about a restore. */
+const HELD_EVERY_MS = 1_000
 /** Schedules that are created close together are looked at together. */
 const REST_MS = 5
 
@@ -25,7 +28,7 @@ export interface Scheduler {
  * Fires schedules when they are due. Sleeps until the next one is due by the database's clock, at most SCHEDULE_CHECK_INTERVAL. Several workers wake
  * at the same moment, and each fires what the others have not locked.
  */
-export function startScheduler(deps: Deps, onError: (error: unknown) => void): Scheduler {
+export function startScheduler(deps: Deps, onError: (error: unknown) => void, restores: Pick<RestoreWatch, 'isHeld'>): Scheduler {
   const { settings } = deps
   if (!settings.SCHEDULE_ENABLED || !settings.SUBTASK_ENABLED) return { wake() {}, wakeIfWaiting() {}, async stop() {} }
   const stopping = new AbortController()
@@ -35,6 +38,7 @@ export function startScheduler(deps: Deps, onError: (error: unknown) => void): S
   let isCollecting = false
 
   const fire = async () => {
+    if (restores.isHeld) return HELD_EVERY_MS
     const nowMs = performance.now()
     for (const [id, retryAtMs] of failed) if (retryAtMs <= nowMs) failed.delete(id)
     try {

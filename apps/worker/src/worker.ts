@@ -20,6 +20,7 @@ import type { WorkerDeps } from './deps.ts'
 import { Draining } from './draining.ts'
 import { type Judging, startJudging } from './judging.ts'
 import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
+import { BEAT_EVERY_MS, RestoreWatch } from './restore-watch.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
 import { removeUnknownFolders } from './unknown-folders.ts'
@@ -68,6 +69,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   // First what may fail: if the database goes away again by now, no loop has been started that would have to be stopped.
   await deps.boss.start()
   await ensureRunQueues(deps.boss, DEFAULT_PROJECT_ID, [...deps.runners.keys()])
+  const restores = new RestoreWatch(deps)
+  await restores.look()
   let loops: Loops | undefined
   const channels = Object.keys(WOKEN_BY) as (keyof typeof WOKEN_BY)[]
   const pace = createRelayPace()
@@ -82,16 +85,16 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 
   const giveUp = new AbortController()
   const runs = new ActiveRuns(deps, new Settler(deps, giveUp.signal))
-  loops = startLoops(deps, runs, pace)
+  loops = startLoops(deps, runs, pace, restores)
   draining = new Draining(deps, runs, loops)
   started.defer(() => stopLoops(deps, runs, loops, giveUp))
   const running = started.move()
   return { stop: () => running.disposeAsync() }
 }
 
-function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace): Loops {
+function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace, restores: RestoreWatch): Loops {
   const report = createFailureReport(deps.log)
-  const scheduler = startScheduler(deps, report.failed('fire schedules'))
+  const scheduler = startScheduler(deps, report.failed('fire schedules'), restores)
   return {
     scheduler,
     judging: startJudging(deps, report.failed),
@@ -99,18 +102,19 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace): Loops 
     delivering: startDelivering(deps, report.failed),
     chatting: startChatting(deps, report.failed),
     // What runs has left its queue.
-    claiming: startClaiming(deps, runs, { onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
+    claiming: startClaiming(deps, runs, { restores, onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
     watching: startWatching(deps, runs, report.failed),
     relay: startLoop(() => report.watch(relayOutbox(deps)), { ...pace, onError: report.failed('relay events') }),
-    maintenance: startAllMaintenance(deps, report.failed),
+    maintenance: startAllMaintenance(deps, restores, report.failed),
   }
 }
 
 /** What every process maintains, and the workspaces of this machine. */
-function startAllMaintenance(deps: WorkerDeps, onError: (what: string) => (error: unknown) => void): Loop[] {
+function startAllMaintenance(deps: WorkerDeps, restores: RestoreWatch, onError: (what: string) => (error: unknown) => void): Loop[] {
   const workspaces: MaintenanceTask = { what: 'remove old workspaces', everyMs: 600_000, run: () => removeOldWorkspaces(deps) }
   const folders: MaintenanceTask = { what: 'remove folders of what is gone', everyMs: 3_600_000, run: () => removeUnknownFolders(deps, machineNowMs()) }
-  return [...MAINTENANCE, workspaces, folders].map((task) => startMaintenance(deps, task, onError(task.what)))
+  const restored: MaintenanceTask = { what: 'look whether the database was restored', everyMs: BEAT_EVERY_MS, run: () => restores.look() }
+  return [...MAINTENANCE, workspaces, folders, restored].map((task) => startMaintenance(deps, task, onError(task.what)))
 }
 
 /** Runs are released first: other workers wait for them. */

@@ -33,7 +33,7 @@ const namesIn = (text: string) => new Set([...text.matchAll(/\bmuster_[a-z0-9_]+
 
 describe('GET /metrics', () => {
   it('200: says whether each part works, and what the workers can take and run', () => {
-    for (const part of ['process', 'database', 'migrations', 'writes', 'queues', 'relay', 'partitions'])
+    for (const part of ['process', 'database', 'migrations', 'writes', 'queues', 'relay', 'partitions', 'history'])
       expect(sampleOf(metrics, `muster_part_ok{part="${part}"}`)).toBe('1')
     expect(sampleOf(metrics, 'muster_workers{state="active"}')).toBe('1')
     expect(sampleOf(metrics, 'muster_worker_capacity')).toBe('7')

@@ -33,6 +33,7 @@ const PARTS: Record<keyof Readiness['parts'], { name: string; advice: string }> 
   queues: { name: 'queues', advice: 'See the log of the API; npm run migrate creates them.' },
   relay: { name: 'relay of events', advice: 'Events arrive late: see the log of the API, and whether PostgreSQL is overloaded.' },
   partitions: { name: 'partitions', advice: 'The next partitions are missing: see that a worker runs.' },
+  history: { name: 'history of the database', advice: 'The database was restored to an earlier time: npm run restored says what may run twice.' },
 }
 
 export function addDoctor(program: Command): void {

@@ -1877,7 +1877,7 @@ export interface paths {
         };
         /**
          * Check that the process can serve requests
-         * @description Ready if the process has started, and the database is reachable, has the migrations of this version and the queues of its runners, and accepts a write that needs disk space. A relay that lags and missing partitions are reported as `degraded`: taking the process out of service would not help. Needs no key.
+         * @description Ready if the process has started, and the database is reachable, has the migrations of this version and the queues of its runners, and accepts a write that needs disk space. A relay that lags, missing partitions, and a database that was restored to an earlier time are reported as `degraded`: taking the process out of service would not help. Needs no key.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -4585,6 +4585,7 @@ export interface components {
             queues: components["schemas"]["ReadinessPart"];
             relay: components["schemas"]["ReadinessPart"];
             partitions: components["schemas"]["ReadinessPart"];
+            history: components["schemas"]["ReadinessPart"];
         };
         /** @enum {string} */
         ReadinessStatus: "ready" | "not_ready";

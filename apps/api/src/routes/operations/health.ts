@@ -42,6 +42,7 @@ const readinessSchema = component(
       queues: OK,
       relay: { status: 'degraded', detail: 'The oldest event has waited for 41 s to be moved to the event log: see the logs of API and workers.' },
       partitions: OK,
+      history: OK,
     },
   },
 )
@@ -66,7 +67,7 @@ export const readinessEndpoint = endpoint({
   tag: 'Operations',
   summary: 'Check that the process can serve requests',
   description:
-    'Ready if the process has started, and the database is reachable, has the migrations of this version and the queues of its runners, and accepts a write that needs disk space. A relay that lags and missing partitions are reported as `degraded`: taking the process out of service would not help.',
+    'Ready if the process has started, and the database is reachable, has the migrations of this version and the queues of its runners, and accepts a write that needs disk space. A relay that lags, missing partitions, and a database that was restored to an earlier time are reported as `degraded`: taking the process out of service would not help.',
   access: 'public',
   answers: { 200: { description: 'Ready.', schema: readinessSchema }, 503: { description: 'Not ready.', schema: readinessSchema } },
   handle: ({ deps }) => deps.readiness(),

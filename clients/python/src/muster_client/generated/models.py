@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas efcdbe459f35e376.
+# Of schemas daefe80243bd5a10.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -859,6 +859,7 @@ class ReadinessParts(BaseModel):
     queues: ReadinessPart
     relay: ReadinessPart
     partitions: ReadinessPart
+    history: ReadinessPart
 
 
 class Reason(BaseModel):

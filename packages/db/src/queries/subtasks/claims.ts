@@ -111,10 +111,10 @@ export async function reissueSecrets(tx: Tx, subtaskId: string, attempt: number,
  * would look like the caller's own.
  */
 export async function findLease(tx: Tx, subtaskId: string): Promise<Lease | null> {
-  const [row] = await tx.sql<Lease[]>`
+  const [row] = await tx.sql<(Omit<Lease, 'startedAt'> & { startedAt: string | null })[]>`
     select attempt, status, lease_token_hash as "tokenHash", worker_id as "workerId", traceparent, attempt_started_at as "startedAt"
     from subtasks where id = ${subtaskId} for update`
-  return row ?? null
+  return row === undefined ? null : { ...row, startedAt: row.startedAt === null ? null : new Date(row.startedAt) }
 }
 
 export interface Lease {

@@ -1,0 +1,44 @@
+// SQL: the comparison and the new number are one statement, so that workers of one folder can count at once.
+
+import type { Tx } from '../client.ts'
+
+/** A restore that no operator has looked at. */
+export interface NoticedRestore {
+  noticedAt: Date
+  /** The last moment of which the database knows. */
+  lostSince: Date
+}
+
+/** What a data folder keeps of its count. */
+export interface FolderNote {
+  id: string
+  beat: number
+}
+
+/** Counts one further for a data folder, and notes a restore if the database has not come as far in the same count as the folder. */
+export async function beat({ sql }: Pick<Tx, 'sql'>, place: string, noted: FolderNote | null): Promise<FolderNote> {
+  const [row] = await sql<FolderNote[]>`
+    insert into muster_system.data_folders as f (place, beat) values (${place}, 1)
+    on conflict (place) do update set (beat, beaten_at, restore_noticed_at, lost_since) = (
+      select greatest(f.beat, seen.beat) + 1,
+        muster_now(),
+        case when f.beat < seen.beat then muster_now() else f.restore_noticed_at end,
+        case when f.beat < seen.beat then least(f.lost_since, f.beaten_at) else f.lost_since end
+      from (select case when f.id = ${noted?.id ?? null}::uuid then ${noted?.beat ?? 0}::int else 0 end as beat) as seen)
+    returning id, beat::int`
+  if (row === undefined) throw new Error('the heartbeat of a data folder returned no row')
+  return { id: row.id, beat: row.beat }
+}
+
+/** The earliest of the restores that no operator has looked at, or null. */
+export async function findNoticedRestore({ sql }: Pick<Tx, 'sql'>): Promise<NoticedRestore | null> {
+  const [row] = await sql<{ noticed_at: string; lost_since: string }[]>`
+    select restore_noticed_at as noticed_at, lost_since from muster_system.data_folders
+    where restore_noticed_at is not null order by lost_since limit 1`
+  return row === undefined ? null : { noticedAt: new Date(row.noticed_at), lostSince: new Date(row.lost_since) }
+}
+
+/** An operator has looked at all of them. */
+export async function acknowledgeRestores({ sql }: Pick<Tx, 'sql'>): Promise<void> {
+  await sql`update muster_system.data_folders set restore_noticed_at = null, lost_since = null where restore_noticed_at is not null`
+}

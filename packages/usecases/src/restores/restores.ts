@@ -1,0 +1,27 @@
+import { dataFolders, type FolderNote } from '@muster/db'
+import type { Deps } from '../core/ctx.ts'
+
+export type { FolderNote } from '@muster/db'
+
+/**
+ * Compares the database with what a data folder keeps of their common count, and counts one further. A database that was restored to an earlier time has not come
+ * as far as the folder.
+ *
+ * @returns what the folder has to keep now
+ */
+export async function beatDataFolder({ dispatchDb }: Pick<Deps, 'dispatchDb'>, place: string, noted: FolderNote | null): Promise<FolderNote> {
+  return await dataFolders.beat(dispatchDb, place, noted)
+}
+
+/** A sentence about a restore that no operator has looked at, or null. */
+export async function describeRestore({ dispatchDb }: Pick<Deps, 'dispatchDb'>): Promise<string | null> {
+  const restore = await dataFolders.findNoticedRestore(dispatchDb)
+  if (restore === null) return null
+  const { noticedAt, lostSince } = restore
+  return `The database was restored to an earlier time, as workers noticed at ${noticedAt.toISOString()}. What happened after ${lostSince.toISOString()} is lost. Workers start no run and fire no schedule until an operator decides: run npm run restored, and see docs/backup.md.`
+}
+
+/** An operator has looked at what the restore means. Workers go on. */
+export async function acknowledgeRestores({ dispatchDb }: Pick<Deps, 'dispatchDb'>): Promise<void> {
+  await dataFolders.acknowledgeRestores(dispatchDb)
+}
