@@ -32,6 +32,7 @@ const NOT_TESTED = [
   'docs/operations.md: it needs the pid of a process',
   'docs/operations.md: it needs a running server and an admin key',
   'docs/operations.md: it needs a collector',
+  'docs/operations.md: it downloads pnpm',
   'docs/performance.md: measuring takes minutes',
   'docs/reliability.md: breaking everything takes minutes',
   'docs/storage.md: the folder and the session are examples, and erasing is for good',
