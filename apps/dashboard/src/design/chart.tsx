@@ -9,10 +9,12 @@ interface ChartProps {
   /** In seconds, ascending. */
   times: number[]
   series: { label: string; values: (number | null)[] }[]
+  /** The series measure the same, and share one axis. */
+  isOneScale?: boolean
 }
 
 /** Lines over time. The same figures stand in a table beside it, for those who cannot see it. */
-export default function Chart({ times, series }: ChartProps) {
+export default function Chart({ times, series, isOneScale = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const theme = useTheme()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are read from the theme.
@@ -22,12 +24,17 @@ export default function Chart({ times, series }: ChartProps) {
     const style = getComputedStyle(document.documentElement)
     const colors = ['--accent', '--green', '--amber', '--blue'].map((name) => style.getPropertyValue(name))
     const axis = { stroke: style.getPropertyValue('--text-3'), grid: { stroke: style.getPropertyValue('--line'), width: 1 } }
+    const scaleOf = (label: string) => (isOneScale ? 'y' : label)
+    const scales = isOneScale ? ['y'] : series.map(({ label }) => label)
     const plot = new uPlot(
       {
         width: element.clientWidth,
         height: HEIGHT,
-        series: [{}, ...series.map(({ label }, index) => ({ label, stroke: colors[index % colors.length], width: 2, scale: label, points: { show: true } }))],
-        axes: [axis, ...series.map(({ label }, index) => ({ ...axis, scale: label, side: index === 0 ? 3 : 1, grid: { show: index === 0, ...axis.grid } }))],
+        series: [
+          {},
+          ...series.map(({ label }, index) => ({ label, stroke: colors[index % colors.length], width: 2, scale: scaleOf(label), points: { show: true } })),
+        ],
+        axes: [axis, ...scales.map((scale, index) => ({ ...axis, scale, side: index === 0 ? 3 : 1, grid: { show: index === 0, ...axis.grid } }))],
       } as uPlot.Options,
       [times, ...series.map(({ values }) => values)] as uPlot.AlignedData,
       element,
@@ -38,6 +45,6 @@ export default function Chart({ times, series }: ChartProps) {
       resized.disconnect()
       plot.destroy()
     }
-  }, [times, series, theme])
+  }, [times, series, isOneScale, theme])
   return <div ref={place} aria-hidden="true" />
 }

@@ -57,11 +57,9 @@ function Row({ entry }: { entry: AuditEntry }) {
     <div className="list-row">
       <code>{entry.operation}</code>
       <span className="title">
-        {Object.values(entry.ids).join(' ')} <span className="hint">{entry.fields.join(', ')}</span>
+        {[...new Set(Object.values(entry.ids))].join(' ')} <span className="hint">{entry.fields.join(', ')}</span>
       </span>
-      <span className="meta">
-        {entry.actor.kind} {entry.actor.id}
-      </span>
+      <span className="meta">{entry.actor.kind === entry.actor.id ? entry.actor.kind : `${entry.actor.kind} ${entry.actor.id}`}</span>
       <span className="meta wide-only">
         {entry.door} {entry.address ?? ''}
       </span>

@@ -57,7 +57,7 @@ function Lines({ trend }: { trend: Trend }) {
   if (!hasLine) return <p className="hint">There are too few scored outputs for a line. The tables below have what there is.</p>
   return (
     <Suspense>
-      <Chart times={trend.times} series={trend.series} />
+      <Chart times={trend.times} series={trend.series} isOneScale />
     </Suspense>
   )
 }
