@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildDashboard } from '../scripts/system/dashboard.ts'
+import { findAccessibilityProblems, openBrowser, openPage } from './harness/browser.ts'
+import { fillShowcase, type Showcase } from './harness/showcase.ts'
+import { type System, startSystem } from './harness/system.ts'
+
+/** `npm run screenshots` sets it: where to leave a picture of each screen. */
+const PICTURES = process.env.SCREENSHOTS
+const WIDTHS = [1440, 390] as const
+const THEMES = ['light', 'dark'] as const
+
+let browser: Browser
+let system: System
+let showcase: Showcase
+let page: Page
+let errors: string[]
+
+beforeAll(async () => {
+  await buildDashboard(() => {})
+  browser = await openBrowser()
+  system = await startSystem({ env: { SUBTASK_MAX_CONCURRENT: '20', SUBTASK_MAX_PENDING: '50', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
+  showcase = await fillShowcase(system)
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
+  ;({ page, errors } = await openPage(context))
+  if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true })
+})
+afterAll(async () => {
+  await browser?.close()
+  await showcase?.close()
+  await system?.close()
+})
+
+/** Each screen with something that it shows of the showcase. */
+const SCREENS: [name: string, path: () => string, shows: string | RegExp][] = [
+  ['now', () => '/', 'Publish the packages of 2.4'],
+  ['questions', () => '/questions', 'May I publish six packages'],
+  ['subtasks', () => '/subtasks', 'Compare three vector stores'],
+  ['subtask', () => `/subtasks/${showcase.endedId}`, 'Three places validate a token'],
+  ['subtask-running', () => `/subtasks/${showcase.runningId}`, 'Start with those of the payment service'],
+  ['tasks', () => '/tasks', 'Validate tokens in one place'],
+  ['task', () => `/tasks/${showcase.taskId}`, 'Every entry point checks the signature'],
+  ['task-new', () => '/tasks/new', 'Acceptance criteria'],
+  ['schedules', () => '/schedules', 'Summarise the errors'],
+  ['evaluations', () => '/evaluations', 'Evaluations'],
+  ['subagents', () => '/subagents', 'Sub-agents'],
+  ['guides', () => '/guides', 'The port is already in use'],
+  ['memory', () => '/memory', 'Memory'],
+  ['events', () => '/events', 'Events'],
+  ['webhooks', () => '/webhooks', 'ci.example.com'],
+  ['usage', () => '/usage', 'Usage'],
+  ['workers', () => '/workers', 'Workers'],
+  ['settings', () => '/settings', 'Settings'],
+]
+
+it.each(SCREENS)('%s shows its content, fits both widths and keeps to WCAG 2.2 AA in both themes', async (name, path, shows) => {
+  await page.setViewportSize({ width: WIDTHS[0], height: 900 })
+  await page.goto(`${system.api.address}/ui${path()}`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByText(shows).first().waitFor()
+  await expect.poll(() => page.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0)
+  const problems: Record<string, unknown> = {}
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 })
+    const hidden = await page.evaluate(
+      'Math.max(...[document.documentElement, document.querySelector("main")].map((shown) => shown.scrollWidth - shown.clientWidth))',
+    )
+    if (hidden !== 0) problems[`width ${width}`] = `${hidden} pixels are out of sight`
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme })
+      const found = await findAccessibilityProblems(page)
+      if (found.length > 0) problems[`${colorScheme} ${width}`] = found
+      if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}-${width}.png`) })
+    }
+  }
+  expect(problems).toEqual({})
+  expect(errors.splice(0)).toEqual([])
+})
