@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { buildDashboard } from '../scripts/system/dashboard.ts'
-import { findAccessibilityProblems, openBrowser, openPage } from './harness/browser.ts'
+import { openBrowser, openPage } from './harness/browser.ts'
 import { startOwnPostgres } from './harness/own-postgres.ts'
 import { type System, startSystem } from './harness/system.ts'
 
@@ -265,40 +265,6 @@ describe('text of agents', () => {
 })
 
 describe('access', () => {
-  const SCREENS = [
-    '/',
-    '/subtasks',
-    '/tasks',
-    '/tasks/new',
-    '/questions',
-    '/schedules',
-    '/evaluations',
-    '/subagents',
-    '/guides',
-    '/memory',
-    '/events',
-    '/audit',
-    '/usage',
-  ]
-
-  it.each([
-    ['light', 1440],
-    ['dark', 390],
-  ] as const)('no screen breaks WCAG 2.2 AA, in %s colours and %i pixels wide', async (colorScheme, width) => {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, reducedMotion: 'reduce' })
-    const { page: other } = await openPage(context)
-    const problems: Record<string, string[]> = {}
-    for (const path of [...SCREENS, '/workers', '/webhooks', '/settings']) {
-      await other.goto(`${system.api.address}/ui${path}`)
-      await other.getByRole('heading', { level: 1 }).waitFor()
-      await settled(other)
-      const found = await findAccessibilityProblems(other)
-      if (found.length > 0) problems[path] = found
-    }
-    await context.close()
-    expect(problems).toEqual({})
-  })
-
   it('the command palette opens any screen by keyboard', async () => {
     await open('/')
     await heading('Now')

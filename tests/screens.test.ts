@@ -53,6 +53,7 @@ const SCREENS: [name: string, path: () => string, shows: string | RegExp][] = [
   ['webhooks', () => '/webhooks', 'ci.example.com'],
   ['usage', () => '/usage', 'Usage'],
   ['workers', () => '/workers', 'Workers'],
+  ['audit', () => '/audit', 'Audit'],
   ['settings', () => '/settings', 'Settings'],
 ]
 
