@@ -186,5 +186,5 @@ async function work(run: Run) {
   if (story === 'hold') await new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason)))
   if (story === 'fail') throw new Error('The test passed 200 times in a row: the failure could not be repeated on this machine.')
   call('c3', 'run_tests', { filter: 'token' }, '14 passed, 0 failed')
-  return { result: REPORT, outputs: { report: REPORT } }
+  return { result: REPORT, outputs: { report: 'One function validates every token; 14 tests say how.' } }
 }

@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const GROUPS: readonly { label: string; names: readonly string[] }[] = [
   { label: 'Work', names: ['subtask-lifecycle', 'task-lifecycle', 'questions', 'schedules', 'deliveries', 'agent-text'] },
   { label: 'Agents', names: ['subagents', 'troubleshooting-guides', 'runner-ai', 'runner-claude-code', 'claude-code', 'mcp'] },
-  { label: 'Clients', names: ['clients', 'client-typescript', 'client-python', 'example-claude-code', 'example-ai-sdk', 'example-python', 'errors'] },
+  { label: 'Clients', names: ['clients', 'cli', 'client-typescript', 'client-python', 'example-claude-code', 'example-ai-sdk', 'example-python', 'errors'] },
   { label: 'Quality', names: ['evaluation', 'memory', 'usage'] },
   { label: 'Operations', names: ['dashboard', 'operations', 'backup', 'storage', 'upgrades', 'limits', 'reliability', 'performance', 'security'] },
 ]
