@@ -15,6 +15,7 @@ import { registerEndpoint } from './http/register-endpoint.ts'
 import { requestId } from './http/request-id.ts'
 import { addMcp } from './mcp/mount.ts'
 import { addAuth } from './plugins/auth.ts'
+import { addCors } from './plugins/cors.ts'
 import { addDashboard } from './plugins/dashboard.ts'
 import { addRequestMetrics, createMetrics } from './plugins/metrics.ts'
 import { addReference } from './plugins/reference.ts'
@@ -67,10 +68,14 @@ export async function buildApp(deps: ApiDeps): Promise<FastifyInstance> {
 
   const all = endpoints(registry)
   app.register((api, _options, done) => {
-    addAuth(api, deps)
-    for (const endpoint of all) registerEndpoint(api, deps, endpoint)
-    addMcp(api, deps)
-    done()
+    const addEndpoints = () => {
+      addAuth(api, deps)
+      for (const endpoint of all) registerEndpoint(api, deps, endpoint)
+      addMcp(api, deps)
+    }
+    addCors(api, deps.settings)
+      .then(addEndpoints)
+      .then(() => done(), done)
   })
   app.register((pages, _options, done) => {
     addReference(pages, all)

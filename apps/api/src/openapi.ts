@@ -3,8 +3,8 @@ import { Document, isCollection, visit } from 'yaml'
 import { describeApi } from './openapi/document.ts'
 import { endpoints } from './routes/index.ts'
 
-const LINE_LENGTH = 140
-const PLAIN = /^[\w ./-]*$/
+const LINE_LENGTH = 400
+const PLAIN = /^(?:\$ref|[\w ./-]*)$/
 
 /** The text of `openapi.yaml`, from the endpoints as they are. Needs no database and no port. */
 export async function buildOpenApi(): Promise<string> {

@@ -40,6 +40,7 @@ export { isolating } from './core/batch-executor.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay } from './core/ctx.ts'
 export { createFailureReport, type FailureReport, isDiskFailure } from './core/failure-report.ts'
 export { cursorInvalid } from './core/page.ts'
+export type { Precondition } from './core/precondition.ts'
 export { checkWrites, WriteWatch } from './core/write-watch.ts'
 export {
   createWebhook,

@@ -7,6 +7,8 @@ import type { AnswerHeader } from '../openapi/headers.ts'
 import { removeAbsentNulls } from './absent-nulls.ts'
 import { type CursorList, openCursor, sealCursor } from './cursor.ts'
 import { renameAliases } from './deprecation.ts'
+import { markdownTag } from './entity-tag.ts'
+import { isMergePatch } from './json-body.ts'
 import { MarkdownBody, prefersMarkdown } from './markdown-body.ts'
 import { check, fieldProblem, type InputPart, validationFailed } from './validation.ts'
 
@@ -82,8 +84,8 @@ interface Description {
   bodyOptional?: boolean
   /** True if the use-case validates the body, so that one answer lists every problem. The endpoint only checks that it is an object. */
   validatesBody?: boolean
-  /** True where the change has to say in `If-Match` which revision it was made from. */
-  takesIfMatch?: boolean
+  /** Whether the change has to say in `If-Match` what it was made from, or may. */
+  takesIfMatch?: 'required' | 'optional'
   /** True where the `ETag` changes with everything in the answer, so that `If-None-Match` spares the caller a body that it has. */
   takesIfNoneMatch?: boolean
   /** Former names of query parameters, with the present ones. See `deprecation.ts`. */
@@ -207,7 +209,9 @@ export function endpoint<
     const json = answer(result)
     const headers = { ...json.headers, vary: 'accept' }
     if (!prefersMarkdown(accept)) return { ...json, headers }
-    return { status: json.status, headers: { ...headers, 'content-type': 'text/markdown; charset=utf-8' }, body: answerMarkdown(result) }
+    const { etag } = json.headers ?? {}
+    const tag = etag === undefined ? {} : { etag: markdownTag(etag) }
+    return { status: json.status, headers: { ...headers, ...tag, 'content-type': 'text/markdown; charset=utf-8' }, body: answerMarkdown(result) }
   }
   return {
     ...(description as unknown as Erased),
@@ -294,7 +298,7 @@ function parse<Params extends Schema, Query extends Schema, Body extends Schema,
       renameAliases(spec.queryAliases, once(call.query as Record<string, unknown>, problems), problems),
       'query',
     ) as Input<Query>,
-    body: body(spec, call, part) as BodyInput<Body, Markdown>,
+    body: body(spec, call, part, problems) as BodyInput<Body, Markdown>,
   }
   if (problems.length > 0) throw validationFailed(problems)
   return parsed
@@ -315,8 +319,19 @@ function body(
   { body: json, markdown, bodyOptional, validatesBody }: Inputs<Schema, Schema, Schema, Schema> & InputRules,
   call: RawCall,
   part: (schema: Schema, value: unknown, name: InputPart) => unknown,
+  problems: FieldProblem[],
 ): unknown {
   if (call.body instanceof MarkdownBody) return part(markdown, call.body.text, 'body')
-  if (json !== undefined) removeAbsentNulls(json, call.body)
+  if (isMergePatch(call.headers)) problems.push(...nestedPatches(call.body))
+  else if (json !== undefined) removeAbsentNulls(json, call.body)
   return part(validatesBody === true ? ANY_OBJECT : (json ?? markdown), bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
+}
+
+/** Within an object RFC 7396 merges on, where `application/json` replaces it. Muster has no merging of its own, and does not pass one for the other. */
+function nestedPatches(patch: unknown): FieldProblem[] {
+  if (typeof patch !== 'object' || patch === null) return []
+  return Object.entries(patch).flatMap(([name, value]) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+    return [fieldProblem(`/${name}`, 'is an object, which this server does not merge. Send all of it, as application/json, which replaces it', value)]
+  })
 }

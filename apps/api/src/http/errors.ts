@@ -27,7 +27,7 @@ export const HTTP_ERRORS: Record<ErrorCode, HttpError> = {
   request_in_progress: { summary: 'A request with the same `Idempotency-Key` is still in progress.', retryAfterSeconds: 1 },
   cursor_pruned: { summary: 'The events after this cursor have been deleted.' },
   lease_lost: { summary: 'The `lease_token` is not the current one.' },
-  revision_stale: { summary: 'The brief has changed since the revision in `If-Match`; `revision` is the current one.' },
+  revision_stale: { summary: 'It has changed since the `ETag` in `If-Match`. For a task, `revision` is the current one.' },
   payload_too_large: { summary: 'The body is larger than the endpoint accepts.' },
   uri_too_long: { summary: 'The URL of the request is longer than the server accepts.' },
   unsupported_media_type: { summary: 'The endpoint does not accept this `Content-Type`, or the body is compressed.' },

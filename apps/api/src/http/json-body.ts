@@ -10,6 +10,13 @@ const VALUES_MAX = 20_000
 /** JSON as well, by RFC 7396, where fields are changed. */
 export const MERGE_PATCH = 'application/merge-patch+json'
 
+/** Null in a field then removes it, or is refused; it never counts as absent. */
+export const isMergePatch = (headers: Record<string, string | string[] | undefined>): boolean =>
+  String(headers['content-type'] ?? '')
+    .split(';', 1)[0]
+    ?.trim()
+    .toLowerCase() === MERGE_PATCH
+
 const strict = new TextDecoder('utf-8', { fatal: true })
 const repairing = new TextDecoder('utf-8')
 

@@ -7,6 +7,7 @@ import { ANSWER_HEADERS } from './headers.ts'
 import { componentSchemas, convertFields, fieldsOf, nameOf, schemaInPlace } from './json-schemas.ts'
 import { linksOf } from './links.ts'
 import { Parameters } from './parameters.ts'
+import { withoutRepetition } from './repetition.ts'
 
 const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Subtasks: 'Spawn background work, follow it, steer it, cancel it.',
@@ -73,7 +74,7 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
       parameters: parameters.components(),
       headers: ANSWER_HEADERS,
       responses: { Problem: problemResponse() },
-      schemas: componentSchemas(withExample(endpoints)),
+      schemas: withoutRepetition(componentSchemas(withExample(endpoints))),
     },
   }
 }

@@ -23,6 +23,13 @@ const HEADER_PARAMETERS = {
     schema: { type: 'string' },
     example: '"3"',
   },
+  OptionalIfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins.',
+    schema: { type: 'string' },
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -77,7 +84,8 @@ const refTo = (name: string) => ({ $ref: `#/components/parameters/${name}` })
 function headerParameters(endpoint: Endpoint): (keyof typeof HEADER_PARAMETERS)[] {
   return [
     ...(endpoint.method === 'POST' && endpoint.yieldsAfterMs === undefined ? (['IdempotencyKey'] as const) : []),
-    ...(endpoint.takesIfMatch === true ? (['IfMatch'] as const) : []),
+    ...(endpoint.takesIfMatch === 'required' ? (['IfMatch'] as const) : []),
+    ...(endpoint.takesIfMatch === 'optional' ? (['OptionalIfMatch'] as const) : []),
     ...(endpoint.takesIfNoneMatch === true ? (['IfNoneMatch'] as const) : []),
     ...(endpoint.open === undefined ? [] : (['LastEventId'] as const)),
   ]
@@ -101,7 +109,7 @@ function presentParameters(endpoint: Endpoint): Parameter[] {
       return {
         name,
         in: place,
-        required: place === 'path' || isRequired,
+        ...(place === 'path' || isRequired ? { required: true } : {}),
         ...(description === undefined ? {} : { description }),
         schema: rest,
         ...(Array.isArray(examples) ? { example: examples[0] } : {}),

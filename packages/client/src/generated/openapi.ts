@@ -1007,7 +1007,7 @@ export interface paths {
         head?: never;
         /**
          * Change a guide
-         * @description Fields that are not sent stay. A list replaces the stored list. The last write wins.
+         * @description Fields that are not sent stay. A list replaces the stored list.
          */
         patch: operations["updateTsg"];
         trace?: never;
@@ -1999,6 +1999,7 @@ export interface components {
             /** Format: int64 */
             both_unmet: number;
         };
+        /** @description Fields without a description are those of `AgreementGroup`. */
         AgreementStats: {
             /**
              * Format: date-time
@@ -2024,32 +2025,17 @@ export interface components {
             to: string;
             /** @constant */
             by: "agreement";
-            /**
-             * Format: int64
-             * @description The number of outputs of which people have spoken.
-             */
+            /** Format: int64 */
             outputs: number;
-            /**
-             * Format: int64
-             * @description The number of pairs in which both verdict and person say met or not.
-             */
+            /** Format: int64 */
             n: number;
-            /** @description The part of the pairs in which they say the same; null without pairs. */
             observed_agreement: number | null;
-            /** @description Cohen's kappa of the pairs: 1 for full agreement, 0 for that of chance. Null where it says nothing. */
             kappa: number | null;
-            /** @description Why there is no kappa. too_few: n is below 10. one_category: the verdicts, or the people, say the same of all pairs. */
             reason: components["schemas"]["NoKappaReason"] | null;
             pairs: components["schemas"]["AgreementPairs"];
-            /**
-             * Format: int64
-             * @description Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`.
-             */
+            /** Format: int64 */
             undecided: number;
-            /**
-             * Format: int64
-             * @description How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs.
-             */
+            /** Format: int64 */
             named: number;
             /** @description Outputs by the sub-agent of the run, most first. At most 400. */
             by_subagent: components["schemas"]["AgreementGroup"][];
@@ -2542,34 +2528,21 @@ export interface components {
         };
         /** @enum {string} */
         CostSource: "reported" | "priced" | "mixed";
+        /** @description Fields without a description are those of `ApiKey`. */
         CreatedApiKey: {
             /** Format: uuid */
             id: string;
-            /**
-             * Format: uuid
-             * @description The project that it opens.
-             */
+            /** Format: uuid */
             project_id: string;
             name: string;
-            /** @description The first characters, to identify the key. */
             key_prefix: string;
             scopes: components["schemas"]["Scope"][];
-            /** @description The agent that the key is bound to, if any. */
             agent_id: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
-            /**
-             * Format: date-time
-             * @description When it stops working.
-             */
+            /** Format: date-time */
             expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was revoked.
-             */
+            /** Format: date-time */
             revoked_at: string | null;
             /** @description The key, shown once. Null when an `Idempotency-Key` repeats the answer, because secrets are not stored. */
             key: string | null;
@@ -2970,6 +2943,7 @@ export interface components {
             /** @description Whether a model gives verdicts as well (false), and which. */
             judge?: boolean | components["schemas"]["JudgeSettings"];
         };
+        /** @description Fields without a description are those of `EvaluationGroup`. */
         EvaluationStats: {
             /**
              * Format: date-time
@@ -2994,17 +2968,10 @@ export interface components {
              */
             to: string;
             by: components["schemas"]["EvaluationGrouping"];
-            /**
-             * Format: int64
-             * @description The number of outputs. Each counts once, however often it was evaluated.
-             */
+            /** Format: int64 */
             outputs: number;
-            /**
-             * Format: int64
-             * @description The number of outputs with a score.
-             */
+            /** Format: int64 */
             scored: number;
-            /** @description The average score; null if there are none. */
             average_score: number | null;
             recommendations: components["schemas"]["RecommendationCounts"];
             /** @description Days: newest first. Others: most outputs first. At most 400. */
@@ -3012,13 +2979,13 @@ export interface components {
             /** @description True if the time range has more than the newest 50,000 outputs that were counted. */
             is_cut: boolean;
         };
+        /** @description Fields without a description are those of `Evaluation`. */
         EvaluationSummary: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
              * @deprecated
-             * @description Use `id`.
              */
             evaluation_id: string;
             origin: components["schemas"]["EvaluationOrigin"];
@@ -3030,37 +2997,19 @@ export interface components {
             message_id: string | null;
             session_id: string | null;
             subagent: string | null;
-            /** @description Null if no item of the output counts. */
             score: number | null;
             recommendation: components["schemas"]["Recommendation"];
-            /** @description For an output that has to be revised: the problems, and the first and last part of the output. */
             summary?: string;
-            /**
-             * Format: int64
-             * @description The task revision whose criteria were applied.
-             */
+            /** Format: int64 */
             criteria_revision: number | null;
-            /**
-             * Format: int64
-             * @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
-             */
+            /** Format: int64 */
             rule_version: number;
-            /**
-             * Format: uuid
-             * @description The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
-             */
+            /** Format: uuid */
             judge_of: string | null;
-            /**
-             * Format: uuid
-             * @description The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
-             */
+            /** Format: uuid */
             review_of: string | null;
-            /** @description Null if no judge was asked. */
             judge: components["schemas"]["Judgement"] | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
         };
         EvaluationWarning: {
@@ -3746,6 +3695,7 @@ export interface components {
             } | null;
         };
         /**
+         * @description Fields without a description are those of `NewSubtask`.
          * @example {
          *       "task": "Inspect packages and report.",
          *       "every": "weekdays at 9 ET",
@@ -3753,7 +3703,6 @@ export interface components {
          *     }
          */
         NewSchedule: {
-            /** @description The instructions. They must be complete: the runner has no other information. */
             task: string;
             /**
              * @description One point in time, as a phrase or RFC 3339.
@@ -3779,28 +3728,18 @@ export interface components {
              * @example America/New_York
              */
             timezone?: string | null;
-            /**
-             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
-             * @example default
-             */
+            /** @example default */
             agent_id?: string | null;
-            /** @description Whether to put the result into the inbox of the parent session. Default: true. */
             notify?: boolean | null;
-            /**
-             * Format: int64
-             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
-             */
+            /** Format: int64 */
             timeout_seconds?: number | null;
-            /** @description Default: normal. */
             priority?: components["schemas"]["Priority"] | null;
             /**
              * @description The sub-agent of each run, in the version that is current when it fires.
              * @example memory-specialist
              */
             subagent?: string | null;
-            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
             runner?: string | null;
-            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
             /** @description The budget of each run. */
             budget?: components["schemas"]["NewBudget"] | null;
@@ -3888,6 +3827,7 @@ export interface components {
             wait_seconds?: number | null;
         };
         /**
+         * @description Fields without a description are those of `NewTaskQuestion`.
          * @example {
          *       "prompt": "Which database should the example use?",
          *       "options": [
@@ -3909,25 +3849,17 @@ export interface components {
          *     }
          */
         NewSubtaskQuestion: {
-            /** @description Default: question. */
             kind?: components["schemas"]["QuestionKind"] | null;
-            /** @description What the session that is asked should decide. */
             prompt: string;
-            /** @description Default: null. */
             options?: components["schemas"]["NewQuestionOption"][] | null;
-            /** @description JSON Schema that the answer must fit. Not together with options. Default: null. */
             schema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description For an approval: the arguments that it permits. Required there. Default: null. */
             arguments?: {
                 [key: string]: unknown;
             } | null;
-            /** @description The answer if none comes in time. Never an approval. Default: null. */
             default?: components["schemas"]["NewDefaultAnswer"] | null;
-            /** @description Default: 86400. */
             expires_in_seconds?: number | null;
-            /** @description Default: continue. */
             on_expiry?: components["schemas"]["OnExpiry"] | null;
             /** @description `lease.token` of the claim, where an outside worker asks with its key. */
             lease_token?: string | null;
@@ -3937,6 +3869,7 @@ export interface components {
             all_required?: boolean | null;
         };
         /**
+         * @description Fields without a description are those of `CreatedTask`.
          * @example {
          *       "title": "Document the public functions",
          *       "instructions": "List the public functions of src/ with one sentence each.",
@@ -3951,48 +3884,28 @@ export interface components {
          *     }
          */
         NewTask: {
-            /** @description Send it together with `instructions`, or send `description` instead of both. */
             title?: string | null;
             instructions?: string | null;
             acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
-            /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
-            /**
-             * @description P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
-             * @example P1
-             */
+            /** @example P1 */
             priority?: string | null;
-            /** @description Tasks that must be completed first. */
             depends_on?: string[] | null;
-            /** @description The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`. */
             client_cwd?: string | null;
-            /** @description Why the task exists and the current situation. */
             background_context?: string | null;
             expected_deliverables?: string[] | null;
-            /** @description How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well. */
             success_criteria?: components["schemas"]["NewSuccessCriteria"] | null;
-            /** @description Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well. */
             constraints?: components["schemas"]["NewConstraints"] | null;
-            /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
             relevant_files?: string[] | null;
-            /** @description URLs (the server does not fetch them) or files. */
             related_documentation?: string[] | null;
-            /** @description What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount. */
             budget?: components["schemas"]["NewTaskBudget"] | null;
-            /** @description Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Replaces title and instructions: the first line becomes the title, the whole text the instructions. */
             description?: string | null;
-            /** @description Ids of troubleshooting guides that belong to the task. */
             tsgs?: string[] | null;
-            /**
-             * @description The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.
-             * @example research-1
-             */
+            /** @example research-1 */
             parent_session_id?: string | null;
-            /** @description Who reviews the submitted outputs. Default: none. */
             review?: components["schemas"]["ReviewMode"] | null;
         };
         NewTaskBudget: {
@@ -4383,43 +4296,26 @@ export interface components {
             loops?: components["schemas"]["LoopSettings"];
         };
         PromptSection: string;
+        /** @description Fields without a description are those of `Subagent`. */
         PutSubagent: {
             name: string;
-            /** @description The original name, if it was changed to a valid one. */
             title: string | null;
-            /** @description What the sub-agent is for. Callers choose a sub-agent by this text. */
             description: string;
-            /** @description haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model. */
             model: string;
-            /** @description Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool. */
             tools: string[];
-            /** @description Denied tools. They take precedence over `tools`. */
             disallowed_tools: string[];
-            /** @description Uses of tools that are asked about before they are executed. */
             ask: string[];
-            /** @description The file of the definition. */
             definition_path: string | null;
-            /**
-             * Format: int64
-             * @description The version that a run started now would use. It increases with every change that is put or run.
-             */
+            /** Format: int64 */
             version: number;
             source: components["schemas"]["SubagentSource"];
-            /**
-             * Format: int64
-             * @description The target duration. The last event of a slower run reports it; the run is not stopped.
-             */
+            /** Format: int64 */
             target_latency_ms: number | null;
-            /**
-             * Format: int64
-             * @description The maximum number of model requests of one run.
-             */
+            /** Format: int64 */
             max_turns: number | null;
-            /** @description Whether it always runs in the background. */
             background: boolean;
             mcp_servers: string[];
             skills: string[];
-            /** @description Front matter keys that Muster does not use. They are kept. */
             unknown_keys: string[];
             instructions: string;
             /** @description Possible mistakes in the definition. */
@@ -4879,38 +4775,29 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * @description Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays.
+         * @description Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays. Fields without a description are those of `NewSchedule`.
          * @example {
          *       "every": "weekdays at 10 ET",
          *       "max_fires": 20
          *     }
          */
         SchedulePatch: {
-            /** @description The instructions. They must be complete: the runner has no other information. */
             task?: string | null;
             /**
-             * @description One point in time, as a phrase or RFC 3339.
              * @example in 90 minutes
              * @example tomorrow at noon
              * @example 2026-03-10T09:00:00-05:00
              */
             when?: string | null;
             /**
-             * @description A recurrence, as a phrase.
              * @example 30 minutes
              * @example weekdays at 9 ET
              * @example first monday of the month at 9am
              */
             every?: string | null;
-            /**
-             * @description A recurrence, as a cron expression of five fields, or of six with seconds first.
-             * @example 0 9 * * 1-5
-             */
+            /** @example 0 9 * * 1-5 */
             cron?: string | null;
-            /**
-             * @description The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
-             * @example America/New_York
-             */
+            /** @example America/New_York */
             timezone?: string | null;
             /**
              * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.
@@ -4926,9 +4813,7 @@ export interface components {
              * @example memory-specialist
              */
             subagent?: string | null;
-            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
             runner?: string | null;
-            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
             /** @description The budget of each run. Replaces the whole budget. */
             budget?: components["schemas"]["NewBudget"] | null;
@@ -4938,57 +4823,35 @@ export interface components {
             missed?: components["schemas"]["MissedPolicy"] | null;
             /** @description How many seconds late a slot may fire before it counts as missed. */
             grace_seconds?: number | null;
-            /**
-             * @description The session whose inbox gets the results. Default: `schedule-<id>`.
-             * @example research-1
-             */
+            /** @example research-1 */
             parent_session_id?: string | null;
             /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description Fields without a description are those of `Schedule`. */
         SchedulePreview: {
             schedule_type: components["schemas"]["ScheduleType"];
-            /** @description As it was sent. */
             phrase: string;
-            /** @description A phrase for the same field that reads as the same rule. */
             canonical: string;
-            /** @description How the phrase was understood, in words. */
             reading: string;
-            /** @description The time zone of the rule. */
             timezone: string;
-            /**
-             * Format: date-time
-             * @description Of one that fires once: when.
-             */
+            /** Format: date-time */
             fire_at: string | null;
-            /**
-             * Format: int64
-             * @description For an interval: elapsed seconds between two firings.
-             */
+            /** Format: int64 */
             interval_seconds: number | null;
-            /** @description The rule as a five-field cron expression; null if cron cannot express it. */
             cron_expr: string | null;
-            /** @description The rule as DTSTART and RRULE (RFC 5545); null for intervals and one-time schedules. */
             rule: string | null;
-            /**
-             * Format: date-time
-             * @description When the phrase was read: where counting begins.
-             */
+            /** Format: date-time */
             anchor_at: string;
-            /**
-             * Format: date-time
-             * @description When it is due next.
-             */
+            /** Format: date-time */
             next_fire_at: string | null;
-            /** @description The next five times. */
             upcoming: string[];
-            /** @description How details were decided that the phrase left open. */
             warnings: components["schemas"]["ScheduleWarning"][];
         };
         /**
-         * @description The body of a creation, and the time at which to read the phrase.
+         * @description The body of a creation, and the time at which to read the phrase. Fields without a description are those of `NewSchedule`.
          * @example {
          *       "task": "Inspect packages and report.",
          *       "every": "weekdays at 9 ET",
@@ -4997,71 +4860,40 @@ export interface components {
          *     }
          */
         SchedulePreviewRequest: {
-            /** @description The instructions. They must be complete: the runner has no other information. */
             task?: string | null;
             /**
-             * @description One point in time, as a phrase or RFC 3339.
              * @example in 90 minutes
              * @example tomorrow at noon
              * @example 2026-03-10T09:00:00-05:00
              */
             when?: string | null;
             /**
-             * @description A recurrence, as a phrase.
              * @example 30 minutes
              * @example weekdays at 9 ET
              * @example first monday of the month at 9am
              */
             every?: string | null;
-            /**
-             * @description A recurrence, as a cron expression of five fields, or of six with seconds first.
-             * @example 0 9 * * 1-5
-             */
+            /** @example 0 9 * * 1-5 */
             cron?: string | null;
-            /**
-             * @description The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
-             * @example America/New_York
-             */
+            /** @example America/New_York */
             timezone?: string | null;
-            /**
-             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
-             * @example default
-             */
+            /** @example default */
             agent_id?: string | null;
-            /** @description Whether to put the result into the inbox of the parent session. Default: true. */
             notify?: boolean | null;
-            /**
-             * Format: int64
-             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
-             */
+            /** Format: int64 */
             timeout_seconds?: number | null;
-            /** @description Default: normal. */
             priority?: components["schemas"]["Priority"] | null;
-            /**
-             * @description The sub-agent of each run, in the version that is current when it fires.
-             * @example memory-specialist
-             */
+            /** @example memory-specialist */
             subagent?: string | null;
-            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
             runner?: string | null;
-            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
-            /** @description The budget of each run. */
             budget?: components["schemas"]["NewBudget"] | null;
-            /** @description The schedule finishes after this number of firings. Default: no limit. */
             max_fires?: number | null;
-            /** @description Default: skip. */
             overlap?: components["schemas"]["OverlapPolicy"] | null;
-            /** @description Default: run_once. */
             missed?: components["schemas"]["MissedPolicy"] | null;
-            /** @description How many seconds late a slot may fire before it counts as missed. Default: 60. */
             grace_seconds?: number | null;
-            /**
-             * @description The session whose inbox gets the results. Default: `schedule-<id>`.
-             * @example research-1
-             */
+            /** @example research-1 */
             parent_session_id?: string | null;
-            /** @description Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -5370,6 +5202,7 @@ export interface components {
          */
         SubagentSource: "file" | "api" | "builtin";
         /**
+         * @description Fields without a description are those of `NewSubtask`.
          * @example {
          *       "prompt": "What is known of the release of 2 March?",
          *       "description": "Look up the release",
@@ -5397,56 +5230,32 @@ export interface components {
              * @example default
              */
             agent_id?: string | null;
-            /**
-             * @description The session that asks, and whose inbox gets the result.
-             * @example research-1
-             */
+            /** @example research-1 */
             parent_session_id?: string | null;
-            /**
-             * Format: int64
-             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
-             */
+            /** Format: int64 */
             timeout_seconds?: number | null;
-            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
             runner?: string | null;
         };
+        /** @description Fields without a description are those of `Subagent`. */
         SubagentSummary: {
             name: string;
-            /** @description The original name, if it was changed to a valid one. */
             title: string | null;
-            /** @description What the sub-agent is for. Callers choose a sub-agent by this text. */
             description: string;
-            /** @description haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model. */
             model: string;
-            /** @description Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool. */
             tools: string[];
-            /** @description Denied tools. They take precedence over `tools`. */
             disallowed_tools: string[];
-            /** @description Uses of tools that are asked about before they are executed. */
             ask: string[];
-            /** @description The file of the definition. */
             definition_path: string | null;
-            /**
-             * Format: int64
-             * @description The version that a run started now would use. It increases with every change that is put or run.
-             */
+            /** Format: int64 */
             version: number;
             source: components["schemas"]["SubagentSource"];
-            /**
-             * Format: int64
-             * @description The target duration. The last event of a slower run reports it; the run is not stopped.
-             */
+            /** Format: int64 */
             target_latency_ms: number | null;
-            /**
-             * Format: int64
-             * @description The maximum number of model requests of one run.
-             */
+            /** Format: int64 */
             max_turns: number | null;
-            /** @description Whether it always runs in the background. */
             background: boolean;
             mcp_servers: string[];
             skills: string[];
-            /** @description Front matter keys that Muster does not use. They are kept. */
             unknown_keys: string[];
         };
         /**
@@ -5830,6 +5639,7 @@ export interface components {
             validation_added: string;
         };
         /**
+         * @description Fields without a description are those of `NewSubtask`.
          * @example {
          *       "runner": "scout",
          *       "timeout_seconds": 300,
@@ -5837,41 +5647,27 @@ export interface components {
          *     }
          */
         TaskDispatch: {
-            /**
-             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
-             * @example default
-             */
+            /** @example default */
             agent_id?: string | null;
             /** @description Default: urgent for P0 and P1, normal for P2, low for P3. */
             priority?: components["schemas"]["Priority"] | null;
-            /**
-             * Format: int64
-             * @description The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
-             */
+            /** Format: int64 */
             timeout_seconds?: number | null;
-            /** @description Whether to put the result into the inbox of the parent session. Default: true. */
             notify?: boolean | null;
             /**
              * @description The session whose inbox receives the result. Default: the parent session of the task.
              * @example research-1
              */
             parent_session_id?: string | null;
-            /**
-             * @description The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
-             * @example memory-specialist
-             */
+            /** @example memory-specialist */
             subagent?: string | null;
-            /** @description The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`. */
             runner?: string | null;
-            /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
-            /** @description The number of failed attempts after which the subtask fails. Default: 2. */
             max_attempts?: number | null;
             budget?: components["schemas"]["NewBudget"] | null;
             /** @description How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it. Default: 0. */
             max_revisions?: number | null;
             callback?: components["schemas"]["Callback"] | null;
-            /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -5882,41 +5678,27 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * @description Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default.
+         * @description Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default. Fields without a description are those of `CreatedTask`.
          * @example {
          *       "instructions": "List the public functions of src/ and tests/ with one sentence each."
          *     }
          */
         TaskPatch: {
-            /** @description Send it together with `instructions`, or send `description` instead of both. */
             title?: string | null;
             instructions?: string | null;
             acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
-            /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
-            /**
-             * @description P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
-             * @example P1
-             */
+            /** @example P1 */
             priority?: string | null;
-            /** @description Tasks that must be completed first. */
             depends_on?: string[] | null;
-            /** @description The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`. */
             client_cwd?: string | null;
-            /** @description Why the task exists and the current situation. */
             background_context?: string | null;
             expected_deliverables?: string[] | null;
-            /** @description How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well. */
             success_criteria?: components["schemas"]["NewSuccessCriteria"] | null;
-            /** @description Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well. */
             constraints?: components["schemas"]["NewConstraints"] | null;
-            /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
             relevant_files?: string[] | null;
-            /** @description URLs (the server does not fetch them) or files. */
             related_documentation?: string[] | null;
-            /** @description What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount. */
             budget?: components["schemas"]["NewTaskBudget"] | null;
-            /** @description Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -6191,18 +5973,16 @@ export interface components {
          */
         TsgMatch: "substring" | "regex";
         /**
+         * @description Fields without a description are those of `NewTsg`.
          * @example {
          *       "severity": "high"
          *     }
          */
         TsgPatch: {
             title?: string | null;
-            /** @description What to do, in Markdown. */
             content?: string | null;
-            /** @description Texts of the failure. One match is enough to announce the guide. */
             patterns?: string[] | null;
             match?: components["schemas"]["TsgMatch"] | null;
-            /** @description Where the guide applies. */
             applicability?: components["schemas"]["NewTsgApplicability"] | null;
             severity?: components["schemas"]["TsgSeverity"] | null;
         };
@@ -6231,27 +6011,19 @@ export interface components {
          * @enum {string}
          */
         TsgSeverity: "low" | "medium" | "high" | "critical";
+        /** @description Fields without a description are those of `Tsg`. */
         TsgSummary: {
             id: string;
-            /**
-             * @deprecated
-             * @description Use `id`.
-             */
+            /** @deprecated */
             tsg_id: string;
             title: string;
             patterns: string[];
             match: components["schemas"]["TsgMatch"];
             applicability: components["schemas"]["TsgApplicability"];
             severity: components["schemas"]["TsgSeverity"];
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed.
-             */
+            /** Format: date-time */
             updated_at: string;
         };
         TsgUsage: {
@@ -6429,6 +6201,7 @@ export interface components {
          * @enum {string}
          */
         UsageGrouping: "day" | "project" | "agent" | "task" | "model" | "runner";
+        /** @description Fields without a description are those of `UsageGroup`. */
         UsageReport: {
             /**
              * Format: date-time
@@ -6441,53 +6214,26 @@ export interface components {
              */
             until: string;
             by: components["schemas"]["UsageGrouping"];
-            /**
-             * Format: int64
-             * @description The number of subtasks that ran and ended. Revision rounds are subtasks of their own.
-             */
+            /** Format: int64 */
             runs: number;
-            /**
-             * Format: int64
-             * @description The number of their attempts.
-             */
+            /** Format: int64 */
             attempts: number;
-            /**
-             * Format: int64
-             * @description The number of judgements that ended.
-             */
+            /** Format: int64 */
             judgements: number;
-            /**
-             * Format: int64
-             * @description Tokens that models have read, with those from a cache.
-             */
+            /** Format: int64 */
             input_tokens: number;
-            /**
-             * Format: int64
-             * @description Of the input tokens, those that providers read from their caches, as far as runners report them.
-             */
+            /** Format: int64 */
             cached_input_tokens: number;
             /** Format: int64 */
             output_tokens: number;
-            /**
-             * Format: int64
-             * @description How long the attempts ran with a live worker, in milliseconds. Judgements add nothing.
-             */
+            /** Format: int64 */
             duration_ms: number;
-            /** @description The cost of everything whose cost is known. Null if the cost of nothing is known. */
             cost_usd: number | null;
-            /** @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none. */
             cost_source: components["schemas"]["CostSource"] | null;
-            /**
-             * Format: int64
-             * @description Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them.
-             */
+            /** Format: int64 */
             unpriced_runs: number;
-            /** @description The names of those models. `MODEL_PRICES` can set their prices. */
             unpriced_models: string[];
-            /**
-             * Format: int64
-             * @description Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too.
-             */
+            /** Format: int64 */
             unreported_runs: number;
             /** @description Days: newest first. Others: most tokens first. At most 400. */
             groups: components["schemas"]["UsageGroup"][];
@@ -6674,36 +6420,20 @@ export interface components {
          * @enum {string}
          */
         WebhookDeliveryStatus: "pending" | "sending" | "delivered" | "failed";
+        /** @description Fields without a description are those of `WebhookDelivery`. */
         WebhookDeliverySummary: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`: the same in all attempts.
-             */
+            /** Format: uuid */
             id: string;
-            /** @description The type of the event, or `webhook.test`. */
             type: string;
-            /**
-             * Format: int64
-             * @description The position of the event in the log; null for a test.
-             */
+            /** Format: int64 */
             event_id: number | null;
             status: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description The last 20 attempts, oldest first. */
             attempts: components["schemas"]["WebhookAttempt"][];
-            /**
-             * Format: date-time
-             * @description When it is due; while it is pending.
-             */
+            /** Format: date-time */
             next_attempt_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was delivered or given up.
-             */
+            /** Format: date-time */
             ended_at: string | null;
         };
         WebhookList: {
@@ -6712,6 +6442,7 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * @description Fields without a description are those of `NewWebhook`.
          * @example {
          *       "events": [
          *         "subtask.*"
@@ -6722,26 +6453,15 @@ export interface components {
         WebhookPatch: {
             /**
              * Format: uri
-             * @description Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
              * @example https://example.com/muster
              */
             url?: string | null;
-            /** @description The types of events that are sent. */
             events?: components["schemas"]["EventPattern"][] | null;
-            /**
-             * @description Only events of this subject: the id of a subtask, task, schedule or evaluation, or the `tsg_id` of a guide.
-             * @example 0198c9b0-0000-7000-8000-00000000000b
-             */
+            /** @example 0198c9b0-0000-7000-8000-00000000000b */
             subject?: string | null;
-            /**
-             * @description Only events of subtasks and slots of this agent.
-             * @example docs-writer
-             */
+            /** @example docs-writer */
             agent_id?: string | null;
-            /**
-             * @description Only events of work whose parent session this is, or of tasks that it holds.
-             * @example research-1
-             */
+            /** @example research-1 */
             session_id?: string | null;
             /** @description true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up. */
             ordered?: boolean | null;
@@ -6751,6 +6471,7 @@ export interface components {
         };
         /** @enum {string} */
         WebhookStatus: "enabled" | "disabled";
+        /** @description Fields without a description are those of `Webhook`. */
         WebhookWithSecret: {
             /** Format: uuid */
             id: string;
@@ -6763,31 +6484,22 @@ export interface components {
             description: string | null;
             status: components["schemas"]["WebhookStatus"];
             disabled_reason: string | null;
-            /**
-             * Format: date-time
-             * @description When it was disabled.
-             */
+            /** Format: date-time */
             disabled_at: string | null;
-            /**
-             * Format: date-time
-             * @description Until when deliveries have a second signature, by the secret before the last rotation.
-             */
+            /** Format: date-time */
             previous_secret_until: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
             /** @description The secret that signs its deliveries, shown once. Null when an `Idempotency-Key` repeats the answer: rotate the secret to get another. */
             secret: string | null;
         };
+        /** @description Fields without a description are those of `Update`. */
         WordedUpdate: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
              * @deprecated
-             * @description Use `id`.
              */
             update_id: string;
             /** Format: uuid */
@@ -6797,30 +6509,18 @@ export interface components {
             update_type: components["schemas"]["UpdateType"];
             fields: string[];
             content: string;
-            /** @description The change of the brief; null for a note. */
             diff: unknown;
             /** Format: int64 */
             revision: number | null;
-            /** @description The owner of the credential that sent it. */
             sender: components["schemas"]["Reference"];
             delivery: components["schemas"]["Delivery"];
             status: components["schemas"]["UpdateStatus"];
-            /** @description The session that received it. */
             delivered_to: string | null;
-            /**
-             * Format: date-time
-             * @description When it was sent.
-             */
+            /** Format: date-time */
             created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was delivered.
-             */
+            /** Format: date-time */
             delivered_at: string | null;
-            /**
-             * Format: date-time
-             * @description When the agent took it in.
-             */
+            /** Format: date-time */
             acknowledged_at: string | null;
             /** @description The update as text for the agent: a header, and the content in a block. */
             text: string;
@@ -6946,6 +6646,8 @@ export interface components {
          * @example createApiKey
          */
         Operation: string;
+        /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+        OptionalIfMatch: string;
         /** @description Id of the project. */
         ProjectId: string;
         /** @description Id of the question. */
@@ -7314,6 +7016,7 @@ export type ParameterLastEventId = components['parameters']['LastEventId'];
 export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterName = components['parameters']['Name'];
 export type ParameterOperation = components['parameters']['Operation'];
+export type ParameterOptionalIfMatch = components['parameters']['OptionalIfMatch'];
 export type ParameterProjectId = components['parameters']['ProjectId'];
 export type ParameterQuestionId = components['parameters']['QuestionId'];
 export type ParameterScheduleId = components['parameters']['ScheduleId'];
@@ -7462,7 +7165,7 @@ export interface operations {
                     "application/json": components["schemas"]["Subtask"];
                 };
             };
-            /** @description The subtask has not changed since the `ETag` in `If-None-Match`. */
+            /** @description It has not changed since the `ETag` in `If-None-Match`. */
             304: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -8755,6 +8458,7 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8798,7 +8502,13 @@ export interface operations {
     getSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of what the caller has, several of them, or `*`. 304 without a body while it is the same.
+                 * @example "mB3wdLv6PfFVLNYMKc8rDg"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /** @description Id of the schedule. */
                 id: components["parameters"]["ScheduleId"];
@@ -8810,11 +8520,20 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Schedule"];
                 };
+            };
+            /** @description It has not changed since the `ETag` in `If-None-Match`. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };
@@ -8822,7 +8541,10 @@ export interface operations {
     deactivateSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /** @description Id of the schedule. */
                 id: components["parameters"]["ScheduleId"];
@@ -8834,6 +8556,7 @@ export interface operations {
             /** @description Deactivated, or already finished. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8846,7 +8569,10 @@ export interface operations {
     reviseSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /** @description Id of the schedule. */
                 id: components["parameters"]["ScheduleId"];
@@ -8862,6 +8588,7 @@ export interface operations {
             /** @description The schedule as it is now. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8892,6 +8619,7 @@ export interface operations {
             /** @description Paused, or finished if no later slot remains. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8922,6 +8650,7 @@ export interface operations {
             /** @description Active. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9022,7 +8751,13 @@ export interface operations {
     getSubagent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of what the caller has, several of them, or `*`. 304 without a body while it is the same.
+                 * @example "mB3wdLv6PfFVLNYMKc8rDg"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
@@ -9037,6 +8772,7 @@ export interface operations {
             /** @description The definition. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9044,13 +8780,24 @@ export interface operations {
                     "text/markdown": components["schemas"]["SubagentMarkdown"];
                 };
             };
+            /** @description It has not changed since the `ETag` in `If-None-Match`. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             default: components["responses"]["Problem"];
         };
     };
     putSubagent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /**
                  * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
@@ -9069,6 +8816,7 @@ export interface operations {
             /** @description Replaced the definition that was put before. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9079,6 +8827,7 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9091,7 +8840,10 @@ export interface operations {
     deleteSubagent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /**
                  * @description Name of the sub-agent: at most 64 lower-case letters, digits and dashes, starting with a letter; or Explore, Plan, general-purpose.
@@ -9297,6 +9049,7 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9346,7 +9099,13 @@ export interface operations {
                  */
                 session_id?: string;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of what the caller has, several of them, or `*`. 304 without a body while it is the same.
+                 * @example "mB3wdLv6PfFVLNYMKc8rDg"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Id of the guide.
@@ -9361,6 +9120,7 @@ export interface operations {
             /** @description The guide. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9368,13 +9128,24 @@ export interface operations {
                     "text/markdown": components["schemas"]["TsgMarkdown"];
                 };
             };
+            /** @description It has not changed since the `ETag` in `If-None-Match`. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             default: components["responses"]["Problem"];
         };
     };
     putTsg: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the guide.
@@ -9393,6 +9164,7 @@ export interface operations {
             /** @description Replaced the existing guide. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9403,6 +9175,7 @@ export interface operations {
             201: {
                 headers: {
                     Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9418,7 +9191,10 @@ export interface operations {
                 /** @description Delete the guide even if tasks link it, and unlink it. The parameter without a value means true. */
                 force?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the guide.
@@ -9443,7 +9219,10 @@ export interface operations {
     updateTsg: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /**
                  * @description Id of the guide.
@@ -9462,6 +9241,7 @@ export interface operations {
             /** @description The guide as it is now. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10834,7 +10614,13 @@ export interface operations {
     getProject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of what the caller has, several of them, or `*`. 304 without a body while it is the same.
+                 * @example "mB3wdLv6PfFVLNYMKc8rDg"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /** @description Id of the project. */
                 id: components["parameters"]["ProjectId"];
@@ -10846,11 +10632,20 @@ export interface operations {
             /** @description The project. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Project"];
                 };
+            };
+            /** @description It has not changed since the `ETag` in `If-None-Match`. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };
@@ -10858,7 +10653,10 @@ export interface operations {
     updateProject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what the change was made from: 412 if it has changed since. Without it, the last write wins. */
+                "If-Match"?: components["parameters"]["OptionalIfMatch"];
+            };
             path: {
                 /** @description Id of the project. */
                 id: components["parameters"]["ProjectId"];
@@ -10874,6 +10672,7 @@ export interface operations {
             /** @description The project as it is now. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -67,4 +67,6 @@ export interface Project {
   name: string
   settings: ProjectSettings
   createdAt: Date
+  /** Another one after every write, also of what is not shown. */
+  version: string
 }

@@ -103,6 +103,11 @@ const commaList = z.string().transform((value) =>
     .filter((part) => part !== ''),
 )
 
+const originList = commaList.refine(
+  (origins) => origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
+  'must be origins such as https://app.example.com, without a path, separated by commas; or *',
+)
+
 const outboundAllow = commaList.refine(
   (entries) => entries.every(isOutboundEntry),
   'must be IP addresses, ranges such as 10.0.0.0/8, or names of hosts in lower case, separated by commas',
@@ -140,6 +145,11 @@ export const settingsSchema = z.object({
     .enum(['keys', 'open'])
     .default('keys')
     .describe('keys: every call needs an API key. open: no call needs a key; allowed only on a loopback HOST. npm start uses open on loopback by default.'),
+  CORS_ORIGINS: originList
+    .default([])
+    .describe(
+      'Origins of web pages that may call the API from a browser, separated by commas, such as https://app.example.com; * for all. Empty: none. Calls of such pages need a key: the cookie of the dashboard never counts there, and a server that was started open takes none of them.',
+    ),
   PUBLIC_URL: z.url().optional().describe('Address at which runners and clients reach the API. Absent: http://HOST:PORT.'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('Lowest level of log lines.'),
   WORKSPACE_ROOTS: folderList

@@ -3,7 +3,6 @@ import {
   cutToCodePoints,
   DomainError,
   type FieldProblem,
-  notFound,
   requireFound,
   requireScope,
   slugTsgId,
@@ -14,6 +13,7 @@ import {
   tsgPatternProblem,
 } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
+import type { Precondition } from '../core/precondition.ts'
 
 /** The content of a guide. */
 export interface TsgContent {
@@ -76,16 +76,22 @@ function checkTsgContent(input: TsgContent): Required<{ [Field in keyof TsgConte
 }
 
 /**
- * Changes what is given of a guide and leaves the rest; the last write wins. [B5] update_tsg
+ * Changes what is given of a guide and leaves the rest; without a precondition the last write wins. [B5] update_tsg
  *
  * @throws DomainError `not_found`, `validation_failed` for a pattern that cannot be one, also where only `match` changes
  */
-export async function updateTsg(ctx: Ctx, tsgId: string, change: { [Field in keyof TsgContent]?: TsgContent[Field] | undefined }): Promise<Tsg> {
+export async function updateTsg(
+  ctx: Ctx,
+  tsgId: string,
+  change: { [Field in keyof TsgContent]?: TsgContent[Field] | undefined },
+  precondition?: Precondition<Tsg>,
+): Promise<Tsg> {
   requireScope(ctx.actor, 'tsgs:write')
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
     await tsgs.announceTsgChange(tx, projectId)
     const before = requireFound(await tsgs.findTsg(tx, projectId, tsgId), 'guide')
+    precondition?.(before)
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
     if (Object.keys(given).length === 0) return before
     return await tsgs.replaceTsg(tx, projectId, { tsgId, ...checkTsgContent({ ...before, ...given }) })
@@ -97,12 +103,13 @@ export async function updateTsg(ctx: Ctx, tsgId: string, change: { [Field in key
  *
  * @throws DomainError `validation_failed` for a pattern that cannot be one
  */
-export async function putTsg(ctx: Ctx, tsgId: string, input: TsgContent): Promise<{ tsg: Tsg; created: boolean }> {
+export async function putTsg(ctx: Ctx, tsgId: string, input: TsgContent, precondition?: Precondition<Tsg>): Promise<{ tsg: Tsg; created: boolean }> {
   requireScope(ctx.actor, 'tsgs:write')
   const content = checkTsgContent(input)
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
     await tsgs.announceTsgChange(tx, projectId)
+    if (precondition !== undefined) precondition(await tsgs.findTsg(tx, projectId, tsgId))
     const inserted = await tsgs.insertTsg(tx, projectId, { tsgId, ...content })
     if (inserted !== null) return { tsg: inserted, created: true }
     return { tsg: await tsgs.replaceTsg(tx, projectId, { tsgId, ...content }), created: false }
@@ -117,13 +124,14 @@ const SHOWN_TASKS_MAX = 10
  *
  * @throws DomainError `not_found`, `tsg_in_use` while tasks have it
  */
-export async function deleteTsg(ctx: Ctx, tsgId: string, { force }: { force: boolean }): Promise<void> {
+export async function deleteTsg(ctx: Ctx, tsgId: string, { force }: { force: boolean }, precondition?: Precondition<Tsg>): Promise<void> {
   requireScope(ctx.actor, 'tsgs:write')
   const { projectId } = ctx.actor
   await inProject(ctx, async (tx) => {
     await tsgs.announceTsgChange(tx, projectId)
     // Waits for transactions that are linking the guide, and keeps new ones from it.
-    if ((await tsgs.lockTsg(tx, projectId, tsgId)) === null) throw notFound('guide')
+    const locked = requireFound(await tsgs.lockTsg(tx, projectId, tsgId), 'guide')
+    precondition?.(locked)
     if (force) await tsgs.unlinkTsgEverywhere(tx, projectId, tsgId)
     const taskIds = await tsgs.listTasksOfTsg(tx, projectId, tsgId, SHOWN_TASKS_MAX)
     if (taskIds.length > 0) {

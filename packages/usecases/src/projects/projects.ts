@@ -11,6 +11,7 @@ import {
   requireScope,
 } from '@muster/domain'
 import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
+import type { Precondition } from '../core/precondition.ts'
 import { grantFreePermits } from '../subtasks/grant-permits.ts'
 import { applyChannels, withoutSecrets } from './channels.ts'
 
@@ -29,12 +30,18 @@ function capped({ settings }: Deps, project: Project): Project {
  *
  * @throws DomainError `not_found`, and `validation_failed` for limits above the operator's ceilings
  */
-export async function updateProject(ctx: Ctx, id: string, change: { name?: string | undefined; settings?: ProjectSettings | undefined }): Promise<Project> {
+export async function updateProject(
+  ctx: Ctx,
+  id: string,
+  change: { name?: string | undefined; settings?: ProjectSettings | undefined },
+  precondition?: Precondition<Project>,
+): Promise<Project> {
   requireScope(ctx.actor, 'admin')
   const { name, settings } = change
   if (settings !== undefined) requireBelowCeilings(ctx, settings)
-  if (name === undefined && settings === undefined) return await getProject(ctx, id)
+  if (name === undefined && settings === undefined && precondition === undefined) return await getProject(ctx, id)
   const project = await inProject(ctx, async (tx) => {
+    if (precondition !== undefined) precondition(capped(ctx, requireFound(await projects.lockProject(tx, id), 'project')))
     const changed = await projects.changeProject(tx, id, {
       ...(name === undefined ? {} : { name }),
       ...(settings === undefined ? {} : { settings: withoutSecrets(settings) }),

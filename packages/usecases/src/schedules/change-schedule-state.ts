@@ -1,6 +1,7 @@
 import { schedules } from '@muster/db'
 import { DomainError, nextFiring, requireFound, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
+import type { Precondition } from '../core/precondition.ts'
 import { announce, giveUpWaitingSlot, lockOpenSchedule, requireSchedulesEnabled, settleSlots, stateEvent } from './locked-schedule.ts'
 
 /**
@@ -52,10 +53,11 @@ export async function resumeSchedule(ctx: Ctx, id: string): Promise<Schedule> {
  *
  * @throws DomainError `not_found`
  */
-export async function deactivateSchedule(ctx: Ctx, id: string): Promise<Schedule> {
+export async function deactivateSchedule(ctx: Ctx, id: string, precondition?: Precondition<Schedule>): Promise<Schedule> {
   requireScope(ctx.actor, 'schedules:write')
   return await inProject(ctx, async (tx) => {
     const schedule = requireFound(await schedules.lockSchedule(tx, id), 'schedule')
+    precondition?.(schedule)
     if (schedule.state === 'finished' || schedule.state === 'deactivated') return schedule
     const { events } = await settleSlots(ctx, tx, { ...schedule, state: 'paused' }, ctx.actor)
     const givenUp = await giveUpWaitingSlot(tx, schedule, ctx.actor)

@@ -1,6 +1,7 @@
 import { clock, scheduleSlots, schedules, type Tx } from '@muster/db'
 import { DomainError, nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
+import type { Precondition } from '../core/precondition.ts'
 import { type NewSchedule, readRule, requireSchedulable, toBudget } from './create-schedule.ts'
 import { announce, giveUpWaitingSlot, lockOpenSchedule, type Settled, settleSlots, stateEvent } from './locked-schedule.ts'
 
@@ -18,11 +19,12 @@ type Clearable = 'timezone' | 'maxFires' | 'model' | 'parentSessionId' | 'subage
  * @throws DomainError `not_found`, `invalid_transition` once it has ended, `spawn_blocked`, `schedule_in_past` when the new zone leaves no firing to come, and
  * what `readRule` and `requireSpawnable` refuse
  */
-export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRevision): Promise<Schedule> {
+export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRevision, precondition?: Precondition<Schedule>): Promise<Schedule> {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, 'schedules:write')
   return await inProject(ctx, async (tx) => {
     const schedule = await lockOpenSchedule(tx, id)
+    precondition?.(schedule)
     const { phrase, timezone, budget, agentId, maxFires, runner, ...fields } = revision
     if (Object.values(revision).every((value) => value === undefined)) return schedule
     const change: Partial<Schedule> = {

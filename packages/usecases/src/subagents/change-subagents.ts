@@ -11,7 +11,8 @@ import {
   subagentNotFound,
 } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
-import { isSameVersion } from './find-subagent.ts'
+import type { Precondition } from '../core/precondition.ts'
+import { findSubagent, isSameVersion } from './find-subagent.ts'
 
 export interface PutSubagent {
   definition: SubagentDefinition
@@ -27,7 +28,7 @@ export interface PutSubagent {
  *
  * @throws DomainError `subagent_invalid` with the line of everything that is wrong, also for a name that is none, or another one in the text
  */
-export async function putSubagent(ctx: Ctx, name: string, text: string): Promise<PutSubagent> {
+export async function putSubagent(ctx: Ctx, name: string, text: string, precondition?: Precondition<SubagentDefinition>): Promise<PutSubagent> {
   requireScope(ctx.actor, 'subagents:write')
   requireController(ctx.actor)
   const reading = parseSubagentMarkdown(text, { name, source: 'api' })
@@ -36,6 +37,7 @@ export async function putSubagent(ctx: Ctx, name: string, text: string): Promise
   const { projectId } = ctx.actor
   return await inProject(ctx, async (tx) => {
     const newest = await subagents.lockSubagent(tx, projectId, name, 'api')
+    await requireCurrent(ctx, tx, name, precondition)
     const created = newest === null || newest.put === null
     return { definition: await putVersion(tx, projectId, definition, contentHash, newest), warnings: reading.problems, created }
   })
@@ -60,7 +62,7 @@ export async function putVersion(
  *
  * @throws DomainError `subagent_not_found` where the API has put nothing, also where there is a file or a built-in
  */
-export async function deleteSubagent(ctx: Ctx, name: string): Promise<void> {
+export async function deleteSubagent(ctx: Ctx, name: string, precondition?: Precondition<SubagentDefinition>): Promise<void> {
   requireScope(ctx.actor, 'subagents:write')
   requireController(ctx.actor)
   if (!isSubagentName(name)) throw subagentNotFound(name)
@@ -68,6 +70,14 @@ export async function deleteSubagent(ctx: Ctx, name: string): Promise<void> {
   await inProject(ctx, async (tx) => {
     const known = await subagents.lockKnownSubagent(tx, projectId, name)
     if (known === null || known.put === null) throw subagentNotFound(name)
+    await requireCurrent(ctx, tx, name, precondition)
     await subagents.deleteSubagent(tx, projectId, name)
   })
+}
+
+/** What counts under a locked name, wherever it is from. */
+async function requireCurrent(ctx: Ctx, tx: Tx, name: string, precondition: Precondition<SubagentDefinition>): Promise<void> {
+  if (precondition === undefined) return
+  const { found } = await findSubagent(ctx, tx, ctx.actor.projectId, name)
+  precondition(found?.reading.definition ?? null)
 }

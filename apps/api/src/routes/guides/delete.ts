@@ -1,7 +1,8 @@
 import { deleteTsg } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { tsgParams } from './tsg-schema.ts'
+import { expectedTag } from '../../http/if-match.ts'
+import { tsgParams, tsgTag } from './tsg-schema.ts'
 
 export const deleteTsgEndpoint = endpoint({
   operationId: 'deleteTsg',
@@ -20,8 +21,9 @@ export const deleteTsgEndpoint = endpoint({
       .transform((force) => force !== 'false')
       .describe('Delete the guide even if tasks link it, and unlink it. The parameter without a value means true.'),
   }),
+  takesIfMatch: 'optional',
   answers: { 204: { description: 'Deleted.' } },
-  errors: ['not_found', 'tsg_in_use'],
-  handle: ({ ctx, params, query }) => deleteTsg(ctx, params.tsg_id, { force: query.force }),
+  errors: ['not_found', 'tsg_in_use', 'revision_stale'],
+  handle: ({ ctx, params, query, headers }) => deleteTsg(ctx, params.tsg_id, { force: query.force }, expectedTag(headers, tsgTag)),
   answer: () => ({ status: 204 }),
 })

@@ -2,6 +2,7 @@ import { renderTsgMarkdown } from '@muster/domain'
 import { getTsg } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
+import { NOT_MODIFIED, TAG_HEADERS, tagged } from '../../http/entity-tag.ts'
 import { presentTsg, tsgMarkdownSchema, tsgParams, tsgSchema, tsgSession } from './tsg-schema.ts'
 
 export const getTsgEndpoint = endpoint({
@@ -14,9 +15,10 @@ export const getTsgEndpoint = endpoint({
   access: 'tsgs:read',
   params: tsgParams,
   query: z.strictObject({ session_id: tsgSession.optional().describe('The session that reads the guide. If set, the guide counts as read.') }),
-  answers: { 200: { description: 'The guide.', schema: tsgSchema, markdown: tsgMarkdownSchema } },
+  takesIfNoneMatch: true,
+  answers: { 200: { description: 'The guide.', schema: tsgSchema, markdown: tsgMarkdownSchema, headers: TAG_HEADERS }, 304: NOT_MODIFIED },
   errors: ['not_found'],
   handle: ({ ctx, params, query }) => getTsg(ctx, params.tsg_id, { sessionId: query.session_id }),
-  answer: (tsg) => ({ status: 200, body: presentTsg(tsg) }),
+  answer: (tsg) => tagged(presentTsg(tsg)),
   answerMarkdown: renderTsgMarkdown,
 })

@@ -1,6 +1,7 @@
 import { parseTsgMarkdown, renderTsgMarkdown, successRate, TSG_ID, TSG_LIMITS, TSG_MATCHES, TSG_SEVERITIES, type Tsg, type TsgUsage } from '@muster/domain'
 import type { ScannedTsg, TsgSummary } from '@muster/usecases'
 import { z } from 'zod'
+import { contentTag } from '../../http/entity-tag.ts'
 import { component, formerly, listComponent, printableId, requestComponent, text, time, toTime } from '../../http/schemas.ts'
 
 const EXAMPLE_ID = 'port-already-in-use'
@@ -161,6 +162,8 @@ export const tsgUsageSchema = component(
 export function presentTsg(tsg: Tsg): z.output<typeof tsgSchema> {
   return { ...presentTsgSummary(tsg), content: tsg.content }
 }
+
+export const tsgTag = (tsg: Tsg): string => contentTag(JSON.stringify(presentTsg(tsg)))
 
 export function presentTsgSummary(tsg: TsgSummary): z.output<typeof tsgSummarySchema> {
   return {

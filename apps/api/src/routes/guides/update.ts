@@ -1,6 +1,8 @@
 import { updateTsg } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { presentTsg, tsgParams, tsgPatchSchema, tsgSchema } from './tsg-schema.ts'
+import { TAG_HEADERS, tagged } from '../../http/entity-tag.ts'
+import { expectedTag } from '../../http/if-match.ts'
+import { presentTsg, tsgParams, tsgPatchSchema, tsgSchema, tsgTag } from './tsg-schema.ts'
 
 export const updateTsgEndpoint = endpoint({
   operationId: 'updateTsg',
@@ -8,12 +10,13 @@ export const updateTsgEndpoint = endpoint({
   path: '/tsgs/{tsg_id}',
   tag: 'Troubleshooting guides',
   summary: 'Change a guide',
-  description: 'Fields that are not sent stay. A list replaces the stored list. The last write wins.',
+  description: 'Fields that are not sent stay. A list replaces the stored list.',
   access: 'tsgs:write',
   params: tsgParams,
   body: tsgPatchSchema,
-  answers: { 200: { description: 'The guide as it is now.', schema: tsgSchema } },
-  errors: ['not_found'],
-  handle: ({ ctx, params, body }) => updateTsg(ctx, params.tsg_id, body),
-  answer: (tsg) => ({ status: 200, body: presentTsg(tsg) }),
+  takesIfMatch: 'optional',
+  answers: { 200: { description: 'The guide as it is now.', schema: tsgSchema, headers: TAG_HEADERS } },
+  errors: ['not_found', 'revision_stale'],
+  handle: ({ ctx, params, body, headers }) => updateTsg(ctx, params.tsg_id, body, expectedTag(headers, tsgTag)),
+  answer: (tsg) => tagged(presentTsg(tsg)),
 })

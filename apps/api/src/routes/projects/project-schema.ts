@@ -1,5 +1,7 @@
 import { agentBudgetSchema, budgetAmountsSchema, judgeSettingsSchema, type Project, projectSettingsSchema } from '@muster/domain'
 import { z } from 'zod'
+import type { Answer } from '../../http/endpoint.ts'
+import { contentTag } from '../../http/entity-tag.ts'
 import { component, requestComponent, storable, text, time, toTime } from '../../http/schemas.ts'
 
 const { evaluation, limits, loops, background_mcp, telegram, slack, email, retention_days } = projectSettingsSchema.shape
@@ -62,6 +64,13 @@ export const projectPatchSchema = requestComponent(
   { settings: { limits: { pending_per_agent: 100, running_per_agent: 5 }, evaluation: { approve_at: 0.85, gates: { security: true } } } },
 )
 
-export function presentProject(project: Project): z.output<typeof projectSchema> {
+/** Changes with every write: one of a secret shows nowhere else. */
+export const projectTag = (project: Project): string => contentTag(`${JSON.stringify(presentProject(project))} ${project.version}`)
+
+export function projectAnswer(project: Project): Answer {
+  return { status: 200, headers: { etag: projectTag(project) }, body: presentProject(project) }
+}
+
+function presentProject(project: Project): z.output<typeof projectSchema> {
   return { id: project.id, name: project.name, settings: project.settings, created_at: toTime(project.createdAt) }
 }

@@ -1,7 +1,9 @@
 import { updateProject } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
+import { TAG_HEADERS } from '../../http/entity-tag.ts'
+import { expectedTag } from '../../http/if-match.ts'
 import { idParams } from '../../http/schemas.ts'
-import { presentProject, projectPatchSchema, projectSchema } from './project-schema.ts'
+import { projectAnswer, projectPatchSchema, projectSchema, projectTag } from './project-schema.ts'
 
 export const updateProjectEndpoint = endpoint({
   operationId: 'updateProject',
@@ -14,8 +16,9 @@ export const updateProjectEndpoint = endpoint({
   needsNoRoom: 'it sets the limits',
   params: idParams('project'),
   body: projectPatchSchema,
-  answers: { 200: { description: 'The project as it is now.', schema: projectSchema } },
-  errors: ['not_found'],
-  handle: ({ ctx, params, body }) => updateProject(ctx, params.id, body),
-  answer: (project) => ({ status: 200, body: presentProject(project) }),
+  takesIfMatch: 'optional',
+  answers: { 200: { description: 'The project as it is now.', schema: projectSchema, headers: TAG_HEADERS } },
+  errors: ['not_found', 'revision_stale'],
+  handle: ({ ctx, params, body, headers }) => updateProject(ctx, params.id, body, expectedTag(headers, projectTag)),
+  answer: projectAnswer,
 })

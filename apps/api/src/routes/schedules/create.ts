@@ -1,5 +1,6 @@
 import { createSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
+import { tagged } from '../../http/entity-tag.ts'
 import { newScheduleSchema, RULE_ERRORS, toScheduleOptions } from './new-schedule-schema.ts'
 import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
@@ -14,8 +15,8 @@ export const createScheduleEndpoint = endpoint({
   access: 'schedules:write',
   spawns: true,
   body: newScheduleSchema,
-  answers: { 201: { description: 'Stored.', schema: scheduleSchema, headers: ['Location'] } },
+  answers: { 201: { description: 'Stored.', schema: scheduleSchema, headers: ['Location', 'ETag'] } },
   errors: [...RULE_ERRORS, 'schedules_disabled'],
   handle: async ({ ctx, deps, body }) => createSchedule(ctx, { ...toScheduleOptions(deps, body), task: body.task }),
-  answer: (schedule) => ({ status: 201, headers: { location: `/schedules/${schedule.id}` }, body: presentSchedule(schedule) }),
+  answer: (schedule) => tagged(presentSchedule(schedule), 201, { location: `/schedules/${schedule.id}` }),
 })

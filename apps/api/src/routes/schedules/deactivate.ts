@@ -1,7 +1,9 @@
 import { deactivateSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
+import { TAG_HEADERS, tagged } from '../../http/entity-tag.ts'
+import { expectedTag } from '../../http/if-match.ts'
 import { idParams } from '../../http/schemas.ts'
-import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
+import { presentSchedule, scheduleSchema, scheduleTag } from './schedule-schema.ts'
 
 export const deactivateScheduleEndpoint = endpoint({
   operationId: 'deactivateSchedule',
@@ -13,8 +15,9 @@ export const deactivateScheduleEndpoint = endpoint({
     'The schedule never fires again and can still be read. Started runs continue. Repeating the call, or calling it for a finished schedule, changes nothing.',
   access: 'schedules:write',
   params: idParams('schedule'),
-  answers: { 200: { description: 'Deactivated, or already finished.', schema: scheduleSchema } },
-  errors: ['not_found'],
-  handle: ({ ctx, params }) => deactivateSchedule(ctx, params.id),
-  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+  takesIfMatch: 'optional',
+  answers: { 200: { description: 'Deactivated, or already finished.', schema: scheduleSchema, headers: TAG_HEADERS } },
+  errors: ['not_found', 'revision_stale'],
+  handle: ({ ctx, params, headers }) => deactivateSchedule(ctx, params.id, expectedTag(headers, scheduleTag)),
+  answer: (schedule) => tagged(presentSchedule(schedule)),
 })

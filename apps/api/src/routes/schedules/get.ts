@@ -1,5 +1,6 @@
 import { getSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
+import { NOT_MODIFIED, TAG_HEADERS, tagged } from '../../http/entity-tag.ts'
 import { idParams } from '../../http/schemas.ts'
 import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
@@ -12,8 +13,9 @@ export const getScheduleEndpoint = endpoint({
   description: 'The schedule, its reading and its next times.',
   access: 'schedules:read',
   params: idParams('schedule'),
-  answers: { 200: { description: 'The schedule.', schema: scheduleSchema } },
+  takesIfNoneMatch: true,
+  answers: { 200: { description: 'The schedule.', schema: scheduleSchema, headers: TAG_HEADERS }, 304: NOT_MODIFIED },
   errors: ['not_found'],
   handle: ({ ctx, params }) => getSchedule(ctx, params.id),
-  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+  answer: (schedule) => tagged(presentSchedule(schedule)),
 })

@@ -1,5 +1,6 @@
 import { pauseSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
+import { TAG_HEADERS, tagged } from '../../http/entity-tag.ts'
 import { idParams } from '../../http/schemas.ts'
 import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
@@ -12,8 +13,8 @@ export const pauseScheduleEndpoint = endpoint({
   description: 'From now on its slots pass, with the outcome recorded. Started runs continue. Repeating the call changes nothing.',
   access: 'schedules:write',
   params: idParams('schedule'),
-  answers: { 200: { description: 'Paused, or finished if no later slot remains.', schema: scheduleSchema } },
+  answers: { 200: { description: 'Paused, or finished if no later slot remains.', schema: scheduleSchema, headers: TAG_HEADERS } },
   errors: ['not_found', 'invalid_transition'],
   handle: ({ ctx, params }) => pauseSchedule(ctx, params.id),
-  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+  answer: (schedule) => tagged(presentSchedule(schedule)),
 })

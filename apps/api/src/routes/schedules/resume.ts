@@ -1,5 +1,6 @@
 import { resumeSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
+import { TAG_HEADERS, tagged } from '../../http/entity-tag.ts'
 import { idParams } from '../../http/schemas.ts'
 import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
 
@@ -13,8 +14,8 @@ export const resumeScheduleEndpoint = endpoint({
   access: 'schedules:write',
   spawns: true,
   params: idParams('schedule'),
-  answers: { 200: { description: 'Active.', schema: scheduleSchema } },
+  answers: { 200: { description: 'Active.', schema: scheduleSchema, headers: TAG_HEADERS } },
   errors: ['spawn_blocked', 'not_found', 'invalid_transition', 'schedules_disabled'],
   handle: ({ ctx, params }) => resumeSchedule(ctx, params.id),
-  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+  answer: (schedule) => tagged(presentSchedule(schedule)),
 })

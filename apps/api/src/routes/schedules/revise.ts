@@ -1,8 +1,10 @@
 import { reviseSchedule } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
+import { TAG_HEADERS, tagged } from '../../http/entity-tag.ts'
+import { expectedTag } from '../../http/if-match.ts'
 import { idParams } from '../../http/schemas.ts'
 import { RULE_ERRORS, schedulePatchSchema, toScheduleRevision } from './new-schedule-schema.ts'
-import { presentSchedule, scheduleSchema } from './schedule-schema.ts'
+import { presentSchedule, scheduleSchema, scheduleTag } from './schedule-schema.ts'
 
 export const reviseScheduleEndpoint = endpoint({
   operationId: 'reviseSchedule',
@@ -15,8 +17,9 @@ export const reviseScheduleEndpoint = endpoint({
   spawns: true,
   params: idParams('schedule'),
   body: schedulePatchSchema,
-  answers: { 200: { description: 'The schedule as it is now.', schema: scheduleSchema } },
-  errors: [...RULE_ERRORS, 'not_found', 'invalid_transition'],
-  handle: async ({ ctx, deps, params, body }) => reviseSchedule(ctx, params.id, toScheduleRevision(deps, body)),
-  answer: (schedule) => ({ status: 200, body: presentSchedule(schedule) }),
+  takesIfMatch: 'optional',
+  answers: { 200: { description: 'The schedule as it is now.', schema: scheduleSchema, headers: TAG_HEADERS } },
+  errors: [...RULE_ERRORS, 'not_found', 'invalid_transition', 'revision_stale'],
+  handle: async ({ ctx, deps, params, body, headers }) => reviseSchedule(ctx, params.id, toScheduleRevision(deps, body), expectedTag(headers, scheduleTag)),
+  answer: (schedule) => tagged(presentSchedule(schedule)),
 })

@@ -12,6 +12,7 @@ import {
 } from '@muster/domain'
 import type { ScheduleRule } from '@muster/usecases'
 import { z } from 'zod'
+import { contentTag } from '../../http/entity-tag.ts'
 import { component, formerly, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 import { budgetSchema, presentBudget, prioritySchema } from '../subtasks/subtask-schema.ts'
 
@@ -178,6 +179,9 @@ export function presentSchedule(schedule: Schedule): z.output<typeof scheduleSch
     updated_at: toTime(schedule.updatedAt),
   }
 }
+
+/** Changes with every firing as well: what was read then is not the schedule of now. */
+export const scheduleTag = (schedule: Schedule): string => contentTag(JSON.stringify(presentSchedule(schedule)))
 
 /** @param firesLeft how often it may still fire */
 export function presentRule(read: ScheduleRule, firesLeft = UPCOMING_MAX): z.output<typeof schedulePreviewSchema> {

@@ -1,6 +1,7 @@
 import { deleteSubagent } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { subagentParams } from './subagent-schema.ts'
+import { expectedTag } from '../../http/if-match.ts'
+import { subagentParams, subagentTag } from './subagent-schema.ts'
 
 export const deleteSubagentEndpoint = endpoint({
   operationId: 'deleteSubagent',
@@ -12,8 +13,14 @@ export const deleteSubagentEndpoint = endpoint({
     'Deletes the definition that was put under this name. A file or a built-in definition of this name becomes current again; those cannot be deleted. Active runs continue.',
   access: 'subagents:write',
   params: subagentParams,
+  takesIfMatch: 'optional',
   answers: { 204: { description: 'Deleted.' } },
-  errors: ['subagent_not_found'],
-  handle: ({ ctx, params }) => deleteSubagent(ctx, params.name),
+  errors: ['subagent_not_found', 'revision_stale'],
+  handle: ({ ctx, deps, params, headers }) =>
+    deleteSubagent(
+      ctx,
+      params.name,
+      expectedTag(headers, (definition) => subagentTag(deps, definition)),
+    ),
   answer: () => ({ status: 204 }),
 })

@@ -1,7 +1,8 @@
-import { defaultRunner, renderSubagentMarkdown, toolWarnings } from '@muster/domain'
+import { renderSubagentMarkdown } from '@muster/domain'
 import { getSubagent } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { presentSubagent, subagentMarkdownSchema, subagentParams, subagentSchema } from './subagent-schema.ts'
+import { NOT_MODIFIED, TAG_HEADERS, tagged } from '../../http/entity-tag.ts'
+import { readSubagent, subagentMarkdownSchema, subagentParams, subagentSchema } from './subagent-schema.ts'
 
 export const getSubagentEndpoint = endpoint({
   operationId: 'getSubagent',
@@ -13,14 +14,13 @@ export const getSubagentEndpoint = endpoint({
     'The current definition of this name, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is the front matter and instructions that `PUT` accepts.',
   access: 'subagents:read',
   params: subagentParams,
-  answers: { 200: { description: 'The definition.', schema: subagentSchema, markdown: subagentMarkdownSchema } },
+  takesIfNoneMatch: true,
+  answers: { 200: { description: 'The definition.', schema: subagentSchema, markdown: subagentMarkdownSchema, headers: TAG_HEADERS }, 304: NOT_MODIFIED },
   errors: ['subagent_not_found', 'subagent_invalid'],
   async handle({ ctx, deps, params }) {
     const definition = await getSubagent(ctx, params.name)
-    const runner = defaultRunner(deps.runners(), { subagent: true, configured: deps.settings.DEFAULT_RUNNER })?.runner.name ?? null
-    const warnings = runner === null ? [] : toolWarnings(definition, { runner, background: definition.background, settings: deps.settings })
-    return { definition, runner, warnings }
+    return { definition, read: readSubagent(deps, definition) }
   },
-  answer: ({ definition, runner, warnings }) => ({ status: 200, body: presentSubagent(definition, runner, warnings) }),
+  answer: ({ read }) => tagged(read),
   answerMarkdown: ({ definition }) => renderSubagentMarkdown(definition),
 })

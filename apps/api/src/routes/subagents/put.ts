@@ -1,6 +1,9 @@
+import type { SubagentDefinition } from '@muster/domain'
 import { putSubagent } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { presentPut, putSubagentSchema, subagentMarkdownSchema, subagentParams } from './subagent-schema.ts'
+import { TAG_HEADERS } from '../../http/entity-tag.ts'
+import { expectedTag } from '../../http/if-match.ts'
+import { presentPut, putSubagentSchema, subagentMarkdownSchema, subagentParams, subagentTag } from './subagent-schema.ts'
 
 export const putSubagentEndpoint = endpoint({
   operationId: 'putSubagent',
@@ -13,12 +16,20 @@ export const putSubagentEndpoint = endpoint({
   access: 'subagents:write',
   params: subagentParams,
   markdown: subagentMarkdownSchema,
+  takesIfMatch: 'optional',
   answers: {
-    200: { description: 'Replaced the definition that was put before.', schema: putSubagentSchema },
-    201: { description: 'Created.', schema: putSubagentSchema, headers: ['Location'] },
+    200: { description: 'Replaced the definition that was put before.', schema: putSubagentSchema, headers: TAG_HEADERS },
+    201: { description: 'Created.', schema: putSubagentSchema, headers: ['Location', 'ETag'] },
   },
-  errors: ['subagent_invalid'],
-  handle: ({ ctx, params, body }) => putSubagent(ctx, params.name, body),
-  answer: (put) =>
-    put.created ? { status: 201, headers: { location: `/subagents/${put.definition.name}` }, body: presentPut(put) } : { status: 200, body: presentPut(put) },
+  errors: ['subagent_invalid', 'revision_stale'],
+  async handle({ ctx, deps, params, body, headers }) {
+    const tagOf = (definition: SubagentDefinition) => subagentTag(deps, definition)
+    const put = await putSubagent(ctx, params.name, body, expectedTag(headers, tagOf))
+    return { put, etag: tagOf(put.definition) }
+  },
+  answer: ({ put, etag }) => ({
+    status: put.created ? 201 : 200,
+    headers: { etag, ...(put.created && { location: `/subagents/${put.definition.name}` }) },
+    body: presentPut(put),
+  }),
 })

@@ -1,6 +1,18 @@
-import { cutToCodePoints, isTerminal, SUBAGENT_SOURCES, type SubagentDefinition, type SubagentProblem, type Subtask, type ToolAnswer } from '@muster/domain'
+import {
+  cutToCodePoints,
+  defaultRunner,
+  isTerminal,
+  SUBAGENT_SOURCES,
+  type SubagentDefinition,
+  type SubagentProblem,
+  type Subtask,
+  type ToolAnswer,
+  toolWarnings,
+} from '@muster/domain'
 import type { PutSubagent, SubagentList, SubagentSummary } from '@muster/usecases'
 import { z } from 'zod'
+import type { ApiDeps } from '../../api-deps.ts'
+import { contentTag } from '../../http/entity-tag.ts'
 import { component, printableId, requestComponent, text } from '../../http/schemas.ts'
 import { newSubtaskSchema } from '../subtasks/new-subtask-schema.ts'
 import { durationMs } from '../subtasks/subtask-schema.ts'
@@ -187,9 +199,18 @@ export const toolAnswerSchema = component(
   { allowed: false, reason: 'No MCP tool works in the background, but mcp__muster__get_task.', always_allowed: ['Read', 'Grep', 'Glob'] },
 )
 
-export function presentSubagent(definition: SubagentDefinition, runner: string | null, warnings: string[]): z.output<typeof subagentSchema> {
+function presentSubagent(definition: SubagentDefinition, runner: string | null, warnings: string[]): z.output<typeof subagentSchema> {
   return { ...presentSubagentSummary(definition), instructions: definition.instructions, runner, warnings }
 }
+
+/** A definition as it is read here: with the runner of its runs, and what that lacks. */
+export function readSubagent({ runners, settings }: ApiDeps, definition: SubagentDefinition): z.output<typeof subagentSchema> {
+  const runner = defaultRunner(runners(), { subagent: true, configured: settings.DEFAULT_RUNNER })?.runner.name ?? null
+  const warnings = runner === null ? [] : toolWarnings(definition, { runner, background: definition.background, settings })
+  return presentSubagent(definition, runner, warnings)
+}
+
+export const subagentTag = (deps: ApiDeps, definition: SubagentDefinition): string => contentTag(JSON.stringify(readSubagent(deps, definition)))
 
 export function presentPut({ definition, warnings }: PutSubagent): z.output<typeof putSubagentSchema> {
   return { ...presentSubagentSummary(definition), instructions: definition.instructions, warnings: warnings.map(presentProblem) }

@@ -4,12 +4,10 @@ import { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
 import type { CachedDocument } from '../../http/document-cache.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { contentTag } from '../../http/entity-tag.ts'
+import { contentTag, NOT_MODIFIED, TAG_HEADERS } from '../../http/entity-tag.ts'
 import { idParams, queryNumber } from '../../http/schemas.ts'
 import { presentSubtask, subtaskSchema } from './subtask-schema.ts'
 import { inTimeForLook, WAIT_DEADLINE_MS, WAIT_SECONDS_MAX, waitForEnd } from './wait-for-end.ts'
-
-const TAG_HEADERS = ['ETag'] as const
 
 /** A subtask that ended hardly changes any more: its document is made once, and kept as long as the database has the same version. */
 async function readDocument(ctx: Ctx, { subtaskDocuments }: ApiDeps, id: string): Promise<CachedDocument> {
@@ -40,7 +38,7 @@ export const getSubtaskEndpoint = endpoint({
   takesIfNoneMatch: true,
   answers: {
     200: { description: 'The subtask.', schema: subtaskSchema, headers: TAG_HEADERS },
-    304: { description: 'The subtask has not changed since the `ETag` in `If-None-Match`.', headers: TAG_HEADERS },
+    304: NOT_MODIFIED,
   },
   errors: ['not_found'],
   deadlineMs: WAIT_DEADLINE_MS,

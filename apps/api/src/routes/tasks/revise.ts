@@ -16,7 +16,7 @@ export const reviseTaskEndpoint = endpoint({
   access: 'tasks:write',
   params: idParams('task'),
   body: taskPatchSchema,
-  takesIfMatch: true,
+  takesIfMatch: 'required',
   answers: { 200: { description: 'The next revision.', schema: revisedTaskSchema, headers: TASK_HEADERS } },
   errors: ['not_found', 'invalid_transition', 'revision_stale', 'revision_required', 'dependency_cycle'],
   handle: ({ ctx, params, body, headers }) => reviseTask(ctx, params.id, body, expectedRevision(headers)),

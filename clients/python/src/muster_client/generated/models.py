@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas daefe80243bd5a10.
+# Of schemas 1a0514d13e708a3b.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -999,32 +999,17 @@ class ScheduleFilter(RootModel[Literal['true', 'false', 'all'] | str]):
 
 class SchedulePatch(BaseModel):
     """
-    Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays.
+    Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays. Fields without a description are those of `NewSchedule`.
     """
 
     model_config = ConfigDict(
         extra='allow',
     )
     task: str | None = None
-    """
-    The instructions. They must be complete: the runner has no other information.
-    """
     when: str | None = None
-    """
-    One point in time, as a phrase or RFC 3339.
-    """
     every: str | None = None
-    """
-    A recurrence, as a phrase.
-    """
     cron: str | None = None
-    """
-    A recurrence, as a cron expression of five fields, or of six with seconds first.
-    """
     timezone: str | None = None
-    """
-    The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
-    """
     agent_id: str | None = None
     """
     The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.
@@ -1037,13 +1022,7 @@ class SchedulePatch(BaseModel):
     The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
     """
     runner: str | None = None
-    """
-    The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`.
-    """
     model: str | None = None
-    """
-    The model, if the runner supports a choice. Overrides the model of the sub-agent.
-    """
     budget: NewBudget | None = None
     """
     The budget of each run. Replaces the whole budget.
@@ -1059,9 +1038,6 @@ class SchedulePatch(BaseModel):
     How many seconds late a slot may fire before it counts as missed.
     """
     parent_session_id: str | None = None
-    """
-    The session whose inbox gets the results. Default: `schedule-<id>`.
-    """
     metadata: dict[str, Any] | None = None
     """
     Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.
@@ -1070,88 +1046,31 @@ class SchedulePatch(BaseModel):
 
 class SchedulePreviewRequest(BaseModel):
     """
-    The body of a creation, and the time at which to read the phrase.
+    The body of a creation, and the time at which to read the phrase. Fields without a description are those of `NewSchedule`.
     """
 
     model_config = ConfigDict(
         extra='allow',
     )
     task: str | None = None
-    """
-    The instructions. They must be complete: the runner has no other information.
-    """
     when: str | None = None
-    """
-    One point in time, as a phrase or RFC 3339.
-    """
     every: str | None = None
-    """
-    A recurrence, as a phrase.
-    """
     cron: str | None = None
-    """
-    A recurrence, as a cron expression of five fields, or of six with seconds first.
-    """
     timezone: str | None = None
-    """
-    The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
-    """
     agent_id: str | None = None
-    """
-    The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
-    """
     notify: bool | None = None
-    """
-    Whether to put the result into the inbox of the parent session. Default: true.
-    """
     timeout_seconds: int | None = None
-    """
-    The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
-    """
     priority: Literal['urgent', 'normal', 'low'] | str | None = None
-    """
-    Default: normal.
-    """
     subagent: str | None = None
-    """
-    The sub-agent of each run, in the version that is current when it fires.
-    """
     runner: str | None = None
-    """
-    The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`.
-    """
     model: str | None = None
-    """
-    The model, if the runner supports a choice. Overrides the model of the sub-agent.
-    """
     budget: NewBudget | None = None
-    """
-    The budget of each run.
-    """
     max_fires: int | None = None
-    """
-    The schedule finishes after this number of firings. Default: no limit.
-    """
     overlap: Literal['skip', 'allow'] | str | None = None
-    """
-    Default: skip.
-    """
     missed: Literal['skip', 'run_once'] | str | None = None
-    """
-    Default: run_once.
-    """
     grace_seconds: int | None = None
-    """
-    How many seconds late a slot may fire before it counts as missed. Default: 60.
-    """
     parent_session_id: str | None = None
-    """
-    The session whose inbox gets the results. Default: `schedule-<id>`.
-    """
     metadata: dict[str, Any] | None = None
-    """
-    Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}.
-    """
     from_: datetime | None = Field(None, alias='from')
     """
     The time at which to read the phrase. Default: now.
@@ -1326,6 +1245,10 @@ class SubagentRef(BaseModel):
 
 
 class SubagentSpawn(BaseModel):
+    """
+    Fields without a description are those of `NewSubtask`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
@@ -1358,78 +1281,37 @@ class SubagentSpawn(BaseModel):
     The agent on whose behalf it runs. Default: that of `resume`, else `default`.
     """
     parent_session_id: str | None = None
-    """
-    The session that asks, and whose inbox gets the result.
-    """
     timeout_seconds: int | None = None
-    """
-    The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
-    """
     runner: str | None = None
-    """
-    The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`.
-    """
 
 
 class SubagentSummary(BaseModel):
+    """
+    Fields without a description are those of `Subagent`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     name: str
     title: str | None
-    """
-    The original name, if it was changed to a valid one.
-    """
     description: str
-    """
-    What the sub-agent is for. Callers choose a sub-agent by this text.
-    """
     model: str
-    """
-    haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model.
-    """
     tools: list[str]
-    """
-    Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool.
-    """
     disallowed_tools: list[str]
-    """
-    Denied tools. They take precedence over `tools`.
-    """
     ask: list[str]
-    """
-    Uses of tools that are asked about before they are executed.
-    """
     definition_path: str | None
-    """
-    The file of the definition.
-    """
     version: int
-    """
-    The version that a run started now would use. It increases with every change that is put or run.
-    """
     source: Literal['file', 'api', 'builtin'] | str
     """
     The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.
     """
     target_latency_ms: int | None
-    """
-    The target duration. The last event of a slower run reports it; the run is not stopped.
-    """
     max_turns: int | None
-    """
-    The maximum number of model requests of one run.
-    """
     background: bool
-    """
-    Whether it always runs in the background.
-    """
     mcp_servers: list[str]
     skills: list[str]
     unknown_keys: list[str]
-    """
-    Front matter keys that Muster does not use. They are kept.
-    """
 
 
 class TaskBudget(BaseModel):
@@ -1475,45 +1357,28 @@ class TaskDeliverables(BaseModel):
 
 
 class TaskDispatch(BaseModel):
+    """
+    Fields without a description are those of `NewSubtask`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     agent_id: str | None = None
-    """
-    The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
-    """
     priority: Literal['urgent', 'normal', 'low'] | str | None = None
     """
     Default: urgent for P0 and P1, normal for P2, low for P3.
     """
     timeout_seconds: int | None = None
-    """
-    The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
-    """
     notify: bool | None = None
-    """
-    Whether to put the result into the inbox of the parent session. Default: true.
-    """
     parent_session_id: str | None = None
     """
     The session whose inbox receives the result. Default: the parent session of the task.
     """
     subagent: str | None = None
-    """
-    The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
-    """
     runner: str | None = None
-    """
-    The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`.
-    """
     model: str | None = None
-    """
-    The model, if the runner supports a choice. Overrides the model of the sub-agent.
-    """
     max_attempts: int | None = None
-    """
-    The number of failed attempts after which the subtask fails. Default: 2.
-    """
     budget: NewBudget | None = None
     max_revisions: int | None = None
     """
@@ -1521,9 +1386,6 @@ class TaskDispatch(BaseModel):
     """
     callback: Callback | None = None
     metadata: dict[str, Any] | None = None
-    """
-    Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}.
-    """
 
 
 class TaskStatusCounts(BaseModel):
@@ -1735,14 +1597,15 @@ class TsgScan(BaseModel):
 
 
 class TsgSummary(BaseModel):
+    """
+    Fields without a description are those of `Tsg`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     id: str
     tsg_id: str = Field(..., deprecated=True)
-    """
-    Use `id`.
-    """
     title: str
     patterns: list[str]
     match: Literal['substring', 'regex'] | str
@@ -1755,13 +1618,7 @@ class TsgSummary(BaseModel):
     The severity of the failure. Guides are sorted by it, the most severe first.
     """
     created_at: datetime
-    """
-    When it was made.
-    """
     updated_at: datetime
-    """
-    When it was last changed.
-    """
 
 
 class TsgUsage(BaseModel):
@@ -1899,6 +1756,10 @@ class UsageGroup(BaseModel):
 
 
 class UsageReport(BaseModel):
+    """
+    Fields without a description are those of `UsageGroup`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
@@ -1915,50 +1776,17 @@ class UsageReport(BaseModel):
     How usage is grouped.
     """
     runs: int
-    """
-    The number of subtasks that ran and ended. Revision rounds are subtasks of their own.
-    """
     attempts: int
-    """
-    The number of their attempts.
-    """
     judgements: int
-    """
-    The number of judgements that ended.
-    """
     input_tokens: int
-    """
-    Tokens that models have read, with those from a cache.
-    """
     cached_input_tokens: int
-    """
-    Of the input tokens, those that providers read from their caches, as far as runners report them.
-    """
     output_tokens: int
     duration_ms: int
-    """
-    How long the attempts ran with a live worker, in milliseconds. Judgements add nothing.
-    """
     cost_usd: float | None
-    """
-    The cost of everything whose cost is known. Null if the cost of nothing is known.
-    """
     cost_source: Literal['reported', 'priced', 'mixed'] | str | None
-    """
-    `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none.
-    """
     unpriced_runs: int
-    """
-    Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them.
-    """
     unpriced_models: list[str]
-    """
-    The names of those models. `MODEL_PRICES` can set their prices.
-    """
     unreported_runs: int
-    """
-    Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too.
-    """
     groups: list[UsageGroup]
     """
     Days: newest first. Others: most tokens first. At most 400.
@@ -2030,51 +1858,35 @@ class WebhookAttempt(BaseModel):
 
 
 class WebhookDeliverySummary(BaseModel):
+    """
+    Fields without a description are those of `WebhookDelivery`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     id: str
-    """
-    The header `webhook-id`: the same in all attempts.
-    """
     type: str
-    """
-    The type of the event, or `webhook.test`.
-    """
     event_id: int | None
-    """
-    The position of the event in the log; null for a test.
-    """
     status: Literal['pending', 'sending', 'delivered', 'failed'] | str
     """
     pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.
     """
     attempts: list[WebhookAttempt]
-    """
-    The last 20 attempts, oldest first.
-    """
     next_attempt_at: datetime | None
-    """
-    When it is due; while it is pending.
-    """
     created_at: datetime
-    """
-    When it was made.
-    """
     ended_at: datetime | None
-    """
-    When it was delivered or given up.
-    """
 
 
 class WebhookPatch(BaseModel):
+    """
+    Fields without a description are those of `NewWebhook`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     url: str | None = None
-    """
-    Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
-    """
     events: (
         list[
             Literal[
@@ -2134,21 +1946,9 @@ class WebhookPatch(BaseModel):
         ]
         | None
     ) = None
-    """
-    The types of events that are sent.
-    """
     subject: str | None = None
-    """
-    Only events of this subject: the id of a subtask, task, schedule or evaluation, or the `tsg_id` of a guide.
-    """
     agent_id: str | None = None
-    """
-    Only events of subtasks and slots of this agent.
-    """
     session_id: str | None = None
-    """
-    Only events of work whose parent session this is, or of tasks that it holds.
-    """
     ordered: bool | None = None
     """
     true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up.
@@ -2161,6 +1961,10 @@ class WebhookPatch(BaseModel):
 
 
 class WebhookWithSecret(BaseModel):
+    """
+    Fields without a description are those of `Webhook`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
@@ -2230,17 +2034,8 @@ class WebhookWithSecret(BaseModel):
     status: Literal['enabled', 'disabled'] | str
     disabled_reason: str | None
     disabled_at: datetime | None
-    """
-    When it was disabled.
-    """
     previous_secret_until: datetime | None
-    """
-    Until when deliveries have a second signature, by the secret before the last rotation.
-    """
     created_at: datetime
-    """
-    When it was made.
-    """
     secret: str | None
     """
     The secret that signs its deliveries, shown once. Null when an `Idempotency-Key` repeats the answer: rotate the secret to get another.
@@ -2248,14 +2043,15 @@ class WebhookWithSecret(BaseModel):
 
 
 class WordedUpdate(BaseModel):
+    """
+    Fields without a description are those of `Update`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     id: str
     update_id: str = Field(..., deprecated=True)
-    """
-    Use `id`.
-    """
     subtask_id: str | None
     task_id: str | None
     update_type: Literal[
@@ -2264,14 +2060,8 @@ class WordedUpdate(BaseModel):
     fields: list[str]
     content: str
     diff: Any
-    """
-    The change of the brief; null for a note.
-    """
     revision: int | None
     sender: Reference
-    """
-    The owner of the credential that sent it.
-    """
     delivery: Literal['next_step', 'interrupt'] | str
     """
     next_step: before the next step. interrupt: stop the current step and deliver this first, if the runner supports it.
@@ -2281,21 +2071,9 @@ class WordedUpdate(BaseModel):
     The receipt. delivered: the agent received it. acknowledged: the agent confirmed it. superseded: a newer delivery replaced it. expired: the work ended before delivery.
     """
     delivered_to: str | None
-    """
-    The session that received it.
-    """
     created_at: datetime
-    """
-    When it was sent.
-    """
     delivered_at: datetime | None
-    """
-    When it was delivered.
-    """
     acknowledged_at: datetime | None
-    """
-    When the agent took it in.
-    """
     text: str
     """
     The update as text for the agent: a header, and the content in a block.
@@ -2712,19 +2490,17 @@ class ConfirmedUpdate(BaseModel):
 
 
 class CreatedApiKey(BaseModel):
+    """
+    Fields without a description are those of `ApiKey`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     id: str
     project_id: str
-    """
-    The project that it opens.
-    """
     name: str
     key_prefix: str
-    """
-    The first characters, to identify the key.
-    """
     scopes: list[
         Literal[
             'subtasks:read',
@@ -2750,21 +2526,9 @@ class CreatedApiKey(BaseModel):
         ] | str
     ]
     agent_id: str | None
-    """
-    The agent that the key is bound to, if any.
-    """
     created_at: datetime
-    """
-    When it was made.
-    """
     expires_at: datetime | None
-    """
-    When it stops working.
-    """
     revoked_at: datetime | None
-    """
-    When it was revoked.
-    """
     key: str | None
     """
     The key, shown once. Null when an `Idempotency-Key` repeats the answer, because secrets are not stored.
@@ -2972,6 +2736,10 @@ class EvaluationSettings(BaseModel):
 
 
 class EvaluationStats(BaseModel):
+    """
+    Fields without a description are those of `EvaluationGroup`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
@@ -2996,17 +2764,8 @@ class EvaluationStats(BaseModel):
     How scores are grouped.
     """
     outputs: int
-    """
-    The number of outputs. Each counts once, however often it was evaluated.
-    """
     scored: int
-    """
-    The number of outputs with a score.
-    """
     average_score: float | None
-    """
-    The average score; null if there are none.
-    """
     recommendations: RecommendationCounts
     groups: list[EvaluationGroup]
     """
@@ -3508,13 +3267,14 @@ class NewQualityFlag(BaseModel):
 
 
 class NewSchedule(BaseModel):
+    """
+    Fields without a description are those of `NewSubtask`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     task: str
-    """
-    The instructions. They must be complete: the runner has no other information.
-    """
     when: str | None = None
     """
     One point in time, as a phrase or RFC 3339.
@@ -3532,33 +3292,15 @@ class NewSchedule(BaseModel):
     The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
     """
     agent_id: str | None = None
-    """
-    The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
-    """
     notify: bool | None = None
-    """
-    Whether to put the result into the inbox of the parent session. Default: true.
-    """
     timeout_seconds: int | None = None
-    """
-    The time limit of one attempt, at most SUBTASK_MAX_TIMEOUT (600). Default: SUBTASK_DEFAULT_TIMEOUT (120).
-    """
     priority: Literal['urgent', 'normal', 'low'] | str | None = None
-    """
-    Default: normal.
-    """
     subagent: str | None = None
     """
     The sub-agent of each run, in the version that is current when it fires.
     """
     runner: str | None = None
-    """
-    The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`.
-    """
     model: str | None = None
-    """
-    The model, if the runner supports a choice. Overrides the model of the sub-agent.
-    """
     budget: NewBudget | None = None
     """
     The budget of each run.
@@ -3662,41 +3404,21 @@ class NewSubtask(BaseModel):
 
 
 class NewSubtaskQuestion(BaseModel):
+    """
+    Fields without a description are those of `NewTaskQuestion`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     kind: Literal['question', 'approval'] | str | None = None
-    """
-    Default: question.
-    """
     prompt: str
-    """
-    What the session that is asked should decide.
-    """
     options: list[NewQuestionOption] | None = None
-    """
-    Default: null.
-    """
     schema_: dict[str, Any] | None = Field(None, alias='schema')
-    """
-    JSON Schema that the answer must fit. Not together with options. Default: null.
-    """
     arguments: dict[str, Any] | None = None
-    """
-    For an approval: the arguments that it permits. Required there. Default: null.
-    """
     default: NewDefaultAnswer | None = None
-    """
-    The answer if none comes in time. Never an approval. Default: null.
-    """
     expires_in_seconds: int | None = None
-    """
-    Default: 86400.
-    """
     on_expiry: Literal['default', 'continue', 'fail'] | str | None = None
-    """
-    Default: continue.
-    """
     lease_token: str | None = None
     """
     `lease.token` of the claim, where an outside worker asks with its key.
@@ -3704,76 +3426,32 @@ class NewSubtaskQuestion(BaseModel):
 
 
 class NewTask(BaseModel):
+    """
+    Fields without a description are those of `CreatedTask`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     title: str | None = None
-    """
-    Send it together with `instructions`, or send `description` instead of both.
-    """
     instructions: str | None = None
     acceptance_criteria: list[str | NewCriterion] | None = None
     required_outputs: list[str | NewRequiredOutput] | None = None
-    """
-    The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.
-    """
     priority: str | None = None
-    """
-    P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
-    """
     depends_on: list[str] | None = None
-    """
-    Tasks that must be completed first.
-    """
     client_cwd: str | None = None
-    """
-    The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.
-    """
     background_context: str | None = None
-    """
-    Why the task exists and the current situation.
-    """
     expected_deliverables: list[str] | None = None
     success_criteria: NewSuccessCriteria | None = None
-    """
-    How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well.
-    """
     constraints: NewConstraints | None = None
-    """
-    Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well.
-    """
     relevant_files: list[str] | None = None
-    """
-    Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written.
-    """
     related_documentation: list[str] | None = None
-    """
-    URLs (the server does not fetch them) or files.
-    """
     budget: NewTaskBudget | None = None
-    """
-    What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount.
-    """
     metadata: dict[str, Any] | None = None
-    """
-    Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it.
-    """
     description: str | None = None
-    """
-    Replaces title and instructions: the first line becomes the title, the whole text the instructions.
-    """
     tsgs: list[str] | None = None
-    """
-    Ids of troubleshooting guides that belong to the task.
-    """
     parent_session_id: str | None = None
-    """
-    The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.
-    """
     review: Literal['none', 'auto', 'manual'] | str | None = None
-    """
-    Who reviews the submitted outputs. Default: none.
-    """
 
 
 class NewTaskQuestion(BaseModel):
@@ -4156,64 +3834,32 @@ class ProjectSettings(BaseModel):
 
 
 class PutSubagent(BaseModel):
+    """
+    Fields without a description are those of `Subagent`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     name: str
     title: str | None
-    """
-    The original name, if it was changed to a valid one.
-    """
     description: str
-    """
-    What the sub-agent is for. Callers choose a sub-agent by this text.
-    """
     model: str
-    """
-    haiku, sonnet, opus, `inherit` (the default of the runner), or the name of a provider’s model.
-    """
     tools: list[str]
-    """
-    Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool.
-    """
     disallowed_tools: list[str]
-    """
-    Denied tools. They take precedence over `tools`.
-    """
     ask: list[str]
-    """
-    Uses of tools that are asked about before they are executed.
-    """
     definition_path: str | None
-    """
-    The file of the definition.
-    """
     version: int
-    """
-    The version that a run started now would use. It increases with every change that is put or run.
-    """
     source: Literal['file', 'api', 'builtin'] | str
     """
     The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.
     """
     target_latency_ms: int | None
-    """
-    The target duration. The last event of a slower run reports it; the run is not stopped.
-    """
     max_turns: int | None
-    """
-    The maximum number of model requests of one run.
-    """
     background: bool
-    """
-    Whether it always runs in the background.
-    """
     mcp_servers: list[str]
     skills: list[str]
     unknown_keys: list[str]
-    """
-    Front matter keys that Muster does not use. They are kept.
-    """
     instructions: str
     warnings: list[SubagentProblem]
     """
@@ -4523,58 +4169,26 @@ class ScheduleList(BaseModel):
 
 
 class SchedulePreview(BaseModel):
+    """
+    Fields without a description are those of `Schedule`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     schedule_type: Literal['once', 'recurring'] | str
     phrase: str
-    """
-    As it was sent.
-    """
     canonical: str
-    """
-    A phrase for the same field that reads as the same rule.
-    """
     reading: str
-    """
-    How the phrase was understood, in words.
-    """
     timezone: str
-    """
-    The time zone of the rule.
-    """
     fire_at: datetime | None
-    """
-    Of one that fires once: when.
-    """
     interval_seconds: int | None
-    """
-    For an interval: elapsed seconds between two firings.
-    """
     cron_expr: str | None
-    """
-    The rule as a five-field cron expression; null if cron cannot express it.
-    """
     rule: str | None
-    """
-    The rule as DTSTART and RRULE (RFC 5545); null for intervals and one-time schedules.
-    """
     anchor_at: datetime
-    """
-    When the phrase was read: where counting begins.
-    """
     next_fire_at: datetime | None
-    """
-    When it is due next.
-    """
     upcoming: list[datetime]
-    """
-    The next five times.
-    """
     warnings: list[ScheduleWarning]
-    """
-    How details were decided that the phrase left open.
-    """
 
 
 class ScheduleRun(BaseModel):
@@ -4993,63 +4607,27 @@ class TaskList(BaseModel):
 
 class TaskPatch(BaseModel):
     """
-    Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default.
+    Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default. Fields without a description are those of `CreatedTask`.
     """
 
     model_config = ConfigDict(
         extra='allow',
     )
     title: str | None = None
-    """
-    Send it together with `instructions`, or send `description` instead of both.
-    """
     instructions: str | None = None
     acceptance_criteria: list[str | NewCriterion] | None = None
     required_outputs: list[str | NewRequiredOutput] | None = None
-    """
-    The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.
-    """
     priority: str | None = None
-    """
-    P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
-    """
     depends_on: list[str] | None = None
-    """
-    Tasks that must be completed first.
-    """
     client_cwd: str | None = None
-    """
-    The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.
-    """
     background_context: str | None = None
-    """
-    Why the task exists and the current situation.
-    """
     expected_deliverables: list[str] | None = None
     success_criteria: NewSuccessCriteria | None = None
-    """
-    How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well.
-    """
     constraints: NewConstraints | None = None
-    """
-    Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well.
-    """
     relevant_files: list[str] | None = None
-    """
-    Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written.
-    """
     related_documentation: list[str] | None = None
-    """
-    URLs (the server does not fetch them) or files.
-    """
     budget: NewTaskBudget | None = None
-    """
-    What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount.
-    """
     metadata: dict[str, Any] | None = None
-    """
-    Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it.
-    """
 
 
 class TaskReview(BaseModel):
@@ -5162,23 +4740,18 @@ class TsgList(BaseModel):
 
 
 class TsgPatch(BaseModel):
+    """
+    Fields without a description are those of `NewTsg`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     title: str | None = None
     content: str | None = None
-    """
-    What to do, in Markdown.
-    """
     patterns: list[str] | None = None
-    """
-    Texts of the failure. One match is enough to announce the guide.
-    """
     match: Literal['substring', 'regex'] | str | None = None
     applicability: NewTsgApplicability | None = None
-    """
-    Where the guide applies.
-    """
     severity: Literal['low', 'medium', 'high', 'critical'] | str | None = None
 
 
@@ -5484,6 +5057,10 @@ class AgreementCase(BaseModel):
 
 
 class AgreementStats(BaseModel):
+    """
+    Fields without a description are those of `AgreementGroup`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
@@ -5505,34 +5082,13 @@ class AgreementStats(BaseModel):
     """
     by: Literal['agreement'] | str
     outputs: int
-    """
-    The number of outputs of which people have spoken.
-    """
     n: int
-    """
-    The number of pairs in which both verdict and person say met or not.
-    """
     observed_agreement: float | None
-    """
-    The part of the pairs in which they say the same; null without pairs.
-    """
     kappa: float | None
-    """
-    Cohen's kappa of the pairs: 1 for full agreement, 0 for that of chance. Null where it says nothing.
-    """
     reason: Literal['too_few', 'one_category'] | str | None
-    """
-    Why there is no kappa. too_few: n is below 10. one_category: the verdicts, or the people, say the same of all pairs.
-    """
     pairs: AgreementPairs
     undecided: int
-    """
-    Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`.
-    """
     named: int
-    """
-    How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs.
-    """
     by_subagent: list[AgreementGroup]
     """
     Outputs by the sub-agent of the run, most first. At most 400.
@@ -5803,14 +5359,15 @@ class Evaluation(BaseModel):
 
 
 class EvaluationSummary(BaseModel):
+    """
+    Fields without a description are those of `Evaluation`.
+    """
+
     model_config = ConfigDict(
         extra='allow',
     )
     id: str
     evaluation_id: str = Field(..., deprecated=True)
-    """
-    Use `id`.
-    """
     origin: Literal['request', 'message', 'subtask', 'completion', 'review'] | str
     """
     The cause: a request, a stored message, the result of a subtask, the completion of a task, or its review.
@@ -5821,41 +5378,17 @@ class EvaluationSummary(BaseModel):
     session_id: str | None
     subagent: str | None
     score: float | None
-    """
-    Null if no item of the output counts.
-    """
     recommendation: Literal['approve', 'review', 'request_revision'] | str
     """
     The recommendation of the evaluation.
     """
     summary: str | None = None
-    """
-    For an output that has to be revised: the problems, and the first and last part of the output.
-    """
     criteria_revision: int | None
-    """
-    The task revision whose criteria were applied.
-    """
     rule_version: int
-    """
-    The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
-    """
     judge_of: str | None
-    """
-    The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
-    """
     review_of: str | None
-    """
-    The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
-    """
     judge: Judgement | None
-    """
-    Null if no judge was asked.
-    """
     created_at: datetime
-    """
-    When it was made.
-    """
 
 
 class HeartbeatRequest(BaseModel):
