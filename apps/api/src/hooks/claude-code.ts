@@ -1,5 +1,5 @@
-import { agentCallOf } from '@muster/domain'
-import { takeHookEvent } from '@muster/usecases'
+import { agentCallOf, type HookCall } from '@muster/domain'
+import { type Ctx, takeHookEvent, takeRoom } from '@muster/usecases'
 import { endpoint } from '../http/endpoint.ts'
 import { hookAnswerSchema, hookInputSchema, presentHookAnswer, toHookCall } from './schema.ts'
 
@@ -27,6 +27,7 @@ export const claudeCodeHookEndpoint = endpoint({
     'The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, complete each task of the session that a result block in it hands in, and give the agent one more turn if a hand-in is refused or a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. A call of a Muster tool (`mcp__muster__…`) gets the session as the argument `_session`. PreToolUse is denied if the definition of the calling subtask or sub-agent does not permit the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.',
   access: 'sessions:write',
   unaudited: 'the traffic of a session, at each of its steps',
+  needsNoRoom: 'its last message does, within the time that the session waits',
   body: hookInputSchema,
   repairsText: true,
   bodyBytesMax: 8 * 1_048_576,
@@ -39,7 +40,7 @@ export const claudeCodeHookEndpoint = endpoint({
       const call = toHookCall(body)
       const isWithTask = call.event === 'PreToolUse' && typeof agentCallOf(call)?.taskId === 'string'
       const patienceMs = isWithTask ? BRIEF_PATIENCE_MS : PATIENCE_MS
-      return await answerWithin(patienceMs - elapsedMs(), (isAwaited) => takeHookEvent(ctx, call, isAwaited), complain)
+      return await answerWithin(patienceMs - elapsedMs(), (isAwaited) => takeWithRoom(ctx, call, isAwaited), complain)
     } catch (error) {
       complain(error)
       return null
@@ -47,6 +48,17 @@ export const claudeCodeHookEndpoint = endpoint({
   },
   answer: (answer) => (answer === null ? { status: 200 } : { status: 200, body: presentHookAnswer(answer), onSent: answer.onSent ?? undefined }),
 })
+
+/** Of a hook, only the last message of a turn is stored. */
+async function takeWithRoom(ctx: Ctx, call: HookCall, isAwaited: () => boolean): ReturnType<typeof takeHookEvent> {
+  if (call.lastAssistantMessage === null) return await takeHookEvent(ctx, call, isAwaited)
+  const release = await takeRoom(ctx, Buffer.byteLength(call.lastAssistantMessage))
+  try {
+    return await takeHookEvent(ctx, call, isAwaited)
+  } finally {
+    release()
+  }
+}
 
 /**
  * Waits for an answer until the caller's time limit, then answers null. The content of an answer is recorded as delivered, so both must happen or
