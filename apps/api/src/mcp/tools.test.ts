@@ -39,6 +39,23 @@ async function connect(era: Era, session?: string) {
   return client
 }
 
+it('a callback may be given to each tool that starts work or writes a brief, and is checked as over HTTP', async () => {
+  const call = await controller('modern')
+  const callback = { url: 'https://example.com/done' }
+  const tools = {
+    spawn_task: { task: 'x', runner: 'external' },
+    schedule_task: { task: 'x', every: '1 day' },
+    create_task: { title: 'Count', instructions: 'Count.', acceptance: ['Counted'] },
+  }
+  for (const [tool, input] of Object.entries(tools)) {
+    expect(await call(tool, { ...input, callback })).toMatchObject({ task_id: expect.any(String) })
+    const refused = await call(tool, { ...input, callback: { url: 'http://10.0.0.1/' } })
+    expect(refused.error).toMatchObject({ code: 'validation_failed', errors: [{ field: 'callback.url' }] })
+  }
+  const spawned = await call('spawn_subagent', { subagent_type: 'x', prompt: 'x', description: 'x', callback: { ...callback, secret: 'short' } })
+  expect(spawned.error).toMatchObject({ code: 'validation_failed', errors: [{ field: 'callback.secret' }] })
+})
+
 const ajv = addFormats.default(new Ajv2020({ strict: false }))
 const validators = new Map(TOOLS.map(({ description }) => [description.name, ajv.compile(description.outputSchema as object)]))
 

@@ -3756,6 +3756,8 @@ export interface components {
              * @example research-1
              */
             parent_session_id?: string | null;
+            /** @description Where the end of each run is sent to. It is not shown again. */
+            callback?: components["schemas"]["Callback"] | null;
             /** @description Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
@@ -4825,6 +4827,8 @@ export interface components {
             grace_seconds?: number | null;
             /** @example research-1 */
             parent_session_id?: string | null;
+            /** @description Where the end of each run is sent to from now on; null: nowhere. */
+            callback?: components["schemas"]["Callback"] | null;
             /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. */
             metadata?: {
                 [key: string]: unknown;
@@ -4894,6 +4898,7 @@ export interface components {
             grace_seconds?: number | null;
             /** @example research-1 */
             parent_session_id?: string | null;
+            callback?: components["schemas"]["Callback"] | null;
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -5235,6 +5240,7 @@ export interface components {
             /** Format: int64 */
             timeout_seconds?: number | null;
             runner?: string | null;
+            callback?: components["schemas"]["Callback"] | null;
         };
         /** @description Fields without a description are those of `Subagent`. */
         SubagentSummary: {

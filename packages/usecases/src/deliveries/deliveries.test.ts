@@ -7,6 +7,9 @@ import {
   type Channels,
   type Ctx,
   claimDeliveries,
+  claimSubtask,
+  completeLease,
+  createSchedule,
   createSubtask,
   createWebhook,
   deleteWebhook,
@@ -18,10 +21,12 @@ import {
   listWebhooks,
   readEvents,
   redeliver,
+  reviseSchedule,
   rotateWebhookSecret,
   sealAllAgain,
   sendDelivery,
   testWebhook,
+  triggerSchedule,
   updateProject,
   updateWebhook,
   type WebhookFields,
@@ -389,6 +394,33 @@ describe('a callback', () => {
     expect((await harness.admin`select from subtasks where project_id = ${ctx.actor.projectId}`).count).toBe(0)
   })
 
+  it('of a schedule gets the end of each of its runs, until it is taken away', async () => {
+    const schedule = await createSchedule(ctx, {
+      task: 'x',
+      phrase: { kind: 'every', text: '1 day' },
+      runner: 'external',
+      callback: { url: 'https://example.com/runs', secret },
+    })
+    const run = async () => (await triggerSchedule(ctx, schedule.id, () => {})).id
+    const [first, second] = [await run(), await run()]
+    const { id: other } = await createSubtask(ctx, { task: 'x', runner: 'external' })
+    await happen([{ subject: first }, { type: 'subtask.failed', subject: second }, { type: 'subtask.started', subject: second }, { subject: other }])
+    const { sent, channels } = channelThat(() => answer(204))
+    await sendAll(channels)
+    expect(sent.map(({ type, receiver }) => [type, receiver.url, receiver.secrets]).sort()).toEqual([
+      ['subtask.completed', 'https://example.com/runs', [secret]],
+      ['subtask.failed', 'https://example.com/runs', [secret]],
+    ])
+    await expect(reviseSchedule(ctx, schedule.id, { callback: { url: 'http://10.0.0.1/' } })).rejects.toMatchObject({ code: 'validation_failed' })
+    await reviseSchedule(ctx, schedule.id, { callback: { url: 'https://example.com/moved' } })
+    await happen([{ subject: await run() }])
+    await sendAll(channels)
+    expect(sent.at(-1)?.receiver).toMatchObject({ url: 'https://example.com/moved', secrets: [] })
+    await reviseSchedule(ctx, schedule.id, { callback: null })
+    await happen([{ subject: await run() }])
+    expect(await claim()).toEqual([])
+  })
+
   it('shares its host with others: a slow one holds up no webhook', async () => {
     for (let nth = 0; nth < 30; nth += 1) {
       const { id } = await createSubtask(ctx, { task: 'x', agentId: `a${nth}`, runner: 'external', callback: { url: `https://slow.example.com/${nth}` } })
@@ -411,6 +443,23 @@ describe('a channel for people', () => {
     await set({})
     await happen([{}])
     expect(await listed()).toHaveLength(3)
+  })
+
+  it('gets the result of a reminder: a schedule without a parent session, whose inbox no session reads', async () => {
+    await set({ telegram: { ...TELEGRAM, on: ['completed', 'failed'] } })
+    const remind = async (notify: boolean, result: string) => {
+      const schedule = await createSchedule(ctx, { task: 'Remind me', phrase: { kind: 'when', text: 'in 1 hour' }, runner: 'external', notify })
+      await triggerSchedule(ctx, schedule.id, () => {})
+      const claimed = await claimSubtask(ctx, { runner: 'external', workerId: 'w', leaseSeconds: 60 })
+      await completeLease(ctx, claimed?.subtask.id as string, { leaseToken: claimed?.lease.token as string, result })
+    }
+    await remind(true, 'Call Ann.')
+    await remind(false, 'Be silent.')
+    await drainOutbox(harness.deps)
+    const { sent, channels } = channelThat(() => answer(200))
+    await sendAll(new Map([['telegram', channels.get('webhook') as Channel]]))
+    expect(sent.map(({ message }) => message?.text)).toEqual(['Result: Call Ann.'])
+    expect(await claim()).toEqual([])
   })
 
   it('keeps its token where a change does not give it, and shows it nowhere', async () => {

@@ -5,7 +5,7 @@ import { sealSecret } from '../core/secret-box.ts'
 import { idOf } from '../core/secrets.ts'
 import { requireReachable } from './change-webhooks.ts'
 
-/** Where the end of one subtask or task is sent to. */
+/** Where the end of one subtask or task is sent to, or that of each run of a schedule. */
 export interface Callback {
   url: string
   /** Of Standard Webhooks; without it, requests are not signed. */
@@ -36,4 +36,10 @@ export async function insertCallback(ctx: Ctx, tx: Tx, subjectId: string, { url,
     isOrdered: false,
     secret: secret === undefined ? null : sealSecret(ctx, id, secret),
   })
+}
+
+/** Gives a subject another callback, or none. Deliveries that wait for the earlier one are given up. */
+export async function replaceCallback(ctx: Ctx, tx: Tx, subjectId: string, callback: Callback | null): Promise<void> {
+  await receivers.deleteCallbacks(tx, ctx.actor.projectId, subjectId)
+  if (callback !== null) await insertCallback(ctx, tx, subjectId, callback)
 }

@@ -11,6 +11,7 @@ import {
   type Schedule,
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
+import { insertCallback } from '../deliveries/insert-callback.ts'
 import { requireSpawnable, resolveRunner } from '../subagents/engage-subagent.ts'
 import { DEFAULT_AGENT, DEFAULT_MAX_STEPS, type NewSubtask } from '../subtasks/create-subtask.ts'
 import { announce, requireSchedulesEnabled, stateEvent } from './locked-schedule.ts'
@@ -66,6 +67,7 @@ export async function createSchedule(ctx: Ctx, input: NewSchedule): Promise<Sche
       traceparent: ctx.traceparent ?? null,
       metadata: input.metadata ?? {},
     })
+    if (input.callback !== undefined) await insertCallback(ctx, tx, schedule.id, input.callback)
     await announce(ctx, tx, schedule, [stateEvent('schedule.created', schedule, actor)])
     tx.afterCommit(() => ctx.notifier.notify('schedule'))
     return schedule

@@ -2,6 +2,7 @@ import { clock, scheduleSlots, schedules, type Tx } from '@muster/db'
 import { DomainError, nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import type { Precondition } from '../core/precondition.ts'
+import { replaceCallback } from '../deliveries/insert-callback.ts'
 import { type NewSchedule, readRule, requireSchedulable, toBudget } from './create-schedule.ts'
 import { announce, giveUpWaitingSlot, lockOpenSchedule, type Settled, settleSlots, stateEvent } from './locked-schedule.ts'
 
@@ -9,7 +10,7 @@ import { announce, giveUpWaitingSlot, lockOpenSchedule, type Settled, settleSlot
 export type ScheduleRevision = { [Field in keyof Omit<NewSchedule, Clearable>]?: NewSchedule[Field] | undefined } & {
   [Field in Clearable]?: NewSchedule[Field] | null | undefined
 }
-type Clearable = 'timezone' | 'maxFires' | 'model' | 'parentSessionId' | 'subagent'
+type Clearable = 'callback' | 'timezone' | 'maxFires' | 'model' | 'parentSessionId' | 'subagent'
 
 /**
  * Changes a schedule. A new phrase is read as of now. A new zone alone reads the stored phrase again, as of the moment it was written: a duration keeps its
@@ -25,8 +26,9 @@ export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRev
   return await inProject(ctx, async (tx) => {
     const schedule = await lockOpenSchedule(tx, id)
     precondition?.(schedule)
-    const { phrase, timezone, budget, agentId, maxFires, runner, ...fields } = revision
+    const { phrase, timezone, budget, agentId, maxFires, runner, callback, ...fields } = revision
     if (Object.values(revision).every((value) => value === undefined)) return schedule
+    if (callback !== undefined) await replaceCallback(ctx, tx, id, callback)
     const change: Partial<Schedule> = {
       ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
       ...(maxFires === undefined ? {} : { maxFires }),

@@ -2,10 +2,10 @@ import { subtasks, type Tx } from '@muster/db'
 import { DomainError, isTerminal, notFound, requireFound, requireScope, requireSpawnAllowed, type Subtask } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { engageSubagent } from '../subagents/engage-subagent.ts'
-import { insertPrepared, type NewSubtask, prepareRun, unwrap } from './create-subtask.ts'
+import { insertWithCallback, type NewSubtask, prepareRun } from './create-subtask.ts'
 
 /** What a sub-agent is to do, and how. [S10] TaskToolParams */
-export interface SubagentSpawn extends Pick<NewSubtask, 'agentId' | 'parentSessionId' | 'timeoutSeconds' | 'runner' | 'model'> {
+export interface SubagentSpawn extends Pick<NewSubtask, 'agentId' | 'parentSessionId' | 'timeoutSeconds' | 'runner' | 'model' | 'callback'> {
   prompt: string
   /** A few words for people, kept as `metadata.description`. */
   description: string
@@ -39,7 +39,7 @@ export async function spawnSubagent(ctx: Ctx, name: string, input: SubagentSpawn
     )
     const choice = { name, model: model ?? null, runner, runInBackground }
     const row = await engageSubagent(ctx, tx, { ...prepared, resumeOf: earlier?.id ?? null }, choice)
-    return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ctx, row }]))[0])
+    return await insertWithCallback(ctx, tx, { row }, input.callback)
   })
 }
 

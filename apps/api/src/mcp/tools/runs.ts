@@ -6,6 +6,7 @@ import { fieldProblem, validationFailed } from '../../http/validation.ts'
 import { presentSpawn, subagentSpawnSchema } from '../../routes/subagents/subagent-schema.ts'
 import { newSubtaskSchema, pickRunner, toSpawnOptions } from '../../routes/subtasks/new-subtask-schema.ts'
 import { spawnAndWait } from '../../routes/subtasks/wait-for-end.ts'
+import { callbackSchema } from '../../routes/webhooks/webhook-schema.ts'
 import { type McpCaller, mcpTool, parse, WAIT_DEADLINE_MS } from '../tool.ts'
 import { presentResult } from './any-work.ts'
 
@@ -24,6 +25,9 @@ async function waitForSubtask(caller: McpCaller, subtask: Subtask, seconds: numb
 }
 
 const runner = text(64).optional()
+/** In full only where it is read: its prose would cost every client of the core tools. */
+export const callback = z.looseObject({ url: z.string(), secret: z.string().optional() }).optional().describe('Its URL gets the event of the end.')
+const givenCallback = z.object({ callback: callbackSchema.optional() })
 
 export const spawnTaskTool = mcpTool({
   name: 'spawn_task',
@@ -43,6 +47,7 @@ export const spawnTaskTool = mcpTool({
     notify: z.boolean().optional().describe('Put the result into your inbox; default true.'),
     subagent: text(64).optional(),
     runner,
+    callback,
     wait_seconds: waitSeconds,
   }),
   output: z.object({ task_id: z.string(), session_id: z.string(), status: z.string(), result: z.string().nullable(), truncated: z.boolean() }),
@@ -84,6 +89,7 @@ export const spawnSubagentTool = mcpTool({
     resume,
     wait_seconds: z.number().min(0).max(60).optional().describe('Default: 60, in the background 0.'),
     runner,
+    callback,
   }),
   output: z.looseObject({
     success: z.boolean(),
@@ -105,6 +111,7 @@ export const spawnSubagentTool = mcpTool({
       agentId,
       parentSessionId: sessionId,
       runner: pickRunner(deps, input.runner),
+      callback: parse(givenCallback, { callback: input.callback }).callback,
     })
     const spawned = await spawning.catch(async (error: unknown) => {
       throw await withNamesThatExist(ctx, error)

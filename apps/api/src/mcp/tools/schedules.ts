@@ -4,6 +4,7 @@ import { text } from '../../http/schemas.ts'
 import { newScheduleSchema, toScheduleOptions } from '../../routes/schedules/new-schedule-schema.ts'
 import { presentSchedule } from '../../routes/schedules/schedule-schema.ts'
 import { mcpTool, parse } from '../tool.ts'
+import { callback } from './runs.ts'
 
 const phrase = text(500).optional()
 
@@ -21,6 +22,7 @@ export const scheduleTaskTool = mcpTool({
     cron: phrase,
     timezone: text(64).optional().describe('IANA name, for times without a zone.'),
     notify: z.boolean().optional(),
+    callback,
   }),
   output: z.object({ task_id: z.string(), schedule: z.looseObject({ reading: z.string(), next_fire_at: z.string().nullable() }) }),
   async handle({ ctx, deps, sessionId, agentId }, input) {

@@ -4,9 +4,10 @@ import { z } from 'zod'
 import { printableId, text, uuid } from '../../http/schemas.ts'
 import { unknownFields } from '../../http/validation.ts'
 import { tsgId } from '../../routes/guides/tsg-schema.ts'
-import { newTaskSchema } from '../../routes/tasks/brief-schema.ts'
+import { newTaskSchema, readCallback } from '../../routes/tasks/brief-schema.ts'
 import { completionSchema, personVerdicts, presentCheckedIn, presentConfirmedUpdate, reviewSchema } from '../../routes/tasks/task-changes-schema.ts'
 import { type McpCaller, mcpTool } from '../tool.ts'
+import { callback } from './runs.ts'
 
 const taskId = uuid('Of the task.')
 const success = z.object({ success: z.boolean() })
@@ -37,10 +38,11 @@ export const createTaskTool = mcpTool({
     tsgs: z.array(z.string()).optional().describe('Ids of guides.'),
     depends_on: z.array(z.string()).optional().describe('Ids of tasks to complete first.'),
     review: z.enum(['none', 'auto', 'manual']).optional(),
+    callback,
   }),
   output: z.object({ task_id: z.string(), warnings: z.array(z.string()) }),
-  async handle(caller, { acceptance, outputs, ...brief }) {
-    const { id, warnings } = await create(caller, { ...brief, acceptance_criteria: acceptance, required_outputs: outputs })
+  async handle(caller, { acceptance, outputs, callback, ...brief }) {
+    const { id, warnings } = await create(caller, { ...brief, acceptance_criteria: acceptance, required_outputs: outputs }, readCallback(callback))
     return { task_id: id, warnings: warnings.map(({ message }) => message) }
   },
 })
@@ -48,9 +50,9 @@ export const createTaskTool = mcpTool({
 type NewTask = Parameters<typeof createTask>[1]
 
 /** Stores a brief. The session of the caller is its parent: it receives the result. */
-async function create({ ctx, sessionId }: McpCaller, brief: object) {
+async function create({ ctx, sessionId }: McpCaller, brief: object, given?: ReturnType<typeof readCallback>) {
   const body = { ...(sessionId === undefined ? {} : { parent_session_id: sessionId }), ...brief } as NewTask
-  return await createTask(ctx, body, unknownFields(newTaskSchema, body))
+  return await createTask(ctx, body, [...unknownFields(newTaskSchema, body), ...(given?.problems ?? [])], given?.callback)
 }
 
 const { description, priority, client_cwd, background_context, expected_deliverables, success_criteria, constraints, relevant_files, related_documentation } =

@@ -78,6 +78,7 @@ const create = {
   missed: missedSchema.default('run_once'),
   grace_seconds: graceSeconds.default(60),
   parent_session_id: parentSession.nullish(),
+  callback: spawn.callback.describe('Where the end of each run is sent to. It is not shown again.'),
   metadata: spawn.metadata.describe('Your own data, at most 16 KiB as JSON. Each run gets a copy.'),
 }
 
@@ -126,6 +127,7 @@ export const schedulePatchSchema = requestComponent(
       missed: missedSchema.optional(),
       grace_seconds: graceSeconds.optional(),
       parent_session_id: parentSession.nullish(),
+      callback: spawn.callback.unwrap().nullish().describe('Where the end of each run is sent to from now on; null: nowhere.'),
       metadata: spawn.metadata.removeDefault().optional(),
     }),
     0,
@@ -175,6 +177,7 @@ export function toScheduleRevision(deps: ApiDeps, body: z.output<typeof schedule
     missed: body.missed,
     graceSeconds: body.grace_seconds,
     parentSessionId: body.parent_session_id,
+    callback: body.callback,
     metadata: body.metadata,
   }
 }

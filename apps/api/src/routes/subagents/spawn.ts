@@ -52,6 +52,7 @@ export const spawnSubagentEndpoint = endpoint({
         parentSessionId: body.parent_session_id ?? undefined,
         timeoutSeconds: body.timeout_seconds,
         runner: pickRunner(deps, body.runner),
+        callback: body.callback,
       })
       return await wait(await inTimeForLook(spawning, elapsedMs()))
     } catch (error) {

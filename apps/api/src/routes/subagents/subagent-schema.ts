@@ -141,6 +141,7 @@ export const subagentSpawnSchema = requestComponent(
     parent_session_id: newSubtaskSchema.shape.parent_session_id,
     timeout_seconds: newSubtaskSchema.shape.timeout_seconds,
     runner: newSubtaskSchema.shape.runner,
+    callback: newSubtaskSchema.shape.callback,
   }),
   { prompt: 'What is known of the release of 2 March?', description: 'Look up the release', run_in_background: false },
 )

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 1a0514d13e708a3b.
+# Of schemas 7d532bebded6e180.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1038,6 +1038,10 @@ class SchedulePatch(BaseModel):
     How many seconds late a slot may fire before it counts as missed.
     """
     parent_session_id: str | None = None
+    callback: Callback | None = None
+    """
+    Where the end of each run is sent to from now on; null: nowhere.
+    """
     metadata: dict[str, Any] | None = None
     """
     Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.
@@ -1070,6 +1074,7 @@ class SchedulePreviewRequest(BaseModel):
     missed: Literal['skip', 'run_once'] | str | None = None
     grace_seconds: int | None = None
     parent_session_id: str | None = None
+    callback: Callback | None = None
     metadata: dict[str, Any] | None = None
     from_: datetime | None = Field(None, alias='from')
     """
@@ -1283,6 +1288,7 @@ class SubagentSpawn(BaseModel):
     parent_session_id: str | None = None
     timeout_seconds: int | None = None
     runner: str | None = None
+    callback: Callback | None = None
 
 
 class SubagentSummary(BaseModel):
@@ -3324,6 +3330,10 @@ class NewSchedule(BaseModel):
     parent_session_id: str | None = None
     """
     The session whose inbox gets the results. Default: `schedule-<id>`.
+    """
+    callback: Callback | None = None
+    """
+    Where the end of each run is sent to. It is not shown again.
     """
     metadata: dict[str, Any] | None = None
     """

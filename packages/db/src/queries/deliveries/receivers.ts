@@ -143,6 +143,10 @@ export async function moveCallbacks(tx: Tx, projectId: string, fromId: string, t
     .where(and(eq(receivers.projectId, projectId), eq(receivers.kind, 'callback'), eq(receivers.subjectId, fromId)))
 }
 
+export async function deleteCallbacks(tx: Tx, projectId: string, subjectId: string): Promise<void> {
+  await tx.orm.delete(receivers).where(and(eq(receivers.projectId, projectId), eq(receivers.kind, 'callback'), eq(receivers.subjectId, subjectId)))
+}
+
 /** Lets deliveries reach a destination again at once. */
 export async function closeBreaker(tx: Tx, projectId: string, destinationId: string): Promise<void> {
   await tx.orm.delete(destinations).where(and(eq(destinations.projectId, projectId), eq(destinations.id, destinationId)))
