@@ -139,10 +139,10 @@ module.exports = {
       ['@modelcontextprotocol'],
       "tests/ speaks to the server as a client does, and so do runs to the operator's servers.",
     ),
-    // An example is a harness of its own. The client has helpers for them, of which only types import one: see client-runs-everywhere.
+    // An example is a harness of its own. The client has helpers for them, of which only types import one (see client-runs-everywhere), and one test uses these with the real SDKs.
     onlyIn(
       'model-sdks-only-in-runners',
-      ['packages/runners/', 'packages/client/', 'examples/'],
+      ['packages/runners/', 'packages/client/', 'examples/', 'tests/agent-sdks[.]test[.]ts'],
       ['ai', '@ai-sdk', '@anthropic-ai', 'openai', '@google/genai', '@openrouter', 'ollama[^/]*'],
     ),
     {

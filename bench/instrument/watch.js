@@ -26,7 +26,8 @@ globalThis.watch = {
       const look = () => {
         // A timer that follows a frame runs when that frame has been painted.
         if (isThere(selector, text)) setTimeout(() => resolve(performance.now()))
-        else if (performance.now() > untilMs) reject(new Error(`${selector} with ${text} was not shown within 30 s: ${document.body.textContent.slice(0, 500)}`))
+        else if (performance.now() > untilMs)
+          reject(new Error(`${selector} with ${text} was not shown within 30 s: ${document.body.textContent.slice(0, 500)}`))
         else requestAnimationFrame(look)
       }
       requestAnimationFrame(look)

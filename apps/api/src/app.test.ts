@@ -10,7 +10,7 @@ const UNKNOWN = { status: 'unknown', detail: null }
 const READY = {
   status: 'ready',
   reason: null,
-  parts: { process: OK, database: OK, migrations: OK, writes: OK, queues: OK, relay: OK, partitions: OK },
+  parts: { process: OK, database: OK, migrations: OK, writes: OK, queues: OK, relay: OK, partitions: OK, history: OK },
 }
 
 describe('the app', () => {

@@ -213,15 +213,16 @@ describe('the updates of a bot', () => {
     startWorker('w2')
     await messagesAfter(() => telegram.write('/inbox'))
     expect(telegram.conflicts).toBe(0)
-    const [held] = await harness.admin`select worker_id, next_update_id from muster_system.chat_bots`
-    expect(held).toMatchObject({ worker_id: 'w1', next_update_id: 1_003 })
+    // It is stored after the reply was sent.
+    const held = () => harness.admin`select worker_id, next_update_id from muster_system.chat_bots`
+    await until(async () => expect(await held()).toMatchObject([{ worker_id: 'w1', next_update_id: 1_003 }]))
     // As if it had been killed: its lease is not given back.
     await harness.admin`update muster_system.chat_bots set worker_id = 'killed', lease_expires_at = now() + interval '1 hour'`
     await until(() => expect(telegram.looks).toBe(0))
     await advanceClock(harness.admin, '2 hours')
     await messagesAfter(() => telegram.write('/inbox'))
-    const [taken] = await harness.admin`select next_update_id from muster_system.chat_bots where worker_id <> 'killed'`
-    expect(taken).toMatchObject({ next_update_id: 1_004 })
+    const taken = () => harness.admin`select next_update_id from muster_system.chat_bots where worker_id <> 'killed'`
+    await until(async () => expect(await taken()).toMatchObject([{ next_update_id: 1_004 }]))
     expect(telegram.sent).toHaveLength(3)
   })
 

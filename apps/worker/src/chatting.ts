@@ -84,8 +84,7 @@ async function readBot(deps: ChattingDeps, reading: Held, startId: number, renew
       }
       pauseMs = PAUSE_MS.first
       for (const update of poll.updates) {
-        if (signal.aborted) return
-        await handle(deps, reading, update)
+        if (signal.aborted || !(await handle(deps, reading, update))) return
         fromId = update.id + 1
         if (!(await storeChatProgress(deps, key, deps.workerId, fromId))) return
       }
@@ -98,16 +97,21 @@ async function readBot(deps: ChattingDeps, reading: Held, startId: number, renew
 
 const projectsOf = ({ chats }: ChatBot) => [...new Set(chats.map(({ projectId }) => projectId))]
 
-async function handle(deps: ChattingDeps, { bot, stopping }: Held, update: ChatUpdate): Promise<void> {
+/** Returns false for an update that was not done before the worker had to stop: who reads the bot next gets it again. */
+async function handle(deps: ChattingDeps, { bot, stopping: { signal } }: Held, update: ChatUpdate): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
       const unsent = await update.handle((chat, request) => takeChatRequest(deps, chat, request))
       if (unsent !== null) deps.log.warn({ reason: unsent, projects: projectsOf(bot) }, 'a reply of a bot was refused')
-      return
+      return true
     } catch (error) {
-      if (stopping.signal.aborted) throw error
-      if (tries === TRIES_MAX) return deps.log.error({ err: error, projects: projectsOf(bot) }, 'an update of a bot is passed over')
-      await sleep(RETRY_MS * tries, undefined, { signal: stopping.signal })
+      if (signal.aborted) return false
+      if (tries === TRIES_MAX) {
+        deps.log.error({ err: error, projects: projectsOf(bot) }, 'an update of a bot is passed over')
+        return true
+      }
+      await sleep(RETRY_MS * tries, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return false
     }
   }
 }

@@ -227,9 +227,9 @@ export function endpoint<
   }
 }
 
-/** Whether a call brings content for which there has to be room. */
-export function needsRoom({ method, body, markdown, takesFiles, needsNoRoom }: Endpoint): boolean {
-  if (method === 'GET' || method === 'DELETE' || needsNoRoom !== undefined) return false
+/** Whether a call brings content for which there has to be room in a project: a call without a key is in none. */
+export function needsRoom({ access, method, body, markdown, takesFiles, needsNoRoom }: Endpoint): boolean {
+  if (access === 'public' || method === 'GET' || method === 'DELETE' || needsNoRoom !== undefined) return false
   return body !== undefined || markdown !== undefined || takesFiles === true
 }
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { Answer } from './endpoint.ts'
 
 /** The `ETag` of a document: equal documents have equal tags, whichever process answers. */
 export const contentTag = (text: string): string => `"${hash('sha256', text, 'base64url').slice(0, 22)}"`
@@ -8,7 +7,7 @@ export const contentTag = (text: string): string => `"${hash('sha256', text, 'ba
 export const TAG_HEADERS = ['ETag'] as const
 
 /** An answer with the tag of its body. */
-export function tagged(body: object, status = 200, headers: Record<string, string> = {}): Answer {
+export function tagged(body: object, status = 200, headers: Record<string, string> = {}) {
   return { status, headers: { ...headers, etag: contentTag(JSON.stringify(body)) }, body }
 }
 

@@ -26,6 +26,7 @@ describe('POST /evaluations', () => {
       expect(status).toBe(201)
       expect(headers.location).toBe(`/evaluations/${body.evaluation_id}`)
       expect(body).toEqual({
+        id: body.evaluation_id,
         evaluation_id: expect.any(String),
         origin: 'request',
         task_id: null,

@@ -46,7 +46,7 @@ export function Now() {
           <Figure name="Schedules due" value={due.data === undefined ? '–' : String(due.data.length)} />
         </dl>
         {isEmpty ? <NothingYet /> : <Activity />}
-        <div className="grid">
+        <div className="flow">
           <Overview title="Running" status="running" query={running} />
           <Overview title="Waiting" status="waiting" query={waiting} />
           <Loaded query={pending}>
