@@ -165,13 +165,24 @@ describe('a profile', () => {
     const withProfile = { MUSTER_URL: undefined, MUSTER_KEY: undefined }
     expect((await cli(['ls'], { env: withProfile })).code).toBe(0)
     expect((await cli(['ls', '--url', system.api.address.replace('127.0.0.1', 'localhost')], { env: withProfile })).code).toBe(4)
-    expect(await cli(['ls', '--profile', 'there'], { env: withProfile })).toMatchObject({ code: 1, errors: expect.stringContaining('there are here') })
+    expect(await cli(['ls', '--profile', 'there'], { env: withProfile })).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/^muster: There is no profile there; there are here\. [^\n]*\n$/),
+    })
     await cli(['profile', 'rm', 'here'], { env })
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ profiles: {} })
   })
 })
 
 describe('output', () => {
+  it('shows the names of outputs without their control characters', async () => {
+    const acts = [{ output: 'report\u001b]0;owned\u0007', value: 'text' }, { result: 'Done.' }]
+    const { id } = await muster.subtasks.spawn({ task: 'Name it', runner: 'act', agent_id: 'names', metadata: { acts } })
+    await muster.subtasks.handle(id).result()
+    const { out } = await cli(['show', id])
+    expect([out.includes('report'), out.includes('\u001b')]).toEqual([true, false])
+  })
+
   it('shows the text of an agent without its control characters, and in JSON as it is', async () => {
     const hostile = 'Say \u001b]0;owned\u0007\u001b[2Jhello\rbye'
     const { id } = await muster.subtasks.spawn({ task: hostile, runner: 'external', agent_id: 'hostile' })

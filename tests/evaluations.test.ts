@@ -78,6 +78,7 @@ describe('a chain', () => {
       'task.assigned',
       'task.revision_requested',
       'task.assigned',
+      'task.checked_in',
       'task.completed',
     ])
     expect(stream.types.filter((type) => type === 'evaluation.created')).toHaveLength(3)

@@ -39,27 +39,32 @@ export class Cli {
     return new Cli(command.optsWithGlobals<GlobalOptions>())
   }
 
+  /** The profile that the command or the environment names, if one does. */
+  get #named(): string | undefined {
+    return this.#options.profile ?? process.env.MUSTER_PROFILE
+  }
+
   get profile(): Profile | undefined {
     if (!this.#isProfileRead) {
-      const { MUSTER_PROFILE } = process.env
-      this.#profile = findProfile(this.#options.profile ?? MUSTER_PROFILE)
+      this.#profile = findProfile(this.#named)
       this.#isProfileRead = true
     }
     return this.#profile
   }
 
   get url(): string {
-    // A profile that the command names comes before the environment, and the current profile after it.
-    const named = this.#options.profile === undefined ? undefined : this.profile?.url
+    // A profile that is named comes before MUSTER_URL, and the current profile after it.
+    const named = this.#named === undefined ? undefined : this.profile?.url
     return (this.#options.url ?? named ?? process.env.MUSTER_URL ?? this.profile?.url ?? DEFAULT_URL).replace(/\/+$/, '')
   }
 
-  /** A key is sent only to the server that it was stored for: with another address it comes from MUSTER_KEY. */
+  /** A stored key is sent only to the server that it was stored for, and the server of a profile that is named gets no other one. */
   get key(): string | undefined {
     const { MUSTER_KEY = '' } = process.env
-    const stored = this.profile?.url.replace(/\/+$/, '') === this.url ? this.profile.key : undefined
-    if (this.#options.profile !== undefined && stored !== undefined) return stored
-    return MUSTER_KEY === '' ? stored : MUSTER_KEY
+    const isOfProfile = this.profile?.url.replace(/\/+$/, '') === this.url
+    if (isOfProfile && this.#named !== undefined) return this.profile?.key
+    if (MUSTER_KEY !== '') return MUSTER_KEY
+    return isOfProfile ? this.profile?.key : undefined
   }
 
   get session(): string {

@@ -90,14 +90,14 @@ function report(error: unknown, program: Command): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (error instanceof Error && error.name === 'AbortError') return EXIT.interrupted
   const options = program.opts<{ json?: boolean; color: boolean; pager: boolean }>()
-  const { out, url } = new Cli(options)
-  const { red } = out.colours
+  const cli = new Cli(options)
+  const { red } = cli.out.colours
   const exitCode = exitCodeOf(error)
   const say = (text: string) => void process.stderr.write(`${text}\n`)
   const inWords = (text: string) => say(`${red('muster:')} ${clean(text)}`)
   if (error instanceof MusterError) {
     if (options.json === true) say(safeJson(error.problem ?? { code: error.code, detail: error.message }))
-    else inWords(explain(error, url))
+    else inWords(explain(error, cli.url))
   } else if (!(error instanceof CliError)) {
     say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   } else if (error.message !== '') {

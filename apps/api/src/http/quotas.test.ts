@@ -48,9 +48,13 @@ describe('quotas of bytes', () => {
 
   it('429: stops a project at its limit, says so in its usage, and takes what makes room', async () => {
     const post = () => api.call('POST', '/sessions/boss/messages', { key, body: { role: 'user', content: 'y'.repeat(200_000) } })
+    const once = () => api.call('POST', '/memory/facts', { key, body: { content: 'Once.' }, headers: { 'idempotency-key': 'once' } })
+    const first = await once()
     const answers = []
     for (let number = 0; number < 8; number += 1) answers.push(await post())
     expect(answers.at(-1)?.body).toMatchObject({ code: 'quota_exceeded', limited_by: 'project', detail: expect.stringContaining('retention_days') })
+    // What was stored before is answered as before, also where there is no room for it now.
+    expect((await once()).body).toEqual(first.body)
     const { bytes, limit_bytes, run_limit_bytes } = await stored()
     expect({ limit_bytes, run_limit_bytes }).toEqual({ limit_bytes: PROJECT_BYTES, run_limit_bytes: RUN_BYTES })
     expect(bytes).toBeGreaterThan(PROJECT_BYTES - 210_000)

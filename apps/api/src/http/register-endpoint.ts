@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Actor, fieldNames, idsAmong, isLoopback, type Origin } from '@muster/domain'
-import { type Ctx, Replay, takeRoom } from '@muster/usecases'
+import { type Ctx, Replay, replayIfAnswered, takeRoom } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
@@ -88,7 +88,11 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest,
 /** Serves a call whose content has room in what its project and its run may store. */
 async function serveWithRoom(endpoint: Endpoint, call: RawCall, { headers, body }: FastifyRequest): ReturnType<Endpoint['serve']> {
   if (!needsRoom(endpoint)) return await endpoint.serve(call)
-  const release = await takeRoom(call.ctx, Number(headers['content-length'] ?? Buffer.byteLength(JSON.stringify(body ?? null))))
+  const bytes = Number(headers['content-length'] ?? Buffer.byteLength(JSON.stringify(body ?? null)))
+  const release = await takeRoom(call.ctx, bytes).catch(async (error: unknown) => {
+    await replayIfAnswered(call.ctx)
+    throw error
+  })
   try {
     return await endpoint.serve(call)
   } finally {

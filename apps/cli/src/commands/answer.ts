@@ -11,7 +11,8 @@ export function answerOf(question: Question, text: string): BodyOf<'answerQuesti
   if (question.kind === 'approval') return approvalOf(question, text)
   const shared = question.revision === null ? {} : { revision: question.revision }
   const options = question.options ?? []
-  const option = options.find(({ id, label }) => id === text || label.toLowerCase() === text.toLowerCase()) ?? options[Number(text) - 1]
+  // The number that was shown first: an id may look like another one.
+  const option = options[Number(text) - 1] ?? options.find(({ id, label }) => id === text || label.toLowerCase() === text.toLowerCase())
   if (option !== undefined) return { ...shared, option_id: option.id }
   if (options.length > 0)
     throw usageError(`There is no option ${text}. Answer with one of: ${options.map(({ id }, index) => `${index + 1} ${id}`).join(', ')}.`)

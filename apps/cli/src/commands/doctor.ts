@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { type Muster, MusterError, type Readiness, type ReadinessPart } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli } from '../cli.ts'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT, usageError } from '../exit-codes.ts'
 import { oneLine } from '../output/text.ts'
 import { RUN } from './server.ts'
 
@@ -42,6 +42,7 @@ export function addDoctor(program: Command): void {
     .description('look at the server and this machine, and say what to do about each problem')
     .action(async (_options: unknown, command: Command) => {
       const cli = Cli.of(command)
+      if (!URL.canParse(cli.url)) throw usageError(`${cli.url} is no address. Give one such as http://127.0.0.1:7300.`)
       const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(cli.url).hostname)
       const server = await lookAtServer(cli, isLocal)
       const machine = isLocal ? await lookAtMachine() : []

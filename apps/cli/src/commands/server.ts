@@ -31,7 +31,7 @@ export function addServer(program: Command): void {
     .option('--print', 'only print the address')
     .action(async (id: string | undefined, { print }: { print?: boolean }, command: Command) => {
       const cli = Cli.of(command)
-      const address = `${cli.url}/${id === undefined ? '' : `subtasks/${encodeURIComponent(id)}`}`
+      const address = `${cli.url}/ui/${id === undefined ? '' : `subtasks/${encodeURIComponent(id)}`}`
       if (print !== true && !cli.out.json) {
         const { default: open } = await import('open')
         await open(address)

@@ -45,7 +45,7 @@ export function addSpawn(program: Command): void {
       const muster = cli.muster()
       const handle = await muster.subtasks.spawn(toBody(task, options, cli.session), { idempotencyKey: options.idempotencyKey })
       const spawned = handle.subtask as Subtask
-      for (const warning of spawned.warnings ?? []) cli.out.note(warning, cli.out.colours.yellow)
+      for (const warning of spawned.warnings ?? []) cli.out.note(clean(warning), cli.out.colours.yellow)
       if (options.follow === true) return await followRun(cli, spawned.id)
       if (options.wait === undefined) {
         await cli.out.result(spawned, () => `${spawned.id}  ${cli.out.status(spawned.status)}`)

@@ -2,7 +2,7 @@ import { type Muster, MusterError, type Subtask, type SubtaskStatus, type Update
 import type { Command } from 'commander'
 import { Cli, wholeNumber } from '../cli.ts'
 import type { Column, Output } from '../output/output.ts'
-import { clean, duration, relativeTime, textOf } from '../output/text.ts'
+import { clean, duration, oneLine, relativeTime, textOf } from '../output/text.ts'
 import { describeTask } from './task-text.ts'
 
 interface ListOptions {
@@ -140,7 +140,7 @@ function describeSubtask(out: Output, subtask: Subtask): string {
 
 /** What a run has left: its result, or why there is none. */
 export function describeResult(out: Output, subtask: Subtask): string {
-  const outputs = Object.entries(subtask.outputs ?? {}).map(([name, value]) => `${out.heading(name)}\n${clean(textOf(value))}`)
+  const outputs = Object.entries(subtask.outputs ?? {}).map(([name, value]) => `${out.heading(oneLine(name))}\n${clean(textOf(value))}`)
   const result = subtask.result === null ? [] : [clean(subtask.result)]
   const error = subtask.error === null ? [] : [out.colours.red(clean(subtask.error))]
   const cut = subtask.result_truncated ? [out.colours.dim(`Shortened. The whole of it: muster show ${subtask.id} --result`)] : []

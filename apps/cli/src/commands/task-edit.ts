@@ -15,7 +15,7 @@ type Patch = BodyOf<'reviseTask'>
 const editable = (task: Task) => ({
   title: task.title,
   instructions: task.instructions,
-  acceptance_criteria: task.acceptance_criteria.map(({ id, text }) => ({ id, text })),
+  acceptance_criteria: task.acceptance_criteria.filter(({ source }) => source === 'acceptance').map(({ id, text }) => ({ id, text })),
   required_outputs: task.required_outputs,
   priority: task.priority,
   depends_on: task.depends_on,

@@ -1,13 +1,13 @@
 import type { BriefDiff, Task } from '@muster/client'
 import type { Output } from '../output/output.ts'
-import { clean, relativeTime, textOf } from '../output/text.ts'
+import { clean, oneLine, relativeTime, textOf } from '../output/text.ts'
 
 /** A task for a person: the brief, where it stands, what it has delivered. */
 export function describeTask(out: Output, task: Task): string {
   const criteria = task.acceptance_criteria.map(({ text, required }) => `- ${clean(text)}${required ? '' : out.colours.dim(' (optional)')}`)
   const outputs = task.required_outputs.map(({ name }) => `- ${clean(name)}`)
   const warnings = task.validation.warnings.map(({ field, message }) => out.colours.yellow(`- ${field}: ${clean(message)}`))
-  const delivered = Object.entries(task.completion_outputs ?? {}).map(([name, value]) => `${out.heading(name)}\n${clean(textOf(value))}`)
+  const delivered = Object.entries(task.completion_outputs ?? {}).map(([name, value]) => `${out.heading(oneLine(name))}\n${clean(textOf(value))}`)
   const parts = [
     out.fields([
       ['Task', task.id],

@@ -2,7 +2,7 @@ import type { QueryOf, UsageGroup } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli } from '../cli.ts'
 import type { Column } from '../output/output.ts'
-import { duration } from '../output/text.ts'
+import { duration, oneLine } from '../output/text.ts'
 
 const COLUMNS: Column<UsageGroup>[] = [
   ['KEY', ({ key }) => key ?? 'none'],
@@ -26,7 +26,7 @@ export function addUsage(program: Command): void {
       if (cli.out.json) return await cli.out.result(report, () => '')
       await cli.out.rows(report.groups, COLUMNS, 'Nothing ran in this time.')
       if (report.unpriced_models.length > 0)
-        cli.out.note(`No price is known for ${report.unpriced_models.join(', ')}: ${report.unpriced_runs} runs are not in the cost.`)
+        cli.out.note(`No price is known for ${report.unpriced_models.map(oneLine).join(', ')}: ${report.unpriced_runs} runs are not in the cost.`)
       if (report.is_cut) cli.out.note('There are more rows than are shown: ask for a shorter time.')
     })
 }

@@ -118,6 +118,17 @@ export async function inProject<T>(ctx: Ctx, writes: (tx: Tx) => Promise<T>, isA
 }
 
 /**
+ * Looks whether a request was answered before, where it cannot be served now: its effect is there, and so is its answer.
+ *
+ * @throws Replay when it was
+ */
+export async function replayIfAnswered({ idempotency: request, actor, db }: Ctx): Promise<void> {
+  if (request === undefined) return
+  const known = await transaction(db, actor.projectId, (tx) => idempotency.findIdempotencyKey(tx, actor.projectId, actor.id, request.key))
+  if (known?.requestHash.equals(request.requestHash) === true) throw new Replay({ status: known.status, headers: known.headers, body: known.body })
+}
+
+/**
  * Records who wrote what from where, as the last statement of the transaction, which travels with its COMMIT. Callers without an origin, such as workers
  * and the scheduler, leave no entry.
  *

@@ -12,6 +12,7 @@ export const recordTsgFeedbackEndpoint = endpoint({
   access: 'tsgs:read',
   params: tsgParams,
   body: tsgFeedbackSchema,
+  needsNoRoom: 'a count is stored',
   answers: { 200: { description: 'Recorded.', schema: tsgUsageSchema } },
   errors: ['not_found'],
   handle: ({ ctx, params, body }) =>

@@ -30,6 +30,7 @@ export const rotateWebhookSecretEndpoint = endpoint({
   params: idParams('webhook'),
   body: rotationSchema,
   bodyOptional: true,
+  needsNoRoom: 'a secret that leaked cannot wait',
   answers: { 200: { description: 'Replaced.', schema: webhookWithSecretSchema } },
   errors: ['not_found', 'secrets_not_configured'],
   handle: ({ ctx, params, body }) => rotateWebhookSecret(ctx, params.id, body.overlap_seconds),

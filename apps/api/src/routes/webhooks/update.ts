@@ -13,6 +13,7 @@ export const updateWebhookEndpoint = endpoint({
   access: 'webhooks:write',
   params: idParams('webhook'),
   body: webhookPatchSchema,
+  needsNoRoom: 'it ends or changes deliveries',
   answers: { 200: { description: 'The webhook as it is now.', schema: webhookSchema } },
   errors: ['not_found'],
   handle: ({ ctx, params, body: { agent_id: agentId, session_id: sessionId, ordered: isOrdered, ...same } }) =>

@@ -15,6 +15,7 @@ export const drainWorkerEndpoint = endpoint({
   params: idParams('worker'),
   body: newDrainSchema,
   bodyOptional: true,
+  needsNoRoom: 'it ends work',
   answers: { 202: { description: 'The worker will drain.', schema: drainSchema } },
   errors: ['not_found'],
   handle: ({ ctx, params, body }) => drainWorker(ctx, params.id, body.runs),
