@@ -110,6 +110,21 @@ describe('through the page alone', () => {
     await page.locator('ins', { hasText: 'way out' }).waitFor()
   })
 
+  it('a brief that another person has changed meanwhile is not reverted: the change is shown, and what was typed is kept', async () => {
+    const { id } = await system.client.ok<{ id: string }>('POST', '/tasks', { body: { title: 'Mend the gate', instructions: 'Oil it.' } })
+    await open(`/tasks/${id}`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Title').fill('Mend the green gate')
+    await system.client.ok('PATCH', `/tasks/${id}`, { body: { instructions: 'Oil it twice.' }, headers: { 'if-match': '"1"' } })
+    await page.getByRole('alert').getByText('The brief has changed since.').waitFor()
+    await page.locator('ins', { hasText: 'twice' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Save as a new revision' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Go on with revision 2' }).click()
+    await page.getByRole('button', { name: 'Save as a new revision' }).click()
+    await page.getByRole('heading', { name: 'Brief, revision 3' }).waitFor()
+    expect(await system.client.ok('GET', `/tasks/${id}`)).toMatchObject({ title: 'Mend the green gate', instructions: 'Oil it twice.' })
+  })
+
   it('a phrase shows its reading and its next firings, an ambiguous one its candidates, and becomes a schedule', async () => {
     await open('/schedules')
     await page.getByLabel('Time zone').fill('Europe/Berlin')

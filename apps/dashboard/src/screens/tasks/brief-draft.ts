@@ -11,6 +11,12 @@ export interface BriefDraft {
   background: string
 }
 
+/** What a person has changed of a brief, so that the rest stays as others leave it, and the revision that they have seen. */
+export interface StoredDraft {
+  base: number
+  fields: Partial<BriefDraft>
+}
+
 type Brief = Pick<BodyOf<'reviseTask'>, 'title' | 'instructions' | 'acceptance_criteria' | 'required_outputs' | 'background_context'>
 
 /** Criteria of the brief itself; others come from its context. */
@@ -26,6 +32,11 @@ export function draftOf(task: Task): BriefDraft {
     outputs: JSON.stringify(task.required_outputs, null, 2),
     background: task.task_context?.background_context ?? '',
   }
+}
+
+/** The fields whose text differs from the brief. */
+export function differing(brief: BriefDraft, fields: Partial<BriefDraft>): Partial<BriefDraft> {
+  return Object.fromEntries(Object.entries(fields).filter(([name, text]) => text !== brief[name as keyof BriefDraft]))
 }
 
 /**

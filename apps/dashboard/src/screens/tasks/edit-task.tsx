@@ -7,22 +7,28 @@ import { Panel } from '../../design/panel.tsx'
 import { toasts } from '../../design/toasts.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
-import { type BriefDraft, changesOf, draftOf, wholeOf } from './brief-draft.ts'
+import { type BriefDraft, changesOf, differing, draftOf, type StoredDraft, wholeOf } from './brief-draft.ts'
 import { BriefWarnings } from './brief-warnings.tsx'
 import { taskQuery } from './queries.ts'
+import { Revisions } from './revisions.tsx'
 
-/** Changes a brief. The server refuses it if another change came first; then nothing that was typed is lost. */
+/** Changes a brief. If another change comes first, it is shown, nothing that was typed is lost, and a person decides whether to go on. */
 export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
   const client = useQueryClient()
-  const [stored, setStored] = useDraft(`edit-${task.id}`)
-  const draft: BriefDraft = stored === '' ? draftOf(task) : { ...draftOf(task), ...(JSON.parse(stored) as Partial<BriefDraft>) }
-  const change = (part: Partial<BriefDraft>) => setStored(JSON.stringify({ ...draft, ...part }))
+  const [stored, setStored] = useDraft(`brief-${task.id}`)
+  const { base, fields }: StoredDraft = stored === '' ? { base: task.revision, fields: {} } : JSON.parse(stored)
+  const current = draftOf(task)
+  const draft: BriefDraft = { ...current, ...fields }
+  const change = (part: Partial<BriefDraft>) => {
+    const next = differing(current, { ...fields, ...part })
+    setStored(Object.keys(next).length === 0 ? '' : JSON.stringify({ base, fields: next } satisfies StoredDraft))
+  }
   const close = () => {
     setStored('')
     onClose()
   }
   const saving = useMutation({
-    mutationFn: async () => await muster.tasks.revise(task.id, task.revision, changesOf(task, draft)),
+    mutationFn: async () => await muster.tasks.revise(task.id, base, changesOf(task, draft)),
     onSuccess: ({ task: revised }) => {
       client.setQueryData(taskQuery(task.id).queryKey, revised)
       toasts.add({ title: `Revision ${revised.revision} is stored. The assignee receives the change once.` })
@@ -32,12 +38,18 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
       if (MusterError.is(error, 'revision_stale')) void client.invalidateQueries(taskQuery(task.id))
     },
   })
+  // While it is saved, the newer revision may be its own.
+  const isStale = base < task.revision && !saving.isPending
+  const goOn = () => {
+    setStored(JSON.stringify({ base: task.revision, fields } satisfies StoredDraft))
+    saving.reset()
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     saving.mutate()
   }
   return (
-    <Panel title={`Edit revision ${task.revision}`}>
+    <Panel title={`Edit revision ${base}`}>
       <form className="stack" onSubmit={submit}>
         <div className="field">
           <label htmlFor="edit-title">Title</label>
@@ -51,14 +63,22 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
         <Editor label="Required outputs, as JSON" language="json" value={draft.outputs} onChange={(outputs) => change({ outputs })} />
         <Editor label="Background" language="markdown" value={draft.background} onChange={(background) => change({ background })} />
         <BriefWarnings brief={wholeOf(draft)} />
-        {saving.error !== null && (
+        {saving.error !== null && !isStale && (
           <p className="problem" role="alert">
-            {saving.error instanceof SyntaxError ? 'The required outputs are no JSON: see the mark in their field.' : saving.error.message}{' '}
-            {MusterError.is(saving.error, 'revision_stale') && 'Compare with the current brief, and save again.'}
+            {saving.error instanceof SyntaxError ? 'The required outputs are no JSON: see the mark in their field.' : saving.error.message}
           </p>
         )}
+        {isStale && (
+          <>
+            <p className="problem" role="alert">
+              The brief has changed since. Nothing that you typed is lost: fields that you changed replace those of revision {task.revision}, if you go on.
+            </p>
+            <Revisions id={task.id} after={base} />
+          </>
+        )}
         <div className="row">
-          <Button kind="primary" type="submit" disabled={saving.isPending}>
+          {isStale && <Button onClick={goOn}>Go on with revision {task.revision}</Button>}
+          <Button kind="primary" type="submit" disabled={saving.isPending || isStale}>
             Save as a new revision
           </Button>
           <Button onClick={close}>Discard</Button>

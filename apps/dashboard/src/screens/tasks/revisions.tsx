@@ -5,15 +5,17 @@ import { Panel } from '../../design/panel.tsx'
 import { Time } from '../../design/time.tsx'
 import { revisionsQuery } from './queries.ts'
 
-/** Every revision of the brief, newest first, with what it changed: before on the left, after on the right. */
-export function Revisions({ id }: { id: string }) {
+/** Every revision of the brief, or those after one, newest first, with what it changed: before on the left, after on the right. */
+export function Revisions({ id, after = 0 }: { id: string; after?: number }) {
   return (
     <Loaded query={useQuery(revisionsQuery(id))}>
       {(revisions) => (
         <div className="stack">
-          {revisions.map((revision) => (
-            <Revision key={revision.revision} revision={revision} />
-          ))}
+          {revisions
+            .filter(({ revision }) => revision > after)
+            .map((revision) => (
+              <Revision key={revision.revision} revision={revision} />
+            ))}
         </div>
       )}
     </Loaded>
