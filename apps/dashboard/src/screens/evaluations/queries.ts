@@ -24,10 +24,10 @@ export const trendQuery = (by: 'subagent' | 'criterion') =>
   queryOptions({
     queryKey: keys.list('evaluation', 'trend', by),
     queryFn: async (): Promise<Trend> => {
-      const end = Date.parse((await muster.evaluations.stats({ by: 'day' })).to)
+      const end = Date.parse((await muster.evaluations.stats({ by: 'day' })).until)
       const starts = Array.from({ length: PARTS }, (_, index) => end - (PARTS - index) * PART_MS)
       const parts = (await Promise.all(
-        starts.map((start) => muster.evaluations.stats({ by, from: new Date(start).toISOString(), to: new Date(start + PART_MS).toISOString() })),
+        starts.map((start) => muster.evaluations.stats({ by, since: new Date(start).toISOString(), until: new Date(start + PART_MS).toISOString() })),
       )) as EvaluationStats[]
       const outputs = new Map<string, number>()
       for (const { key, outputs: more } of parts.flatMap(({ groups }) => groups)) if (key !== null) outputs.set(key, (outputs.get(key) ?? 0) + more)

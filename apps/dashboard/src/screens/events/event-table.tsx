@@ -28,10 +28,10 @@ export function EventTable({ query }: { query: UseQueryResult<Event[]> }) {
 
 /** Who or what an event is about, in a few words. */
 function describe({ type, data }: Event): string {
-  const { attempt, reason, error, final_outcome, delivered_to, subagent_session, revision } = data
+  const { attempt, reason, error, final_outcome, delivered_to, subagent_session_id, revision } = data
   const parts = [
     typeof attempt === 'number' ? `attempt ${attempt}` : undefined,
-    type === 'task.assigned' && typeof subagent_session === 'string' ? `to ${subagent_session}` : undefined,
+    type === 'task.assigned' && typeof subagent_session_id === 'string' ? `to ${subagent_session_id}` : undefined,
     type === 'task.revised' && typeof revision === 'number' ? `revision ${revision}` : undefined,
     typeof delivered_to === 'string' ? `to ${delivered_to}` : undefined,
     [final_outcome, reason, error].find((part): part is string => typeof part === 'string'),

@@ -8,13 +8,13 @@ export interface SubtaskFilters {
   q?: string
   status?: SubtaskStatus
   agent_id?: string
-  session?: string
+  parent_session_id?: string
   task_id?: string
   schedule_id?: string
   subagent?: string
 }
 
-const TEXTS = ['q', 'agent_id', 'session', 'task_id', 'schedule_id', 'subagent'] as const
+const TEXTS = ['q', 'agent_id', 'parent_session_id', 'task_id', 'schedule_id', 'subagent'] as const
 
 /** Reads an address; what it does not understand is left out. */
 export function readSubtaskFilters(search: Record<string, unknown>): SubtaskFilters {
@@ -29,11 +29,11 @@ export function readSubtaskFilters(search: Record<string, unknown>): SubtaskFilt
 }
 
 /** Whether a subtask passes the filters, words apart. */
-export function passes(subtask: Subtask, { status, agent_id, session, task_id, schedule_id, subagent }: SubtaskFilters): boolean {
+export function passes(subtask: Subtask, { status, agent_id, parent_session_id, task_id, schedule_id, subagent }: SubtaskFilters): boolean {
   return (
     (status === undefined || subtask.status === status) &&
     (agent_id === undefined || subtask.agent_id === agent_id) &&
-    (session === undefined || subtask.parent_session_id === session) &&
+    (parent_session_id === undefined || subtask.parent_session_id === parent_session_id) &&
     (task_id === undefined || subtask.task_id === task_id) &&
     (schedule_id === undefined || subtask.schedule_id === schedule_id) &&
     (subagent === undefined || subtask.subagent?.name === subagent)

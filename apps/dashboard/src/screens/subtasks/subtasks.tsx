@@ -107,7 +107,7 @@ function Filters({ filters }: { filters: SubtaskFilters }) {
           <option key={status}>{status}</option>
         ))}
       </select>
-      {(['q', 'agent_id', 'session', 'subagent'] as const).map((name) => (
+      {(['q', 'agent_id', 'parent_session_id', 'subagent'] as const).map((name) => (
         <TextFilter key={name} name={name} value={filters[name] ?? ''} onChange={(value) => change(name, value)} />
       ))}
       {filters.task_id !== undefined && <Button onClick={() => change('task_id', '')}>Task {filters.task_id.slice(-6)} ×</Button>}
@@ -117,7 +117,7 @@ function Filters({ filters }: { filters: SubtaskFilters }) {
   )
 }
 
-const LABELS = { q: 'Words', agent_id: 'Agent', session: 'Parent session', subagent: 'Sub-agent' }
+const LABELS = { q: 'Words', agent_id: 'Agent', parent_session_id: 'Parent session', subagent: 'Sub-agent' }
 
 /** Applies when a person leaves the field or presses Enter. */
 function TextFilter({ name, value, onChange }: { name: keyof typeof LABELS; value: string; onChange: (value: string) => void }) {
