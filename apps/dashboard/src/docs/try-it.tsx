@@ -97,21 +97,27 @@ async function call(method: string, path: string, parameters: readonly Parameter
     ...(body !== null && { body: String(body) }),
   })
   const timer = setTimeout(() => stopping.abort(), LISTEN_MS)
-  const text = await readText(response)
-  clearTimeout(timer)
+  const text = await readText(response, stopping.signal).finally(() => clearTimeout(timer))
   return { status: `${response.status} ${response.statusText}`, text: indent(text) }
 }
 
-async function readText(response: Response): Promise<string> {
+/** The text until it ends, is too long, or the call is stopped. With a reader: not every browser iterates over a stream. */
+async function readText({ body }: Response, stopped: AbortSignal): Promise<string> {
+  if (body === null) return ''
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
   let text = ''
   try {
-    const decoder = new TextDecoder()
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk as Uint8Array<ArrayBuffer>, { stream: true })
-      if (text.length > SHOWN_MAX) return `${text.slice(0, SHOWN_MAX)}\n… cut`
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      text += decoder.decode(chunk.value, { stream: true })
+      if (text.length > SHOWN_MAX) {
+        await reader.cancel()
+        return `${text.slice(0, SHOWN_MAX)}\n… cut`
+      }
     }
     return text
-  } catch {
+  } catch (error) {
+    if (!stopped.aborted) throw error
     return `${text}\n… still open`
   }
 }

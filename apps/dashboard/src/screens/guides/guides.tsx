@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
@@ -16,9 +17,14 @@ const route = getRouteApi('/guides')
 
 /** Troubleshooting guides, and whether they help. */
 export function Guides() {
-  const { q: words = '' } = route.useSearch()
+  const { q = '' } = route.useSearch()
+  // The address follows the field, not the other way round: it changes a moment later, and letters typed meanwhile would be lost.
+  const [words, setWords] = useState(q)
   const navigate = useNavigate()
-  const setWords = (q: string) => void navigate({ to: '/guides', search: q === '' ? {} : { q }, replace: true })
+  const change = (next: string) => {
+    setWords(next)
+    void navigate({ to: '/guides', search: next === '' ? {} : { q: next }, replace: true })
+  }
   const query = useQuery({ ...guidesQuery(words.trim()), placeholderData: (before) => before })
   return (
     <Page title="Guides">
@@ -29,7 +35,7 @@ export function Guides() {
           aria-label="Words"
           placeholder="Words of a guide"
           value={words}
-          onChange={(event) => setWords(event.target.value)}
+          onChange={(event) => change(event.target.value)}
         />
         <NewGuide />
         <Loaded query={query}>

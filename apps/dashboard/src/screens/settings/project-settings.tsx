@@ -67,7 +67,7 @@ function SettingsForm({ id, settings }: { id: string; settings: ProjectSettings 
         <Button kind="primary" type="submit" disabled={saving.isPending || text === stored}>
           Save
         </Button>
-        <a href="/docs#/Projects" target="_blank" rel="noopener noreferrer">
+        <a href="/docs#updateProject" target="_blank" rel="noopener noreferrer">
           What can be set
         </a>
       </div>

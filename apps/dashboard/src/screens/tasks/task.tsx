@@ -113,7 +113,6 @@ function Details({ task }: { task: Task }) {
           {task.tsgs.length > 0 && <TaskGuides guides={task.tsgs} />}
           {task.validation.warnings.length > 0 && (
             <Panel title="Warnings" count={task.validation.warnings.length}>
-              {task.tsgs.length > 0 && <TaskGuides guides={task.tsgs} />}
               {task.validation.warnings.map((warning) => (
                 <p key={warning.message} className="hint">
                   {warning.field}: {warning.message}
