@@ -34,9 +34,9 @@ async function configure(of = ctx, telegramSettings: object = {}): Promise<void>
   await updateProject(of, of.actor.projectId, { settings: { outbound_allow: ['127.0.0.1'], telegram: channel as never } })
 }
 
-function startWorker(workerId = 'w1', deps = harness.deps): Chatting {
+function startWorker(workerId = 'w1', deps = harness.deps, pauseMs = { first: 1_000, outage: 30_000, lasting: 600_000 }): Chatting {
   const unexpected = (what: string) => (error: unknown) => deps.log.error({ err: error }, what)
-  const worker = startChatting({ ...deps, workerId, chats: createChatClient(deps.settings, 25) }, unexpected, { lookMs: 200, renewMs: 500 })
+  const worker = startChatting({ ...deps, workerId, chats: createChatClient(deps.settings, 25) }, unexpected, { lookMs: 200, renewMs: 500, pauseMs })
   workers.push(worker)
   return worker
 }
@@ -110,6 +110,16 @@ describe('a button', () => {
     expect(await nextNotice(() => telegram.press(long as SentMessage, /Reject/))).toBe('🚫 Rejected.')
   })
 
+  it('approves arguments that are shown with every mark in them, not as Markdown', async () => {
+    await ask({ kind: 'approval', prompt: 'Run?', arguments: { command: 'rm *a*', text: '[docs](https://evil.example)' } })
+    startWorker()
+    const [message] = await messagesAfter(() => telegram.write('/inbox'))
+    expect(message?.parse_mode).toBeUndefined()
+    expect(message?.text).toContain('rm *a*')
+    expect(message?.text).toContain('[docs](https://evil.example)')
+    expect(message?.buttons.map(({ text }) => text)).toContain('✅ Approve')
+  })
+
   it('cancels work, and what has ended already says so', async () => {
     const { id } = await spawn(ctx, { task: 'Count the files' })
     startWorker()
@@ -121,7 +131,7 @@ describe('a button', () => {
     expect(await nextNotice(() => telegram.press(again, /stop/))).toContain('already ended as cancelled')
   })
 
-  it('retries work once, however often it is pressed and however often the press arrives', async () => {
+  it('retries work once, however often it is pressed, in which message, and however often the press arrives', async () => {
     const { id } = await spawn(ctx, { task: 'Count the files', priority: 'low', timeoutSeconds: 77 })
     await cancelSubtask(ctx, id)
     const message = await send({ buttons: [{ label: 'Retry', action: { kind: 'retry', subtaskId: id } }] })
@@ -129,6 +139,8 @@ describe('a button', () => {
     startWorker()
     expect(await nextNotice(() => telegram.press(pressed, /Retry/))).toMatch(/^🔁 Runs again, as subtask /)
     expect(await nextNotice(() => telegram.press(pressed, /Retry/, { from: 'bob' }))).toBe('It was done before.')
+    const other = await send({ buttons: [{ label: 'Retry', action: { kind: 'retry', subtaskId: id } }] })
+    expect(await nextNotice(() => telegram.press(other, /Retry/))).toBe('It was done before.')
     const { items } = await listSubtasks(ctx, { status: 'pending', limit: 5 })
     expect(items).toMatchObject([{ task: 'Count the files', priority: 'low', timeoutSeconds: 77 }])
   })
@@ -144,6 +156,7 @@ describe('a button', () => {
     for (const each of made) expect(await nextNotice(() => telegram.press(message, /first/, { data: each || '?' }))).toContain('not of this chat')
     expect(await nextNotice(() => telegram.press(message, /first/, { chat: '-200' }))).toContain('not of this chat')
     expect(await nextNotice(() => telegram.press(message, /first/, { chat: '-300' }))).toContain('not of this chat')
+    expect(await nextNotice(() => telegram.press(message, /first/, { chatType: 'channel' }))).toContain('not of this chat')
     expect(await getQuestion(ctx, id)).toMatchObject({ status: 'open' })
     expect(data.length).toBeLessThanOrEqual(64)
     expect(data).not.toContain(TELEGRAM_TOKEN.slice(7))
@@ -182,6 +195,15 @@ describe('a chat', () => {
     expect(message?.chat_id).toBe('-100')
     expect(telegram.sent).toHaveLength(1)
     await until(() => expect(telegram.waiting).toEqual([]))
+  })
+
+  it('with a public name has buttons only where the settings say so', async () => {
+    const isInteractive = async () =>
+      (await harness.admin`select options -> 'interactive' as value from receivers where project_id = ${ctx.actor.projectId}`)[0]?.value
+    await configure(ctx, { chat_id: '@news' })
+    expect(await isInteractive()).toBe(false)
+    await configure(ctx, { chat_id: '@group', interactive: true })
+    expect(await isInteractive()).toBe(true)
   })
 
   it('with interactive false has no buttons, and nothing is read', async () => {
@@ -243,5 +265,28 @@ describe('the updates of a bot', () => {
     await messagesAfter(() => telegram.write('/status'))
     expect(performance.now() - startedMs).toBeGreaterThan(900)
     expect(warned).toHaveBeenCalledWith(expect.objectContaining({ reason: expect.stringContaining('Conflict') }), expect.any(String))
+  })
+
+  it.each([
+    [502, 'Bad Gateway', 0.02],
+    [409, 'Conflict', 0.16],
+    [401, 'Unauthorized', 0.16],
+  ])('are looked for again soon after an outage, and later and later where somebody has to act: %i', async (error_code, description, longest) => {
+    telegram.refuseNext('getUpdates', { error_code, description }, 5)
+    const warned = vi.spyOn(harness.deps.log, 'warn')
+    startWorker('w1', harness.deps, { first: 10, outage: 20, lasting: 1_000 })
+    await messagesAfter(() => telegram.write('/status'))
+    expect(warned.mock.calls.map(([fields]) => (fields as { wait_seconds: number }).wait_seconds)).toHaveLength(5)
+    expect(warned.mock.calls.at(-1)?.[0]).toMatchObject({ wait_seconds: longest })
+  })
+
+  it('do not keep a worker from stopping while Telegram lets a reply wait', async () => {
+    telegram.refuseNext('sendMessage', { error_code: 429, description: 'Too Many Requests: retry after 50', parameters: { retry_after: 50 } })
+    const worker = startWorker()
+    telegram.write('/status')
+    await until(() => expect(telegram.refused).toBe(1))
+    await worker.stop()
+    startWorker('w2')
+    await until(() => expect(telegram.sent).toHaveLength(1))
   })
 })

@@ -4,9 +4,12 @@ import { startLoop } from '@muster/jobs'
 import { BOT_LEASE_SECONDS, type Deps, holdChatBot, listChatBots, releaseChatBot, storeChatProgress, takeChatRequest } from '@muster/usecases'
 
 /** A bot that is new, or whose worker died, is noticed within `lookMs`; who reads one renews the hold on it each `renewMs`. */
-const PACE = { lookMs: 5_000, renewMs: (BOT_LEASE_SECONDS * 1_000) / 3 }
-/** After a refusal, doubled each time: another program takes the updates, or the token is not valid. */
-const PAUSE_MS = { first: 1_000, longest: 600_000 }
+const PACE = {
+  lookMs: 5_000,
+  renewMs: (BOT_LEASE_SECONDS * 1_000) / 3,
+  /** After a refusal, doubled each time, up to one of the others: an outage ends by itself, and people wait for the bot then. */
+  pauseMs: { first: 1_000, outage: 30_000, lasting: 600_000 },
+}
 /** An update that fails as often is passed over, so that those after it are read. */
 const TRIES_MAX = 5
 const RETRY_MS = 1_000
@@ -44,7 +47,7 @@ export function startChatting(deps: ChattingDeps, onError: (what: string) => (er
     if (fromId === null) return
     const reading: Held = { bot, stopping: new AbortController(), done: Promise.resolve() }
     held.set(bot.key, reading)
-    reading.done = readBot(deps, reading, fromId, pace.renewMs)
+    reading.done = readBot(deps, reading, fromId, pace)
       .catch(onError('read a bot'))
       .finally(() => held.delete(bot.key))
   }
@@ -60,7 +63,7 @@ export function startChatting(deps: ChattingDeps, onError: (what: string) => (er
 }
 
 /** Reads a bot until it is stopped, or another worker holds it. */
-async function readBot(deps: ChattingDeps, reading: Held, startId: number, renewMs: number): Promise<void> {
+async function readBot(deps: ChattingDeps, reading: Held, startId: number, { renewMs, pauseMs: pauses }: typeof PACE): Promise<void> {
   const { key } = reading.bot
   const { signal } = reading.stopping
   const renewing = setInterval(() => {
@@ -71,18 +74,19 @@ async function readBot(deps: ChattingDeps, reading: Held, startId: number, renew
     )
   }, renewMs)
   let fromId = startId
-  let pauseMs = PAUSE_MS.first
+  let pauseMs = pauses.first
   try {
     while (!signal.aborted) {
       const poll = await deps.chats.poll(reading.bot, fromId, signal)
       if (poll.outcome === 'refused') {
-        const waitMs = Math.max(pauseMs, (poll.retryAfterSeconds ?? 0) * 1_000)
-        pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)
+        const longestMs = poll.isLasting ? pauses.lasting : pauses.outage
+        const waitMs = Math.max(Math.min(pauseMs, longestMs), (poll.retryAfterSeconds ?? 0) * 1_000)
+        pauseMs = Math.min(pauseMs * 2, longestMs)
         deps.log.warn({ reason: poll.reason, projects: projectsOf(reading.bot), wait_seconds: waitMs / 1_000 }, 'a bot cannot be read; it is tried again')
         await sleep(waitMs, undefined, { signal }).catch(() => undefined)
         continue
       }
-      pauseMs = PAUSE_MS.first
+      pauseMs = pauses.first
       for (const update of poll.updates) {
         if (signal.aborted || !(await handle(deps, reading, update))) return
         fromId = update.id + 1

@@ -7,6 +7,7 @@ import { outboundFetch } from './outbound-fetch.ts'
 import type { TelegramOptions } from './telegram.ts'
 import { readButton, sendTelegramMessage } from './telegram-message.ts'
 
+type Say = (call: () => Promise<unknown>) => Promise<void>
 type Take = (chat: BotChat, request: ChatRequest) => Promise<ChatReply>
 export type ChatOptions = TelegramOptions & {
   /** How long Telegram holds a look for updates open. */
@@ -16,6 +17,8 @@ export type ChatOptions = TelegramOptions & {
 const UPDATES_MAX = 20
 /** Beside the time that Telegram holds a look open, in milliseconds. */
 const ANSWER_MS_MAX = 15_000
+/** Another program takes the updates, or no bot has this token. */
+const LASTING: ReadonlySet<number> = new Set([401, 404, 409])
 const NOTICE_UNITS_MAX = 200
 const REPLY_TRIES = 3
 /** A reply that would have to wait longer than this, in seconds, is not sent. */
@@ -34,7 +37,7 @@ export function telegramChats(options: ChatOptions): ChatClient {
         known.set(config.key, botInfo)
         const request = { offset: fromId, limit: UPDATES_MAX, timeout: options.waitSeconds, allowed_updates: ['message', 'callback_query'] as const }
         const updates = await bot.api.getUpdates(request)
-        return { outcome: 'updates', updates: updates.map((update) => readUpdate(config, update, { client, botInfo }, options)) }
+        return { outcome: 'updates', updates: updates.map((update) => readUpdate(config, update, { client, botInfo }, options, signal)) }
       } catch (error) {
         if (signal.aborted) return { outcome: 'updates', updates: [] }
         const refusal = error instanceof GrammyError ? error : null
@@ -42,7 +45,7 @@ export function telegramChats(options: ChatOptions): ChatClient {
           outcome: 'refused',
           // Messages of other errors may contain the URL, in which the token is.
           reason: refusal?.description ?? 'Telegram was not reached.',
-          isConflict: refusal?.error_code === 409,
+          isLasting: refusal !== null && LASTING.has(refusal.error_code),
           retryAfterSeconds: refusal?.parameters.retry_after ?? null,
         }
       }
@@ -59,13 +62,17 @@ function fetchFor({ operatorAllow, resolve, dial, waitSeconds }: ChatOptions, { 
   }
 }
 
-function readUpdate(config: ChatBot, update: Update, botConfig: BotConfig<Context>, { pages }: ChatOptions): ChatUpdate {
+function readUpdate(config: ChatBot, update: Update, botConfig: BotConfig<Context>, { pages }: ChatOptions, signal: AbortSignal): ChatUpdate {
   return {
     id: update.update_id,
     async handle(take) {
       const bot = new Bot(config.token, botConfig)
       const unsent: string[] = []
-      const answer = answering(config, take, pages, unsent)
+      const say = async (call: () => Promise<unknown>) => {
+        const reason = await patiently(call, signal)
+        if (reason !== null) unsent.push(reason)
+      }
+      const answer = answering(config, take, pages, say)
       bot.on('callback_query:data', answer.press)
       bot.command([...CHAT_COMMANDS], answer.command)
       bot.on('message:text', answer.reply)
@@ -80,18 +87,16 @@ function readUpdate(config: ChatBot, update: Update, botConfig: BotConfig<Contex
 }
 
 /** What a bot does about updates of its projects' chats. Those of other chats are passed over. */
-function answering(config: ChatBot, take: Take, pages: string | undefined, unsent: string[]) {
+function answering(config: ChatBot, take: Take, pages: string | undefined, say: Say) {
+  // Everybody may follow a channel, and press what is written there.
   const chatsOf = ({ chat }: Context) =>
-    config.chats.filter(({ chatId }) => chatId === String(chat?.id) || (chat?.username !== undefined && chatId === `@${chat.username}`))
-  const asked = ({ update, msg, from }: Context) => ({
+    chat?.type === 'channel'
+      ? []
+      : config.chats.filter(({ chatId }) => chatId === String(chat?.id) || (chat?.username !== undefined && chatId === `@${chat.username}`))
+  const asked = ({ update, from }: Context) => ({
     updateId: update.update_id,
-    messageId: msg?.message_id ?? 0,
     from: { id: String(from?.id), name: from?.username ?? from?.first_name ?? null },
   })
-  const say = async (call: () => Promise<unknown>) => {
-    const reason = await patiently(call)
-    if (reason !== null) unsent.push(reason)
-  }
   const sayAll = async (api: Api, { receiverId, chatId }: BotChat, { messages }: ChatReply) => {
     for (const message of messages) {
       await say(() => sendTelegramMessage(api, chatId, message, { scope: { token: config.token, receiverId, chatId }, pages }))
@@ -147,7 +152,7 @@ function onlyPages(message: object | undefined): InlineKeyboardMarkup {
  * @returns why it was left out, or null
  * @throws HttpError where Telegram is not reached, GrammyError where it fails
  */
-async function patiently(call: () => Promise<unknown>): Promise<string | null> {
+async function patiently(call: () => Promise<unknown>, signal: AbortSignal): Promise<string | null> {
   for (let tries = 1; ; tries += 1) {
     try {
       await call()
@@ -156,7 +161,7 @@ async function patiently(call: () => Promise<unknown>): Promise<string | null> {
       if (!(error instanceof GrammyError) || error.error_code >= 500) throw error
       const waitSeconds = error.parameters.retry_after
       if (error.error_code !== 429 || waitSeconds === undefined || waitSeconds > REPLY_WAIT_MAX || tries === REPLY_TRIES) return error.description
-      await sleep(waitSeconds * 1_000)
+      await sleep(waitSeconds * 1_000, undefined, { signal })
     }
   }
 }

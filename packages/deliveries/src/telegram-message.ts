@@ -46,7 +46,8 @@ function keyboard(scope: ButtonScope, buttons: readonly MessageButton[], pages: 
 }
 
 /**
- * Sends a message once, as what Telegram takes of it: as Markdown if it can be, with its buttons, and with the pages of the dashboard.
+ * Sends a message once, as what Telegram takes of it: as Markdown if it can be, with its buttons, and with the pages of the dashboard. What a button says yes
+ * to is plain text: Markdown would show it without its marks, and a link by another name.
  *
  * @param scope null for a message without buttons
  * @param pages PUBLIC_URL
@@ -60,7 +61,7 @@ export async function sendTelegramMessage(
 ): Promise<void> {
   const { text, isCut } = cutToUnits(body === '' ? heading : `${heading}\n\n${body}`, MESSAGE_UNITS_MAX)
   const shown = isCut ? buttons.filter((button) => !('needsWholeText' in button)) : buttons
-  let isMarkdown = !isCut
+  let isMarkdown = !isCut && !buttons.some((button) => 'needsWholeText' in button)
   let reachable = pages
   for (;;) {
     const rows = scope === null ? [] : keyboard(scope, shown, reachable)

@@ -31,12 +31,14 @@ export interface TelegramServer {
   readonly looks: number
   /** How many looks were ended because another program looked. */
   readonly conflicts: number
+  /** How many calls were answered with a refusal of `refuseNext`. */
+  readonly refused: number
   /** Answers the next calls of this method with a refusal. */
   refuseNext(method: string, refusal: { error_code: number; description: string; parameters?: object }, times?: number): void
   /** A person writes in a chat. */
   write(text: string, more?: { chat?: string; replyTo?: SentMessage; from?: string }): void
   /** A person presses a button. */
-  press(message: SentMessage, label: RegExp, more?: { chat?: string; from?: string; data?: string }): void
+  press(message: SentMessage, label: RegExp, more?: { chat?: string; chatType?: string; from?: string; data?: string }): void
   close(): Promise<void>
 }
 
@@ -59,7 +61,7 @@ export async function startTelegram(): Promise<TelegramServer> {
   const refusals = new Map<string, object[]>()
   let waiting: { update_id: number }[] = []
   let look: { answer: (code: number, body: object) => void } | undefined
-  let [updateId, messageId, conflicts] = [1_000, 0, 0]
+  let [updateId, messageId, conflicts, refused] = [1_000, 0, 0, 0]
 
   const refuse = (error_code: number, description: string, parameters = {}) => ({ ok: false, error_code, description, parameters })
   const methods: Record<string, (call: Call) => object> = {
@@ -125,7 +127,10 @@ export async function startTelegram(): Promise<TelegramServer> {
     const call = (body === '' ? {} : JSON.parse(body)) as Call
     const method = request.url?.replace(`/bot${TELEGRAM_TOKEN}/`, '') ?? ''
     const refusal = refusals.get(method)?.shift() as { error_code: number } | undefined
-    if (refusal !== undefined) return answer(refusal.error_code, refusal)
+    if (refusal !== undefined) {
+      refused += 1
+      return answer(refusal.error_code, refusal)
+    }
     if (method === 'getUpdates') return getUpdates(call, request, answer)
     const run = methods[method]
     if (run === undefined) return answer(404, refuse(404, 'Not Found'))
@@ -142,10 +147,10 @@ export async function startTelegram(): Promise<TelegramServer> {
     waiting.push({ update_id: updateId, ...update })
     give()
   }
-  const asMessage = ({ message_id, chat_id, text, buttons }: SentMessage) => ({
+  const asMessage = ({ message_id, chat_id, text, buttons }: SentMessage, type = 'group') => ({
     message_id,
     date: 1,
-    chat: { id: Number(chat_id), type: 'group' },
+    chat: { id: Number(chat_id), type },
     from: BOT,
     text,
     reply_markup: { inline_keyboard: buttons.map((button) => [button]) },
@@ -164,6 +169,9 @@ export async function startTelegram(): Promise<TelegramServer> {
     get conflicts() {
       return conflicts
     },
+    get refused() {
+      return refused
+    },
     refuseNext(method, { error_code, description, parameters }, times = 1) {
       const refusal = refuse(error_code, description, parameters)
       refusals.set(method, [...(refusals.get(method) ?? []), ...Array.from({ length: times }, () => refusal)])
@@ -174,7 +182,7 @@ export async function startTelegram(): Promise<TelegramServer> {
       const repliedTo = replyTo === undefined ? {} : { reply_to_message: asMessage(replyTo) }
       arrive({ message: { message_id: messageId, date: 1, chat: { id: Number(chat), type: 'group' }, from: person(from), text, entities, ...repliedTo } })
     },
-    press(message, label, { chat, from, data } = {}) {
+    press(message, label, { chat, chatType, from, data } = {}) {
       const button = message.buttons.find(({ text }) => label.test(text))
       const pressed = data ?? button?.callback_data
       if (pressed === undefined) throw new Error(`the message has no button ${label}: ${message.buttons.map(({ text }) => text).join(', ')}`)
@@ -183,7 +191,7 @@ export async function startTelegram(): Promise<TelegramServer> {
           id: String(updateId),
           from: person(from),
           chat_instance: '1',
-          message: asMessage({ ...message, chat_id: chat ?? message.chat_id }),
+          message: asMessage({ ...message, chat_id: chat ?? message.chat_id }, chatType),
           data: pressed,
         },
       })

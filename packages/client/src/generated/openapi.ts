@@ -5831,7 +5831,7 @@ export interface components {
             bot_token?: string;
             /** @description The chat that the bot writes to: a number, or @name of a channel */
             chat_id: string;
-            /** @description Whether messages have buttons, and the bot reads what is written in this chat. Default: true. False for a bot whose updates another program takes */
+            /** @description Whether messages have buttons, and the bot reads what is written in this chat. Default: true, and false for @name, which is public. False for a bot whose updates another program takes */
             interactive?: boolean;
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];

@@ -28,7 +28,7 @@ export const channelSettings = {
         .boolean()
         .optional()
         .describe(
-          'Whether messages have buttons, and the bot reads what is written in this chat. Default: true. False for a bot whose updates another program takes',
+          'Whether messages have buttons, and the bot reads what is written in this chat. Default: true, and false for @name, which is public. False for a bot whose updates another program takes',
         ),
       ...rules,
     })

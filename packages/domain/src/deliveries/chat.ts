@@ -8,8 +8,6 @@ export type ChatCommand = (typeof CHAT_COMMANDS)[number]
 export interface ChatRequest {
   /** The update's number: the same when it arrives again. */
   updateId: number
-  /** The message that the person wrote, or whose button was pressed. */
-  messageId: number
   from: { id: string; name: string | null }
   what:
     | { kind: 'command'; command: ChatCommand }
@@ -46,8 +44,8 @@ export interface BotChat {
 /** How a look for updates ended. */
 export type ChatPoll =
   | { outcome: 'updates'; updates: readonly ChatUpdate[] }
-  /** Not now: another program takes the updates of this bot, the service asks to wait, or the token is refused. */
-  | { outcome: 'refused'; reason: string; isConflict: boolean; retryAfterSeconds: number | null }
+  /** Not now. Lasting is what somebody has to end: another program takes the updates of this bot, or the token is refused. */
+  | { outcome: 'refused'; reason: string; isLasting: boolean; retryAfterSeconds: number | null }
 
 export interface ChatUpdate {
   id: number

@@ -44,7 +44,7 @@ export async function takeChatRequest(deps: Deps, chat: Pick<BotChat, 'projectId
       await answerQuestion(ctx, what.questionId, { answer: what.text })
       return says('✅ Answered.')
     }
-    return await act(ctx, what.action, request)
+    return await act(ctx, what.action)
   } catch (error) {
     if (error instanceof Replay) return says('It was done before.', [], true)
     if (!(error instanceof DomainError) || error.code === 'unavailable') throw error
@@ -56,7 +56,7 @@ function says(notice: string, messages: PersonMessage[] = [], isSettled = false)
   return { notice, messages, isSettled }
 }
 
-async function act(ctx: Ctx, action: ChatAction, { messageId }: ChatRequest): Promise<ChatReply> {
+async function act(ctx: Ctx, action: ChatAction): Promise<ChatReply> {
   switch (action.kind) {
     case 'choose': {
       const { options } = await getQuestion(ctx, action.questionId)
@@ -76,13 +76,13 @@ async function act(ctx: Ctx, action: ChatAction, { messageId }: ChatRequest): Pr
       return says(cancelled ? '⏹ Cancelled.' : '⏹ It was asked to stop.', [], true)
     }
     case 'retry': {
-      const again = await retrySubtask(onceFor(ctx, `telegram/${messageId}/retry/${action.subtaskId}`), action.subtaskId)
+      const again = await retrySubtask(onceFor(ctx, `telegram/retry/${action.subtaskId}`), action.subtaskId)
       return says(`🔁 Runs again, as subtask ${again.id}.`, [], true)
     }
   }
 }
 
-/** One button makes one subtask, whoever presses it and however often it arrives. */
+/** A subtask is retried once, whoever presses the button, in which message, and however often it arrives. */
 function onceFor(ctx: Ctx, key: string): Ctx {
   // Keys belong to their caller, and here the chat is one.
   const actor = { ...ctx.actor, id: 'chat', name: ctx.actor.name ?? ctx.actor.id }

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 7d532bebded6e180.
+# Of schemas 1f21191fb96dd78b.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1478,7 +1478,7 @@ class TelegramSettings(BaseModel):
     """
     interactive: bool | None = None
     """
-    Whether messages have buttons, and the bot reads what is written in this chat. Default: true. False for a bot whose updates another program takes
+    Whether messages have buttons, and the bot reads what is written in this chat. Default: true, and false for @name, which is public. False for a bot whose updates another program takes
     """
     on: list[Literal['completed', 'failed', 'question'] | str]
     """
