@@ -116,6 +116,14 @@ it('a project has another ETag after a change that is not shown', async () => {
   expect(third.status).toBe(412)
 })
 
+it('a change of a project that names nothing answers with it, and only in the state that If-Match names', async () => {
+  const path = `/projects/${DEFAULT_PROJECT_ID}`
+  const now = await api.call('GET', path, { key })
+  const same = await api.call('PATCH', path, { key, body: {}, headers: { 'if-match': String(now.headers.etag) } })
+  expect([same.status, same.body, same.headers.etag]).toEqual([200, now.body, now.headers.etag])
+  expect((await api.call('PATCH', path, { key, body: {}, headers: { 'if-match': '"other"' } })).status).toBe(412)
+})
+
 it('a guide and a sub-agent in Markdown have tags of their own, which If-Match takes as well', async () => {
   for (const noun of ['guide', 'sub-agent'] as const) {
     const path = await RESOURCES[noun].make()

@@ -41,7 +41,11 @@ export async function updateProject(
   if (settings !== undefined) requireBelowCeilings(ctx, settings)
   if (name === undefined && settings === undefined && precondition === undefined) return await getProject(ctx, id)
   const project = await inProject(ctx, async (tx) => {
-    if (precondition !== undefined) precondition(capped(ctx, requireFound(await projects.lockProject(tx, id), 'project')))
+    if (precondition !== undefined) {
+      const locked = requireFound(await projects.lockProject(tx, id), 'project')
+      precondition(capped(ctx, locked))
+      if (name === undefined && settings === undefined) return locked
+    }
     const changed = await projects.changeProject(tx, id, {
       ...(name === undefined ? {} : { name }),
       ...(settings === undefined ? {} : { settings: withoutSecrets(settings) }),
