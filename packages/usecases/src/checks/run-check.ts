@@ -1,7 +1,7 @@
 import { checkClaims, checkRuns, type HeldCheck, isDatabaseUnavailable, outbox, type Tx, tasks, transaction } from '@muster/db'
 import { CHECK_TRIES_MAX, type CheckEnd, type Checker, couldNotRun, noteEvaluation } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
-import { startSpanAfter } from '../core/spans.ts'
+import { startSpanAfter, THREW } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { checkEvent } from '../events/event-data.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
@@ -56,11 +56,16 @@ export async function runCheck(deps: Deps, means: CheckMeans, held: HeldCheck, s
   const span = await startSpanAfter(deps, { projectId: held.projectId, subtaskId: subtaskOf(held) }, `check ${held.checkName}`, {
     attributes: { 'muster.check_run.id': held.id, 'muster.task.id': held.taskId, 'muster.attempt': held.tries },
   })
-  const outcome = await executeAndStore(deps, means, held, signal)
-  if (outcome !== 'given_back' && outcome !== 'fenced') noteEvaluation(span, held.checkName, { label: outcome })
-  span?.set({ 'muster.end': outcome })
-  span?.end(outcome === 'could_not_run' || outcome === 'fenced' ? outcome : undefined)
-  return outcome
+  let error: string | undefined = THREW
+  try {
+    const outcome = await executeAndStore(deps, means, held, signal)
+    if (outcome !== 'given_back' && outcome !== 'fenced') noteEvaluation(span, held.checkName, { label: outcome })
+    span?.set({ 'muster.end': outcome })
+    error = outcome === 'could_not_run' || outcome === 'fenced' ? outcome : undefined
+    return outcome
+  } finally {
+    span?.end(error)
+  }
 }
 
 /** The run whose result is checked. */

@@ -13,7 +13,7 @@ import {
 } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import type { Deps } from '../core/ctx.ts'
-import { startSpanAfter } from '../core/spans.ts'
+import { startSpanAfter, THREW } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { openSecrets } from './change-webhooks.ts'
 import { composeMessage, isForPeople, secondsToWait, takeCompanions } from './compose-message.ts'
@@ -93,10 +93,15 @@ async function tracedAttempt(deps: Deps, channels: Channels, whole: Whole, stopp
     kind: 'client',
     attributes: { 'muster.delivery.id': id, 'muster.receiver.id': receiverId, 'muster.event.type': type, 'muster.attempt': rung + 1 },
   })
-  const result = await attempt(deps, channels, whole, stopping, span?.traceparent)
-  span?.set({ 'muster.end': result?.outcome ?? 'given_back', ...(result?.status == null ? {} : { 'http.response.status_code': result.status }) })
-  span?.end(result !== null && result.outcome !== 'delivered' ? result.outcome : undefined)
-  return result
+  let error: string | undefined = THREW
+  try {
+    const result = await attempt(deps, channels, whole, stopping, span?.traceparent)
+    span?.set({ 'muster.end': result?.outcome ?? 'given_back', ...(result?.status == null ? {} : { 'http.response.status_code': result.status }) })
+    error = result !== null && result.outcome !== 'delivered' ? result.outcome : undefined
+    return result
+  } finally {
+    span?.end(error)
+  }
 }
 
 /** The subtask that the event in a body is about. */

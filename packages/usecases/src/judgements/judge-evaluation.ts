@@ -15,7 +15,7 @@ import {
 import type { HeldJudgeJob, JudgeJob } from '@muster/jobs'
 import { addChecks, storeChecked } from '../checks/conclude-checks.ts'
 import type { Deps } from '../core/ctx.ts'
-import { startSpanAfter } from '../core/spans.ts'
+import { startSpanAfter, THREW } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { evaluationEvent } from '../evaluations/evaluate-output.ts'
 import { decideReview } from '../tasks/review-task.ts'
@@ -42,10 +42,15 @@ export async function judgeEvaluation(deps: Deps, judge: Judge, job: HeldJudgeJo
   const span = await startSpanAfter(deps, { projectId, subtaskId }, 'judge', {
     attributes: { 'muster.evaluation.id': job.evaluationId, 'muster.attempt': job.attempt, ...(taskId === null ? {} : { 'muster.task.id': taskId }) },
   })
-  const end = await judgeBegun(deps, judge, job, begun, signal, span)
-  span?.set({ 'muster.end': end })
-  span?.end(end === 'failed' || end === 'later' ? end : undefined)
-  return end
+  let error: string | undefined = THREW
+  try {
+    const end = await judgeBegun(deps, judge, job, begun, signal, span)
+    span?.set({ 'muster.end': end })
+    error = end === 'failed' || end === 'later' ? end : undefined
+    return end
+  } finally {
+    span?.end(error)
+  }
 }
 
 async function judgeBegun(deps: Deps, judge: Judge, job: HeldJudgeJob, begun: Begun, signal: AbortSignal, span: Span | undefined): Promise<JudgementEnd> {
@@ -77,13 +82,18 @@ async function askJudge(deps: Deps, judge: Judge, question: JudgeQuestion, signa
       parent: parent.traceparent,
       attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': model },
     })
-  const answer = await judge.judge(question, signal)
-  if (answer.kind !== 'aborted') {
-    const { inputTokens, outputTokens } = answer.usage
-    span?.set({ 'gen_ai.usage.input_tokens': inputTokens, 'gen_ai.usage.output_tokens': outputTokens })
+  let error: string | undefined = THREW
+  try {
+    const answer = await judge.judge(question, signal)
+    if (answer.kind !== 'aborted') {
+      const { inputTokens, outputTokens } = answer.usage
+      span?.set({ 'gen_ai.usage.input_tokens': inputTokens, 'gen_ai.usage.output_tokens': outputTokens })
+    }
+    error = answer.kind === 'failed' ? 'model_call_failed' : undefined
+    return answer
+  } finally {
+    span?.end(error)
   }
-  span?.end(answer.kind === 'failed' ? 'model_call_failed' : undefined)
-  return answer
 }
 
 interface Begun {
