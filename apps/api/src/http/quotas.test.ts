@@ -1,3 +1,4 @@
+import { transaction } from '@muster/db'
 import { testDatabase } from '@muster/testing'
 import { addUpBytes, eraseData } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -41,6 +42,14 @@ describe('quotas of bytes', () => {
     expect((await stored()).runs).toEqual([{ id: subtask.id, bytes: expect.any(Number) }])
     const heartbeat = { lease_token: lease.token, steps: [{ kind: 'message', content: 'x'.repeat(9_000) }] }
     expect((await api.call('POST', `/subtasks/${subtask.id}/heartbeat`, { key, body: heartbeat })).status).toBe(429)
+    // Refused, and the lease is renewed: otherwise the run would be lost before it can end.
+    const [row] = await transaction(
+      api.ctx.db,
+      api.ctx.actor.projectId,
+      (tx) =>
+        tx.sql`select lease_expires_at > ${lease.expires_at}::timestamptz + interval '2 milliseconds' as is_renewed from subtasks where id = ${subtask.id}`,
+    )
+    expect(row).toEqual({ is_renewed: true })
     expect((await api.call('POST', `/subtasks/${subtask.id}/heartbeat`, { key, body: { lease_token: lease.token } })).status).toBe(200)
     const ended = await api.call('POST', `/subtasks/${subtask.id}/complete`, { key, body: { lease_token: lease.token, result: 'There are 3 files.' } })
     expect(ended.status).toBe(200)

@@ -18,7 +18,7 @@ import { lockForCompletion } from '../tasks/finish-task.ts'
 import { takeRoom } from '../usage/quotas.ts'
 import { attemptAttributes, isFailure, startWait } from './attempt-spans.ts'
 import { buildPromptInTransaction, type RunPrompt } from './build-prompt.ts'
-import { checkpointInTransaction, deliverTaskUpdates, type RenderedUpdate } from './checkpoint-run.ts'
+import { checkpointInTransaction, deliverTaskUpdates, type RenderedUpdate, type RunCheckpoint } from './checkpoint-run.ts'
 import { type ClaimedRun, claimInTransaction } from './claim-runs.ts'
 import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
 import { judgeSilence, type QuietRun } from './run-loops.ts'
@@ -125,15 +125,16 @@ export interface Heartbeat {
  * Renews an outside worker's lease by the length that it claimed, takes in its steps, and answers what it has to know. A run that goes in circles, or makes no step for
  * long, ends as blocked, and the answer asks the worker to stop. A notice comes with the next heartbeat.
  *
- * @throws DomainError `lease_lost`
+ * @throws DomainError `lease_lost`, `quota_exceeded` for steps without room: then nothing is stored, but the lease is renewed, so that the run can end
  */
 export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise<{ expiresAt: Date; cancelRequested: boolean; updates: RenderedUpdate[] }> {
   requireScope(ctx.actor, 'subtasks:claim')
   requireNoLineage(ctx)
   let looping: RunEnd | null = null
   let quiet: QuietRun | null = null
-  const release = input.steps.length === 0 ? null : await takeRoom(ctx, Buffer.byteLength(JSON.stringify(input.steps)), id)
-  const answer = await inProject(ctx, async (tx) => {
+  const room = await roomFor(ctx, id, input.steps)
+  const taken = room.refusal === null ? { steps: input.steps, usage: input.usage, acknowledgedIds: input.ackUpdateIds, takesUpdates: true } : RENEWAL
+  const work = async (tx: Tx) => {
     const row = requireFound(await subtasks.findSubtask(tx, id), 'subtask')
     const undelivered = await deliverTaskUpdates(ctx, tx, ctx.actor.projectId, id, row.taskId)
     const { attempt, workerId } = await requireLease(tx, id, input.leaseToken)
@@ -145,10 +146,7 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
       taskId: row.taskId,
       parentSessionId: row.parentSessionId,
       workerId,
-      steps: input.steps,
-      usage: input.usage,
-      acknowledgedIds: input.ackUpdateIds,
-      takesUpdates: true,
+      ...taken,
       afterStepSeq: null,
       renewsLease: true,
       repeatUnacknowledged: true,
@@ -158,12 +156,28 @@ export async function heartbeat(ctx: Ctx, id: string, input: Heartbeat): Promise
     if (answer.blocked !== null) looping = { subtaskId: id, attempt, taskId: row.taskId, end: { kind: 'blocked', reason: answer.blocked, partialResult: null } }
     else if (input.steps.length === 0) quiet = await findSilence(tx, ctx.actor.projectId, { subtaskId: id, attempt })
     return { expiresAt: answer.leaseExpiresAt, cancelRequested: answer.cancelRequested, updates: answer.updates }
-  }).finally(release)
+  }
+  // A refusal is no answer to repeat.
+  const answer = await inProject(ctx, work, () => room.refusal === null).finally(room.release)
+  if (room.refusal !== null) throw room.refusal
   // A transaction of its own: the locks of tasks come before that of the row, which the checkpoint holds.
   if (looping === null && quiet !== null) looping = await endOfSilence(ctx, quiet)
   if (looping === null) return answer
   await settleRuns(ctx, ctx.actor.projectId, [looping])
   return { ...answer, cancelRequested: true }
+}
+
+/** What a heartbeat without room brings. */
+const RENEWAL: Pick<RunCheckpoint, 'steps' | 'usage' | 'acknowledgedIds' | 'takesUpdates'> = { steps: [], usage: {}, acknowledgedIds: [], takesUpdates: false }
+
+async function roomFor(ctx: Ctx, id: string, steps: Heartbeat['steps']): Promise<{ release?: () => void; refusal: DomainError | null }> {
+  if (steps.length === 0) return { refusal: null }
+  try {
+    return { release: await takeRoom(ctx, Buffer.byteLength(JSON.stringify(steps)), id), refusal: null }
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'quota_exceeded') return { refusal: error }
+    throw error
+  }
 }
 
 /** The silence of a run whose worker lives; null while it is short. A run that has never made a step is not silent. */
