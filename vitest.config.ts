@@ -7,6 +7,24 @@ const POSTGRES = './packages/testing/src/global-setup.ts'
 /** Another build of the driver, for scripts/driver-patch.ts. */
 const DRIVER = process.env.MUSTER_TEST_DRIVER
 
+const OUTSIDE = [
+  'agent-sdks',
+  'backup',
+  'cli',
+  'client-folder',
+  'client-packages',
+  'client',
+  'evaluations',
+  'example-*',
+  'judge',
+  'matrix',
+  'mcp-*',
+  'memory',
+  'models',
+  'takeover',
+  'tracing',
+].map((name) => `tests/${name}.test.ts`)
+
 export default defineConfig({
   test: {
     reporters: ['default', new TallyReporter()],
@@ -40,16 +58,28 @@ export default defineConfig({
         },
       },
       {
+        // Clients of the whole system, and what waits more than it computes: two files at once, each with processes and a database of its own.
+        test: {
+          name: 'outside',
+          include: OUTSIDE,
+          globalSetup: [POSTGRES],
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
         // The whole system as real processes. One file at a time: they fill the machine by themselves.
         test: {
           name: 'system',
           include: ['tests/**/*.test.ts', 'scripts/start.test.ts'],
-          exclude: [...configDefaults.exclude, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
+          exclude: [...configDefaults.exclude, ...OUTSIDE, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
           globalSetup: [POSTGRES],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

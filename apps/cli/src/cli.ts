@@ -6,7 +6,7 @@ import { findProfile, type Profile } from './profiles.ts'
 
 /** Where `npm start` listens. */
 const DEFAULT_URL = 'http://127.0.0.1:7300'
-/** The session of the user, where neither a profile nor the command names one. */
+/** The session of the user, unless a profile or the command names one. */
 const DEFAULT_SESSION = 'cli'
 
 interface GlobalOptions {
@@ -71,7 +71,7 @@ export class Cli {
     return process.env.MUSTER_SESSION ?? this.profile?.session ?? DEFAULT_SESSION
   }
 
-  /** @param watch is told when the server does not answer, and when it does again */
+  /** @param watch is called when the server does not answer, and when it does again */
   muster(options: { watch?: (isReachable: boolean) => void; retries?: number } = {}): Muster {
     const { watch, retries } = options
     if (!URL.canParse(this.url)) throw usageError(`${this.url} is no address. Give one such as ${DEFAULT_URL}.`)

@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { v7 } from 'uuid'
+import { v7, validate } from 'uuid'
 
 /**
  * The id of a data folder, which it keeps in the file `place`. By it a check finds a worker that has the folder of its task, also after a restart
@@ -8,12 +8,30 @@ import { v7 } from 'uuid'
  */
 export function placeOf(dataDir: string): string {
   const path = resolve(dataDir, 'place')
+  mkdirSync(resolve(dataDir), { recursive: true })
+  const known = read(path)
+  if (validate(known)) return known
+  const draft = `${path}.${process.pid}`
   try {
-    mkdirSync(resolve(dataDir), { recursive: true })
-    // Of two workers that start at once, one makes it.
-    writeFileSync(path, v7(), { flag: 'wx' })
+    writeFileSync(draft, v7())
+    // Whole or not at all: of two workers that start at once, one makes it, and the other reads all of it.
+    if (known === '') linkSync(draft, path)
+    else renameSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // A file without an id, as a full disk leaves it.
+    if (!validate(read(path))) renameSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
   }
-  return readFileSync(path, 'utf8').trim()
+  return read(path)
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
 }

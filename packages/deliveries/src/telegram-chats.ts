@@ -88,7 +88,7 @@ function readUpdate(config: ChatBot, update: Update, botConfig: BotConfig<Contex
 
 /** What a bot does about updates of its projects' chats. Those of other chats are passed over. */
 function answering(config: ChatBot, take: Take, pages: string | undefined, say: Say) {
-  // Everybody may follow a channel, and press what is written there.
+  // Any person may follow a channel, and press what is written there.
   const chatsOf = ({ chat }: Context) =>
     chat?.type === 'channel'
       ? []

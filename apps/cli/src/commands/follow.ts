@@ -112,7 +112,7 @@ class Follower {
     if (text === '/help') return this.#say(colours.dim(HELP))
     if (text === '/cancel') {
       const { status } = await this.#sender.subtasks.cancel(this.#id)
-      return this.#say(colours.yellow(status === 'cancelled' ? 'Cancelled.' : 'Its worker is told to stop.'))
+      return this.#say(colours.yellow(status === 'cancelled' ? 'Cancelled.' : 'Its worker is asked to stop.'))
     }
     if (text === '/skip') {
       this.#questions.delete(question?.id ?? '')

@@ -68,7 +68,7 @@ export function addSubtasks(program: Command): void {
         const subtask = await muster.subtasks.cancel(id)
         cli.out.line(
           subtask,
-          () => `${id}  ${subtask.status === 'cancelled' ? cli.out.status('cancelled') : `${cli.out.status(subtask.status)}, its worker is told`}`,
+          () => `${id}  ${subtask.status === 'cancelled' ? cli.out.status('cancelled') : `${cli.out.status(subtask.status)}, its worker is asked to stop`}`,
         )
       }
     })

@@ -156,7 +156,7 @@ function addWork(task: Command): void {
     })
   task
     .command('review <id> <decision>')
-    .description('approve what was handed in, or ask for another round: approve or request_revision')
+    .description('approve what was handed in, or ask for a revision: approve or request_revision')
     .option('--note <text>', 'what to change, or why it is good')
     .action(async (id: string, decision: string, { note }: { note?: string }, command: Command) => {
       const cli = Cli.of(command)
@@ -200,7 +200,7 @@ async function toBrief(file: string | undefined, options: NewOptions, session: s
   try {
     return { parent_session_id: session, ...(JSON.parse(text) as BodyOf<'createTask'>), ...given }
   } catch (error) {
-    throw usageError(`${file} is neither Markdown nor JSON: ${(error as Error).message}`)
+    throw usageError(`${file} begins like JSON and is none: ${(error as Error).message}`)
   }
 }
 

@@ -44,12 +44,12 @@ export interface BotChat {
 /** How a look for updates ended. */
 export type ChatPoll =
   | { outcome: 'updates'; updates: readonly ChatUpdate[] }
-  /** Not now. Lasting is what somebody has to end: another program takes the updates of this bot, or the token is refused. */
+  /** Not now. Lasting is what a person has to end: another program takes the updates of this bot, or the token is refused. */
   | { outcome: 'refused'; reason: string; isLasting: boolean; retryAfterSeconds: number | null }
 
 export interface ChatUpdate {
   id: number
-  /** Hands over what it asks of a chat, and sends the reply. Asks nothing of other chats. Resolves with why a reply was not sent, or null. */
+  /** Passes on what it asks of a chat, and sends the reply. Asks nothing of other chats. Resolves with why a reply was not sent, or null. */
   handle(take: (chat: BotChat, request: ChatRequest) => Promise<ChatReply>): Promise<string | null>
 }
 

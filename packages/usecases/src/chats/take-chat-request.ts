@@ -82,7 +82,7 @@ async function act(ctx: Ctx, action: ChatAction): Promise<ChatReply> {
   }
 }
 
-/** A subtask is retried once, whoever presses the button, in which message, and however often it arrives. */
+/** A subtask is retried once, by any person who presses the button, in which message, and however often it arrives. */
 function onceFor(ctx: Ctx, key: string): Ctx {
   // Keys belong to their caller, and here the chat is one.
   const actor = { ...ctx.actor, id: 'chat', name: ctx.actor.name ?? ctx.actor.id }

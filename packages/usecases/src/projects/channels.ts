@@ -17,7 +17,7 @@ function readChannel(kind: ChannelKind, settings: ProjectSettings): ChannelField
   if (kind === 'telegram' && telegram !== undefined)
     return {
       on: telegram.on,
-      // @name is public: whoever reads it would decide.
+      // @name is public: every reader would decide.
       options: { chat_id: telegram.chat_id, interactive: telegram.interactive ?? !telegram.chat_id.startsWith('@') },
       secret: telegram.bot_token,
       secretField: 'bot_token',

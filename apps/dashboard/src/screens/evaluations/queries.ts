@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The last 30 days in parts of three: each part is one request. */
 const PARTS = 10
 const PART_MS = 3 * DAY_MS
-/** More lines than these cannot be told apart. */
+/** Of more lines than these the colours look alike. */
 const LINES = 4
 
 export interface Trend {

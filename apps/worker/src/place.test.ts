@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { placeOf } from './place.ts'
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'muster-place-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+it('is one id of a folder, however many workers start in it at once', async () => {
+  const program = `import { placeOf } from ${JSON.stringify(new URL('./place.ts', import.meta.url).href)}; console.log(placeOf(${JSON.stringify(folder)}))`
+  const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
+  const places = new Set((await Promise.all(Array.from({ length: 6 }, start))).map(({ stdout }) => stdout.trim()))
+  expect([...places]).toEqual([expect.stringMatching(UUID)])
+  expect(await readdir(folder)).toEqual(['place'])
+})
+
+it('is made anew where a full disk has left a file without one', async () => {
+  await writeFile(join(folder, 'place'), '')
+  const place = placeOf(folder)
+  expect(place).toMatch(UUID)
+  expect(placeOf(folder)).toBe(place)
+})
