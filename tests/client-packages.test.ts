@@ -1,16 +1,16 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Muster } from '@muster/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonWith } from '../scripts/check/python-venv.ts'
 import { openBrowser, openPage } from './harness/browser.ts'
+import { runJourney } from './harness/journey.ts'
 import { type System, startSystem } from './harness/system.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -44,27 +44,8 @@ interface Told {
   judge: unknown
 }
 
-/** Runs a journey. When it says that it holds, the worker of its subtask is killed, and the next attempt is let go on. */
 async function journey(program: string, args: string[], cwd: string): Promise<Told> {
-  const child = spawn(program, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
-  let errors = ''
-  child.stderr.on('data', (text) => {
-    errors += text
-  })
-  const exited = new Promise<number | null>((resolve) => child.on('close', resolve))
-  let last = ''
-  for await (const line of createInterface({ input: child.stdout })) {
-    last = line
-    const id = /^holding (.*)/.exec(line)?.[1]
-    if (id === undefined) continue
-    await system.ledger.written(id, 'start', 1)
-    await system.workerOf((await muster.subtasks.get(id)).worker_id).child.end('SIGKILL')
-    await system.startWorker()
-    await system.ledger.written(id, 'start', 2)
-    system.ledger.release(id)
-  }
-  expect(await exited, errors).toBe(0)
-  return JSON.parse(last) as Told
+  return (await runJourney({ system, muster }, [program, ...args], { cwd, env: environment })) as Told
 }
 
 function expectJourneys({ spawn, steer, judge }: Told): void {

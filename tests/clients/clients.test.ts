@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Muster } from '@muster/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { repositoryRoot } from '../../scripts/check/report.ts'
+import { runJourney } from '../harness/journey.ts'
 import { type System, startSystem } from '../harness/system.ts'
 import { GENERATORS, missing } from './generators.ts'
 
@@ -38,27 +37,9 @@ async function declared(): Promise<string[]> {
 const plain = (names: readonly string[]): string[] => [...new Set(names.map((name) => name.replaceAll('_', '').toLowerCase()))].sort()
 
 /** Journey 1: the worker of a subtask is killed half-way, another one finishes it, and the result is in the session's inbox once. */
-async function journeyOf([program, ...args]: readonly [string, ...string[]], session: string): Promise<unknown> {
+async function journeyOf(command: readonly [string, ...string[]], session: string): Promise<unknown> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, MUSTER_URL: system.api.address, MUSTER_KEY: key, SESSION: session }
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let errors = ''
-  child.stderr.on('data', (text) => {
-    errors += text
-  })
-  const exited = new Promise<number | null>((resolve) => child.on('close', resolve))
-  let last = ''
-  for await (const line of createInterface({ input: child.stdout })) {
-    last = line
-    const id = /^holding (.*)/.exec(line)?.[1]
-    if (id === undefined) continue
-    await system.ledger.written(id, 'start', 1)
-    await system.workerOf((await muster.subtasks.get(id)).worker_id).child.end('SIGKILL')
-    await system.startWorker()
-    await system.ledger.written(id, 'start', 2)
-    system.ledger.release(id)
-  }
-  expect(await exited, errors).toBe(0)
-  return JSON.parse(last)
+  return await runJourney({ system, muster }, command, { cwd: folder, env })
 }
 
 describe.each(GENERATORS)('$name', (generator) => {

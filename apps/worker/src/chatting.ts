@@ -7,7 +7,7 @@ import { BOT_LEASE_SECONDS, type Deps, holdChatBot, listChatBots, releaseChatBot
 const PACE = {
   lookMs: 5_000,
   renewMs: (BOT_LEASE_SECONDS * 1_000) / 3,
-  /** After a refusal, doubled each time, up to one of the others: an outage ends by itself, and people wait for the bot then. */
+  /** The pause after a refusal starts with `first` and doubles: up to `outage`, which ends by itself, or up to `lasting`, which a person has to end. */
   pauseMs: { first: 1_000, outage: 30_000, lasting: 600_000 },
 }
 /** An update that fails as often is passed over, so that those after it are read. */
@@ -95,7 +95,8 @@ async function readBot(deps: ChattingDeps, reading: Held, startId: number, { ren
     }
   } finally {
     clearInterval(renewing)
-    await releaseChatBot(deps, key, deps.workerId).catch(() => undefined)
+    // Its lease ends by itself then.
+    await releaseChatBot(deps, key, deps.workerId).catch((error: unknown) => deps.log.warn({ err: error }, 'a bot could not be given back'))
   }
 }
 

@@ -68,7 +68,7 @@ export function addSchedule(program: Command): void {
     })
   schedule
     .command('runs <id>')
-    .description('what became of each slot')
+    .description('list the slots, each with its outcome')
     .option('-n, --limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 50)
     .action(async (id: string, { limit }: { limit: number }, command: Command) => {
       const cli = Cli.of(command)

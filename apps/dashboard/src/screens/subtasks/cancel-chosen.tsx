@@ -34,7 +34,7 @@ async function cancelOne(id: string): Promise<Answer> {
   }
 }
 
-/** Asks before it cancels what was chosen, and shows what became of each. */
+/** Asks before it cancels the chosen subtasks, and shows the answer for each. */
 export function CancelChosen({ chosen, onDone }: { chosen: ReadonlyMap<string, string>; onDone: () => void }) {
   const [isOpen, setOpen] = useState(false)
   const [answers, setAnswers] = useState<ReadonlyMap<string, Answer>>(new Map())
