@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BudgetMeter } from '../ai/budget.ts'
 import type { StepLog } from '../ai/step-log.ts'
 import { QUESTION_CLOSED } from '../ai/texts.ts'
@@ -28,6 +29,13 @@ import { createUsageCounter, type SessionUsage } from './usage.ts'
 
 /** How long the program may take to break off what it does, before it is ended without. What it has cost is in its answer. */
 const INTERRUPT_MS = 400
+/**
+ * After this long without a turn that begins with an update that is not to wait, the interrupt is repeated: one that came between two turns broke
+ * nothing off, and the turn that began then may be long.
+ */
+const REPEAT_INTERRUPT_MS = 1_000
+/** A program that does not say when a message begins its turn is not broken off for ever. */
+const INTERRUPTS_MAX = 5
 /** How long it may go on after its last answer. */
 const LINGER_MS = 10_000
 const TAKE_IN = 'Take this in. Your last answer is the result of the whole task: make it complete in itself.'
@@ -154,8 +162,17 @@ export class Session {
     const messageId = randomUUID()
     this.#ledger.sent(messageId, updateId)
     // What it was about to say is broken off first; the message then begins a turn of its own.
-    if (delivery === 'interrupt') void this.#write(interruptRequest(randomUUID()))
+    if (delivery === 'interrupt') void this.#interruptUntilDelivered(messageId)
     await this.#write(userMessage(messageId, `${text}\n\n${TAKE_IN}`))
+  }
+
+  /** Breaks off what the program does until the message has begun a turn. */
+  async #interruptUntilDelivered(messageId: string): Promise<void> {
+    for (let count = 1; count <= INTERRUPTS_MAX; count += 1) {
+      void this.#write(interruptRequest(randomUUID()))
+      const isOver = await sleep(REPEAT_INTERRUPT_MS, false, { signal: this.#over.signal, ref: false }).catch(() => true)
+      if (isOver || !this.#ledger.isUndelivered(messageId)) return
+    }
   }
 
   /** Resolves when the pipe has taken it, or never will. */

@@ -14,6 +14,8 @@ export interface UpdateLedger {
   consumed(messageIds: readonly string[]): void
   /** Updates that no turn of the program has begun with yet: there is an answer to come. */
   readonly hasUndelivered: boolean
+  /** Whether no turn of the program has begun with this message yet. */
+  isUndelivered(messageId: string): boolean
 }
 
 export function createUpdateLedger(run: Pick<Run, 'acknowledge' | 'delivered'>): UpdateLedger {
@@ -40,5 +42,6 @@ export function createUpdateLedger(run: Pick<Run, 'acknowledge' | 'delivered'>):
     get hasUndelivered() {
       return undelivered.size > 0
     },
+    isUndelivered: (messageId) => undelivered.has(messageId),
   }
 }

@@ -28,7 +28,7 @@ export const claimSubtaskEndpoint = endpoint({
     const deadline = performance.now() + body.wait_seconds * 1000
     const input = { runner: body.runner, workerId: body.worker_id, leaseSeconds: body.lease_seconds }
     const left = gone()
-    for (let spentMs = elapsedMs(); ; spentMs = 0) {
+    for (let spentMs = elapsedMs(); ; ) {
       // Each look is a transaction of its own: waiting holds none open.
       const claim = await within(Math.max(0, LOOK_MS - spentMs), claimSubtask(ctx, input))
       const leftMs = deadline - performance.now()
@@ -36,7 +36,10 @@ export const claimSubtaskEndpoint = endpoint({
       await deps.runWaiters.wait(Math.min(leftMs, LOOK_EVERY_MS), left, deps.stopping)
       // A caller that has disconnected must not receive work.
       if (left.aborted || deps.stopping.aborted) return null
+      // The credential and the look have one time limit together, as at the beginning of the call.
+      const askedAt = performance.now()
       await authorizeAgain()
+      spentMs = performance.now() - askedAt
     }
   },
   answer: (claim: ClaimedSubtask | null) => (claim === null ? { status: 204 } : { status: 200, body: presentClaim(claim) }),
