@@ -19,6 +19,19 @@ const open = (path: string) => page.goto(`${system.api.address}/ui${path}`)
 const seen = (text: string | RegExp) => page.getByText(text).first().waitFor()
 /** Everything that the screen reads has arrived. The stream of events never ends, so that the network is never idle. */
 const settled = (shown: Page) => expect.poll(() => shown.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0)
+/** Starts a subtask with the form of the page. Leaves its screen open. */
+async function spawn(task: string, runner: string, more: { metadata?: unknown; session?: string; attempts?: number } = {}, shown = page): Promise<string> {
+  await shown.getByRole('link', { name: 'New subtask' }).first().click()
+  await shown.getByLabel('Instructions').fill(task)
+  await shown.getByLabel('Runner').selectOption(runner)
+  await shown.getByText('More', { exact: true }).click()
+  if (more.session !== undefined) await shown.getByLabel('Parent session').fill(more.session)
+  if (more.attempts !== undefined) await shown.getByLabel('Failed attempts, at most').fill(String(more.attempts))
+  if (more.metadata !== undefined) await shown.getByLabel('Metadata, as a JSON object').fill(JSON.stringify(more.metadata))
+  await shown.getByRole('button', { name: 'Start subtask' }).click()
+  await shown.waitForURL(/subtasks\/[0-9a-f-]{36}/)
+  return /[0-9a-f-]{36}/.exec(shown.url())?.[0] ?? ''
+}
 const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
 
 beforeAll(async () => {
@@ -37,10 +50,11 @@ afterAll(async () => {
 })
 
 describe('through the page alone', () => {
-  it('a subtask appears as it starts, is steered with a receipt, and shows its result, without a reload', async () => {
+  it('a subtask is started, appears, is steered with a receipt, and shows its result, without a reload', async () => {
     await open('/')
     await heading('Now')
-    const { id } = await system.client.spawn({ task: 'Hold until a page has seen it.', runner: 'hold' })
+    const id = await spawn('Hold until a page has seen it.', 'hold')
+    await page.getByRole('navigation').getByRole('link', { name: 'Now' }).click()
     await page.getByRole('link', { name: 'Hold until a page has seen it.' }).first().click()
     await page.getByLabel('Say something to this run').fill('Look at the tests too.')
     await page.getByRole('button', { name: 'Send' }).click()
@@ -56,11 +70,31 @@ describe('through the page alone', () => {
     await page.getByRole('region', { name: 'Receipts' }).getByText('Look at the tests too.').waitFor()
   })
 
+  it('a subtask that is refused keeps what was typed, and says why', async () => {
+    await open('/subtasks/new')
+    await page.getByLabel('Instructions').fill('Never started.')
+    await page.getByText('More', { exact: true }).click()
+    await page.getByLabel('Metadata, as a JSON object').fill('[1]')
+    await page.getByRole('button', { name: 'Start subtask' }).click()
+    await page.getByRole('alert').getByText('The metadata must be a JSON object.').waitFor()
+    await page.getByLabel('Metadata, as a JSON object').fill('')
+    await page.getByLabel('Seconds for one attempt, at most').fill('999999')
+    await page.getByRole('button', { name: 'Start subtask' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/timeout_seconds/)
+      .waitFor()
+    await page.reload()
+    expect(await page.getByLabel('Instructions').inputValue()).toBe('Never started.')
+    await page.getByLabel('Instructions').fill('')
+  })
+
   it('an address leads to a step, and a run that ended is tried again as a new one', async () => {
     const step = (seq: number) => ({ line: JSON.stringify({ type: 'step', kind: 'message', content: `Step number ${seq}.` }) })
     const acts = [...Array.from({ length: 48 }, (_, index) => step(index + 1)), { result: 'Walked.' }]
-    const { id } = await system.client.spawn({ task: 'Walk 48 steps.', runner: 'act', metadata: { acts } })
-    await system.client.ended(id)
+    await open('/subtasks')
+    const id = await spawn('Walk 48 steps.', 'act', { metadata: { acts } })
+    await page.getByRole('region', { name: 'Output' }).getByText('Walked.').waitFor()
     await open(`/subtasks/${id}?tab=transcript&step=40`)
     await page.getByRole('article', { name: 'Message 40', exact: true }).getByText('Step number 40.').waitFor()
     await page.getByRole('button', { name: 'Retry as new' }).click()
@@ -69,9 +103,11 @@ describe('through the page alone', () => {
   })
 
   it('words find subtasks, and those that are chosen are cancelled after a question, each with its answer', async () => {
-    await system.client.spawn({ task: 'Polish the zinc lantern.', runner: 'hold' })
-    await system.client.spawn({ task: 'Polish the zinc kettle.', runner: 'hold' })
     await open('/subtasks')
+    await spawn('Polish the zinc lantern.', 'hold')
+    await open('/subtasks')
+    await spawn('Polish the zinc kettle.', 'hold')
+    await page.getByRole('navigation').getByRole('link', { name: 'Subtasks' }).click()
     await page.getByLabel('Words').fill('zinc')
     await page.keyboard.press('Enter')
     await page.getByLabel('Choose Polish the zinc lantern.').check()
@@ -173,8 +209,9 @@ describe('through the page alone', () => {
     await page.getByRole('button', { name: 'Create guide' }).click()
     await seen(/The guide is stored/)
     const attempts = [[{ error: 'listen EADDRINUSE :::7300', retryable: true }], [{ result: 'Moved to another port.' }]]
-    const { id } = await system.client.spawn({ task: 'Start the server.', runner: 'act', metadata: { attempts } })
-    await system.client.ended(id)
+    await open('/')
+    const id = await spawn('Start the server.', 'act', { metadata: { attempts } })
+    await page.getByRole('region', { name: 'Output' }).getByText('Moved to another port.').waitFor()
     expect((await system.ledger.written(id, 'start', 2)).text).toContain('Port already in use')
     await open('/guides')
     await page.getByText('Port already in use').click()
@@ -184,7 +221,8 @@ describe('through the page alone', () => {
   })
 
   it('a question is answered by keyboard alone, and the run goes on', async () => {
-    const { id } = await system.client.spawn({ task: 'Paint the house.', runner: 'ask', parent_session_id: 'painter', max_attempts: 5 })
+    await open('/')
+    const id = await spawn('Paint the house.', 'ask', { session: 'painter', attempts: 5 })
     await open('/questions')
     const answer = page.getByLabel('Answer', { exact: true })
     await answer.focus()
@@ -219,9 +257,9 @@ describe('through the page alone', () => {
   })
 
   it('a worker that is killed while the page watches costs an attempt, and the page shows the next one', async () => {
-    const { id } = await system.client.spawn({ task: 'Hold over a death.', runner: 'hold' })
+    await open('/')
+    const id = await spawn('Hold over a death.', 'hold')
     await system.ledger.written(id, 'start', 1)
-    await open(`/subtasks/${id}`)
     await seen('1, 0 of 2 failures')
     await system.startWorker()
     await system.workers[0]?.child.end('SIGKILL')

@@ -39,6 +39,7 @@ const SCREENS: [name: string, path: () => string, shows: string | RegExp][] = [
   ['now', () => '/', 'Publish the packages of 2.4'],
   ['questions', () => '/questions', 'May I publish six packages'],
   ['subtasks', () => '/subtasks', 'Compare three vector stores'],
+  ['subtask-new', () => '/subtasks/new', 'Instructions'],
   ['subtask', () => `/subtasks/${showcase.endedId}`, 'Three places validate a token'],
   ['subtask-running', () => `/subtasks/${showcase.runningId}`, 'Start with those of the payment service'],
   ['tasks', () => '/tasks', 'Validate tokens in one place'],

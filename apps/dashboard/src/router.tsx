@@ -57,6 +57,7 @@ const guidesRoute = createRoute({
 const routeTree = root.addChildren([
   route('/', () => import('./screens/now/now.tsx'), 'Now'),
   subtasksRoute,
+  route('/subtasks/new', () => import('./screens/subtasks/new-subtask.tsx'), 'NewSubtask'),
   subtaskRoute,
   tasksRoute,
   route('/tasks/new', () => import('./screens/tasks/new-task.tsx'), 'NewTask'),

@@ -2,7 +2,7 @@ import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
-import { ListTree } from 'lucide-react'
+import { ListTree, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { toggleTheme } from '../design/theme.ts'
 import { muster } from '../muster.ts'
@@ -51,6 +51,14 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                     {label}
                   </Command.Item>
                 ))}
+                <Command.Item value="New subtask" onSelect={() => go('/subtasks/new')}>
+                  <Plus size={16} aria-hidden />
+                  New subtask
+                </Command.Item>
+                <Command.Item value="New task" onSelect={() => go('/tasks/new')}>
+                  <Plus size={16} aria-hidden />
+                  New task
+                </Command.Item>
                 <Command.Item value="Switch between light and dark" onSelect={toggleTheme}>
                   Switch between light and dark
                 </Command.Item>

@@ -8,6 +8,7 @@ import { Time } from '../../design/time.tsx'
 import { keys } from '../../live/refresh.ts'
 import { muster } from '../../muster.ts'
 import { openQuestionsQuery } from '../questions/queries.ts'
+import { NewSubtaskLink } from '../subtasks/new-subtask-link.tsx'
 import { subtasksOfStatusQuery } from '../subtasks/queries.ts'
 import { SubtaskRow } from '../subtasks/subtask-row.tsx'
 import { Activity } from './activity.tsx'
@@ -36,7 +37,7 @@ export function Now() {
   const due = useQuery(dueQuery)
   const isEmpty = [running, waiting, pending, failed, completed].every(({ data }) => data?.items.length === 0)
   return (
-    <Page title="Now">
+    <Page title="Now" actions={<NewSubtaskLink />}>
       <div className="stack">
         <WaitsForYou />
         <dl className="figures">
@@ -81,7 +82,7 @@ function NothingYet() {
         curl={curlLine('/subtasks', { task: 'Inspect docs', runner: 'scout', parent_session_id: 'me' })}
         sdk={`const run = await muster.subtasks.spawn({ task: 'Inspect docs', runner: 'scout' })\nfor await (const { kind } of run.follow()) console.log(kind)`}
       >
-        Start a subtask, and watch it here.
+        <Link to="/subtasks/new">Start a subtask</Link>, and watch it here.
       </Empty>
     </Panel>
   )

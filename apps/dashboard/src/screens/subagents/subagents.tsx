@@ -5,8 +5,8 @@ import { Loaded } from '../../design/loaded.tsx'
 import { Markdown } from '../../design/markdown.tsx'
 import { Facts, Page } from '../../design/panel.tsx'
 import { muster } from '../../muster.ts'
+import { subagentsQuery } from './queries.ts'
 
-const subagentsQuery = queryOptions({ queryKey: ['subagents'], queryFn: () => muster.subagents.list({ limit: 200 }).all(1_000) })
 const subagentQuery = (name: string) => queryOptions({ queryKey: ['subagents', name], queryFn: () => muster.subagents.get(name) })
 
 /** Definitions of sub-agents: role, model and tools. */

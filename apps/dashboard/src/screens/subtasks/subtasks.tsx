@@ -1,6 +1,6 @@
 import type { Subtask } from '@muster/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { Button } from '../../design/button.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
@@ -12,6 +12,7 @@ import { keys } from '../../live/refresh.ts'
 import { muster } from '../../muster.ts'
 import { CancelChosen } from './cancel-chosen.tsx'
 import { STATUSES, type SubtaskFilters } from './filters.ts'
+import { NewSubtaskLink } from './new-subtask-link.tsx'
 import { deleteView, saveView, useSavedViews } from './saved-views.ts'
 import { searchQuery } from './search.ts'
 import { SubtaskRow } from './subtask-row.tsx'
@@ -31,7 +32,15 @@ export function Subtasks() {
     <SubtaskRow subtask={subtask} select={<Choose subtask={subtask} isChosen={chosen.has(subtask.id)} onToggle={() => toggle(subtask)} />} />
   )
   return (
-    <Page title="Subtasks" actions={<CancelChosen chosen={chosen} onDone={() => setChosen(new Map())} />}>
+    <Page
+      title="Subtasks"
+      actions={
+        <>
+          <CancelChosen chosen={chosen} onDone={() => setChosen(new Map())} />
+          <NewSubtaskLink />
+        </>
+      }
+    >
       <div className="stack">
         <Filters filters={filters} />
         {q === undefined ? <Newest filters={filters} row={row} /> : <Found filters={{ ...filters, q }} row={row} />}
@@ -167,7 +176,7 @@ function NoSubtasks({ isFiltered }: { isFiltered: boolean }) {
       curl={curlLine('/subtasks', { task: 'Inspect docs', runner, parent_session_id: 'me' })}
       sdk={`const run = await muster.subtasks.spawn({ task: 'Inspect docs', runner: '${runner}' })\nconsole.log((await run.result()).result)`}
     >
-      A subtask is one unit of background work. Start the first one, and it appears here at once.
+      A subtask is one unit of background work. <Link to="/subtasks/new">Start the first one</Link>, and it appears here at once.
     </Empty>
   )
 }
