@@ -41,7 +41,7 @@ export class Cli {
 
   /** The profile that the command or the environment names, if one does. */
   get #named(): string | undefined {
-    return this.#options.profile ?? process.env.MUSTER_PROFILE
+    return this.#options.profile ?? setting('MUSTER_PROFILE')
   }
 
   get profile(): Profile | undefined {
@@ -52,29 +52,29 @@ export class Cli {
     return this.#profile
   }
 
+  /** @throws CliError if it is none of HTTP */
   get url(): string {
     // A profile that is named comes before MUSTER_URL, and the current profile after it.
     const named = this.#named === undefined ? undefined : this.profile?.url
-    return (this.#options.url ?? named ?? process.env.MUSTER_URL ?? this.profile?.url ?? DEFAULT_URL).replace(/\/+$/, '')
+    const url = (this.#options.url ?? named ?? setting('MUSTER_URL') ?? this.profile?.url ?? DEFAULT_URL).replace(/\/+$/, '')
+    if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) throw usageError(`${url} is no address of a server. Give one such as ${DEFAULT_URL}.`)
+    return url
   }
 
   /** A stored key is sent only to the server that it was stored for, and the server of a profile that is named gets no other one. */
   get key(): string | undefined {
-    const { MUSTER_KEY = '' } = process.env
     const isOfProfile = this.profile?.url.replace(/\/+$/, '') === this.url
     if (isOfProfile && this.#named !== undefined) return this.profile?.key
-    if (MUSTER_KEY !== '') return MUSTER_KEY
-    return isOfProfile ? this.profile?.key : undefined
+    return setting('MUSTER_KEY') ?? (isOfProfile ? this.profile?.key : undefined)
   }
 
   get session(): string {
-    return process.env.MUSTER_SESSION ?? this.profile?.session ?? DEFAULT_SESSION
+    return setting('MUSTER_SESSION') ?? this.profile?.session ?? DEFAULT_SESSION
   }
 
   /** @param watch is called when the server does not answer, and when it does again */
   muster(options: { watch?: (isReachable: boolean) => void; retries?: number } = {}): Muster {
     const { watch, retries } = options
-    if (!URL.canParse(this.url)) throw usageError(`${this.url} is no address. Give one such as ${DEFAULT_URL}.`)
     const watched: typeof fetch = async (...request) => {
       try {
         const response = await fetch(...request)
@@ -108,11 +108,17 @@ export class Cli {
   }
 }
 
-/** A whole number from an option. @throws CliError */
-export function wholeNumber(name: string, min: number, max: number): (text: string) => number {
+/** A variable of the environment. An empty one is none. */
+function setting(name: string): string | undefined {
+  const value = process.env[name]
+  return value === '' ? undefined : value
+}
+
+/** A whole number from an option. @throws CliError, with the hint */
+export function wholeNumber(name: string, min: number, max: number, hint = ''): (text: string) => number {
   return (text) => {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || value < min || value > max) throw usageError(`${name} must be a whole number from ${min} to ${max}, not ${text}.`)
+    if (!/^\d+$/.test(text) || value < min || value > max) throw usageError(`${name} must be a whole number from ${min} to ${max}, not ${text}.${hint}`)
     return value
   }
 }

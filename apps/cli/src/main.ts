@@ -2,7 +2,7 @@ import { MusterError } from '@muster/client'
 import { Command, CommanderError } from 'commander'
 import { Cli } from './cli.ts'
 import { addAsk } from './commands/ask.ts'
-import { addCompletion } from './commands/completion.ts'
+import { addCompletion, commandOf } from './commands/completion.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEval } from './commands/eval.ts'
 import { addEvents } from './commands/events.ts'
@@ -20,7 +20,7 @@ import { addTasks } from './commands/task.ts'
 import { addGuides } from './commands/tsg.ts'
 import { addUsage } from './commands/usage.ts'
 import { addWebhooks } from './commands/webhook.ts'
-import { CliError, EXIT, exitCodeOf } from './exit-codes.ts'
+import { CliError, EXIT, exitCodeOf, usageError } from './exit-codes.ts'
 import { clean, safeJson } from './output/text.ts'
 import { version } from './version.ts'
 
@@ -45,10 +45,13 @@ export function createProgram(): Command {
     .option('--no-color', 'no colours, as NO_COLOR does')
     .option('--no-pager', 'long output as it is')
     .helpOption('-h, --help', 'print help')
-    .helpCommand(false)
+    .addHelpCommand(new Command('help').argument('[command]').description('print help').helpGroup('Set up:'))
     .addHelpText('after', AFTER_HELP)
     .exitOverride()
+    // `report` prints errors, these as all others.
+    .configureOutput({ outputError: () => {} })
     .configureHelp({ sortOptions: false })
+    .hook('preAction', (_program, command) => requireArguments(command))
   program.commandsGroup('Run work:')
   addSpawn(program)
   addFollow(program)
@@ -75,6 +78,19 @@ export function createProgram(): Command {
   return program
 }
 
+/** Arguments that name one thing. A dot would be another path of the API. */
+const NAMES = ['id', 'name', 'session', 'delivery']
+
+/** A variable of a script that was empty is a mistake, and no name of anything. @throws CliError */
+function requireArguments(command: Command): void {
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const given = argument.variadic ? command.args.slice(index) : command.args.slice(index, index + 1)
+    if (given.includes('')) throw usageError(`<${argument.name()}> is empty.`)
+    const dots = given.find((text) => text === '.' || text === '..')
+    if (dots !== undefined && NAMES.includes(argument.name())) throw usageError(`<${argument.name()}> cannot be ${dots}`)
+  }
+}
+
 /** Runs one command and says what went wrong, in words and by the exit code. */
 async function main(): Promise<void> {
   const program = createProgram()
@@ -86,25 +102,35 @@ async function main(): Promise<void> {
 }
 
 function report(error: unknown, program: Command): number {
-  // Commander has printed it already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  // Help and the version are printed already, also where help is what is left to say.
+  if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help')) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (error instanceof Error && error.name === 'AbortError') return EXIT.interrupted
   const options = program.opts<{ json?: boolean; color: boolean; pager: boolean }>()
   const cli = new Cli(options)
   const { red } = cli.out.colours
-  const exitCode = exitCodeOf(error)
+  const exitCode = error instanceof CommanderError ? EXIT.usage : exitCodeOf(error)
   const say = (text: string) => void process.stderr.write(`${text}\n`)
   const inWords = (text: string) => say(`${red('muster:')} ${clean(text)}`)
   if (error instanceof MusterError) {
     if (options.json === true) say(safeJson(error.problem ?? { code: error.code, detail: error.message }))
     else inWords(explain(error, cli.url))
-  } else if (!(error instanceof CliError)) {
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  } else if (!(error instanceof Error)) {
+    say(String(error))
   } else if (error.message !== '') {
-    if (options.json === true) say(safeJson({ detail: error.message }))
-    else inWords(error.message)
+    const message = error instanceof CommanderError ? explainUsage(error, program) : error.message
+    // Of the system there is a code, such as EACCES. What has none is a mistake of this program: whoever mends it needs to know where.
+    const isExpected = error instanceof CliError || error instanceof CommanderError || 'code' in error
+    if (options.json === true) say(safeJson({ detail: message }))
+    else if (isExpected) inWords(message)
+    else say(error.stack ?? message)
   }
   return exitCode
+}
+
+/** What commander says of a command that it did not understand, and where help is. */
+function explainUsage({ message }: CommanderError, program: Command): string {
+  const names = commandOf(program, process.argv.slice(2)).map((command) => command.name())
+  return `${message.replace(/^error: /, '').replace(/\n\(?(.*?)\)?$/, '. $1')}${message.endsWith('?)') ? '' : '.'} See ${names.join(' ')} --help`
 }
 
 /** An error with what to do about it. */
@@ -112,9 +138,10 @@ function explain(error: MusterError, url: string): string {
   if (error.code === 'connection_failed')
     return `${url} could not be reached. Start Muster (muster up), or say where it is (--url). \`muster doctor\` looks closer.`
   if (error.code === 'unauthenticated') return `${error.message} Store a key: muster profile add <name> --url ${url}`
-  const fields = (error.problem?.errors ?? []).map(({ field, reason }) => `\n  ${field}: ${reason}`).join('')
+  // The sentence has the first of them.
+  const fields = (error.problem?.errors ?? []).filter(({ reason }) => !error.message.includes(reason)).map(({ field, reason }) => `\n  ${field}: ${reason}`)
   const id = error.requestId === undefined || error.status < 500 ? '' : `\n  request ${error.requestId}`
-  return `${error.message} (${error.code})${fields}${id}`
+  return `${error.message} (${error.code})${fields.join('')}${id}`
 }
 
 // What reads our output may end before it has all of it, as `head` does.

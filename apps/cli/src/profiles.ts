@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import envPaths from 'env-paths'
-import { CliError } from './exit-codes.ts'
+import { CliError, usageError } from './exit-codes.ts'
 
 /** A server, and the key for it. */
 export interface Profile {
@@ -19,7 +19,7 @@ export interface Profiles {
 
 /** In the folder that the system has for settings, such as `~/.config/muster`. */
 export function profilesFile(): string {
-  const folder = process.env.MUSTER_CONFIG_DIR ?? envPaths('muster', { suffix: '' }).config
+  const folder = process.env.MUSTER_CONFIG_DIR || envPaths('muster', { suffix: '' }).config
   return join(folder, 'profiles.json')
 }
 
@@ -62,7 +62,7 @@ export function findProfile(name: string | undefined): Profile | undefined {
   const found = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined
   if (found !== undefined) return found
   const known = Object.keys(profiles)
-  throw new CliError(
+  throw usageError(
     `There is no profile ${wanted}${known.length === 0 ? '' : `; there are ${known.join(', ')}`}. Add it: muster profile add ${wanted} --url <address>`,
   )
 }

@@ -65,6 +65,13 @@ class Calls(unittest.TestCase):
         self.assertEqual(server.requests[0].url.raw_path, b"/sessions/a%2Fb/injections/c1/ack")
         self.assertEqual(server.requests[0].headers["authorization"], "Bearer mst_1")
 
+    def test_never_become_other_ones_by_the_name_of_a_thing(self) -> None:
+        server = Server(answer(200, {}))
+        for id in ["", ".", ".."]:
+            with self.assertRaises(TypeError):
+                server.muster().memory.delete_fact(id)
+        self.assertEqual(server.requests, [])
+
     def test_are_not_repeated_where_that_cannot_help(self) -> None:
         server = Server(problem(404, "not_found", False))
         with self.assertRaises(MusterError) as caught:

@@ -31,10 +31,19 @@ export function addCompletion(program: Command): void {
     })
 }
 
+/** The program and the commands in it that these words name, outermost first. */
+export function commandOf(program: Command, words: readonly string[]): Command[] {
+  const path = [program]
+  for (const word of words) {
+    const found = path.at(-1)?.commands.find((each) => each.name() === word)
+    if (found !== undefined) path.push(found)
+  }
+  return path
+}
+
 /** Commands and options that may follow these words. */
 function candidates(program: Command, words: readonly string[]): { name: string; description: string }[] {
-  let command = program
-  for (const word of words) command = command.commands.find((each) => each.name() === word) ?? command
+  const command = commandOf(program, words).at(-1) ?? program
   const commands = command.commands.filter((each) => each.name() !== COMPLETE).map((each) => ({ name: each.name(), description: each.description() }))
   const options = command.options.flatMap(({ long, description }) => (long == null ? [] : [{ name: long, description }]))
   return [...commands, ...options]

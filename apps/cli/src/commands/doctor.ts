@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { type Muster, MusterError, type Readiness, type ReadinessPart } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli } from '../cli.ts'
-import { EXIT, usageError } from '../exit-codes.ts'
+import { EXIT } from '../exit-codes.ts'
 import { oneLine } from '../output/text.ts'
 import { RUN } from './server.ts'
 
@@ -42,14 +42,14 @@ export function addDoctor(program: Command): void {
     .description('look at the server and this machine, and say what to do about each problem')
     .action(async (_options: unknown, command: Command) => {
       const cli = Cli.of(command)
-      if (!URL.canParse(cli.url)) throw usageError(`${cli.url} is no address. Give one such as http://127.0.0.1:7300.`)
       const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(cli.url).hostname)
       const server = await lookAtServer(cli, isLocal)
       const machine = isLocal ? await lookAtMachine() : []
       // The server that answers may be what has the port, also where npm start has not started it.
       const ownPort = server[0]?.state === 'ok' ? `port ${new URL(cli.url).port}` : undefined
       const findings = [...server, ...machine.filter(({ name }) => name !== ownPort)]
-      for (const finding of findings) cli.out.line(finding, () => describe(cli, finding))
+      const width = Math.max(...findings.map(({ name }) => name.length))
+      for (const finding of findings) cli.out.line(finding, () => describe(cli, finding, width))
       const problems = findings.filter(({ state }) => state === 'problem').length
       cli.out.note(problems === 0 ? 'No problems.' : `${problems} ${problems === 1 ? 'problem' : 'problems'}.`)
       if (problems > 0) process.exitCode = EXIT.failed
@@ -161,9 +161,9 @@ async function lookAtProgram({ name, of, without }: (typeof PROGRAMS)[number]): 
   }
 }
 
-function describe(cli: Cli, { name, state, detail, advice }: Finding): string {
+function describe(cli: Cli, { name, state, detail, advice }: Finding, width: number): string {
   const { green, red, yellow, dim } = cli.out.colours
   const sign = { ok: green('✓'), problem: red('✗'), unknown: yellow('–') }[state]
-  const line = `${sign} ${name.padEnd(20)} ${state === 'ok' ? dim(oneLine(detail)) : oneLine(detail)}`
-  return advice === undefined ? line : `${line}\n  ${' '.repeat(20)} ${yellow(advice)}`
+  const line = `${sign} ${name.padEnd(width)}  ${state === 'ok' ? dim(oneLine(detail)) : oneLine(detail)}`
+  return advice === undefined ? line.trimEnd() : `${line}\n  ${' '.repeat(width)}  ${yellow(advice)}`
 }

@@ -40,7 +40,7 @@ export function addEval(program: Command): void {
           ['Summary', found.summary],
           ['Of', found.task_id ?? found.subtask_id],
         ])
-        return `${head}\n\n${found.criteria.map((each) => describeCriterion(cli.out, each)).join('\n')}`
+        return [head, ...(found.criteria.length === 0 ? [] : ['']), ...found.criteria.map((each) => describeCriterion(cli.out, each))].join('\n')
       })
     })
   evaluation
@@ -52,10 +52,17 @@ export function addEval(program: Command): void {
       const stats = await cli.muster().evaluations.stats({ by } as QueryOf<'getEvaluationStats'>)
       if (cli.out.json) return await cli.out.result(stats, () => '')
       const groups: readonly Record<string, unknown>[] = 'groups' in stats ? stats.groups : stats.by_criterion
-      const names = Object.keys(groups[0] ?? {}).filter((name) => typeof groups[0]?.[name] !== 'object')
+      const names = Object.keys(groups[0] ?? {}).filter(
+        (name) => name === 'key' || groups.some((group) => typeof group[name] !== 'object' && group[name] !== undefined),
+      )
       await cli.out.rows(
         groups,
-        names.map((name): Column<Record<string, unknown>> => [name.toUpperCase(), (group) => group[name]]),
+        names.map(
+          (name): Column<Record<string, unknown>> => [
+            name === 'key' ? by.toUpperCase() : name.toUpperCase(),
+            (group) => group[name] ?? (name === 'key' ? 'none' : ''),
+          ],
+        ),
         'Nothing was evaluated in this time.',
       )
     })

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { Cli } from '../cli.ts'
 import { CliError, EXIT, usageError } from '../exit-codes.ts'
 import type { Column } from '../output/output.ts'
-import { profilesFile, readProfiles, writeProfiles } from '../profiles.ts'
+import { type Profiles, profilesFile, readProfiles, writeProfiles } from '../profiles.ts'
 
 interface Row {
   name: string
@@ -31,12 +31,12 @@ export function addProfiles(program: Command): void {
       const cli = Cli.of(command)
       if (!/^[a-z0-9][\w.-]{0,63}$/i.test(name)) throw usageError('The name of a profile has letters, digits, dots, dashes and underscores, at most 64.')
       const { url } = cli
-      if (!URL.canParse(url)) throw usageError(`${url} is no address. Give one such as --url https://muster.example.com.`)
-      const key = withKey ? (process.env.MUSTER_KEY ?? (await askKey(cli))) : undefined
+      const key = withKey ? process.env.MUSTER_KEY || (await askKey(cli)) : undefined
       const all = readProfiles()
       all.profiles[name] = { url, ...(key === undefined || key === '' ? {} : { key }), ...(session === undefined ? {} : { session }) }
       all.current ??= name
       writeProfiles(all)
+      if (cli.out.json) return await cli.out.result(rowOf(all, name), () => '')
       cli.out.note(
         `Stored in ${profilesFile()}, which only you can read.${all.current === name ? '' : ` Use it: --profile ${name}, or muster profile use ${name}.`}`,
       )
@@ -45,41 +45,40 @@ export function addProfiles(program: Command): void {
     .command('ls')
     .description('list profiles')
     .action(async (_options: unknown, command: Command) => {
-      const { current, profiles } = readProfiles()
-      const rows = Object.entries(profiles).map(([name, { url, session, key }]) => ({
-        name,
-        url,
-        session: session ?? null,
-        has_key: key !== undefined,
-        current: name === current,
-      }))
+      const all = readProfiles()
+      const rows = Object.keys(all.profiles).map((name) => rowOf(all, name))
       await Cli.of(command).out.rows(rows, COLUMNS, 'No profiles. Add one: muster profile add <name> --url <address>')
     })
   profile
     .command('use <name>')
     .description('make it the one that is used without --profile')
-    .action((name: string, _options: unknown, command: Command) => {
-      const all = readProfiles()
-      const { url } = known(all.profiles, name)
-      writeProfiles({ ...all, current: name })
-      Cli.of(command).out.note(`${name} (${url}) is used from now on.`)
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const all = { ...readProfiles(), current: name }
+      const row = rowOf(all, name)
+      writeProfiles(all)
+      const { out } = Cli.of(command)
+      if (out.json) return await out.result(row, () => '')
+      out.note(`${name} (${row.url}) is used from now on.`)
     })
   profile
     .command('rm <name>')
     .description('forget a server and its key; the key itself stays valid')
-    .action((name: string, _options: unknown, command: Command) => {
+    .action(async (name: string, _options: unknown, command: Command) => {
       const { current, profiles } = readProfiles()
-      known(profiles, name)
+      rowOf({ profiles }, name)
       delete profiles[name]
       writeProfiles({ profiles, ...(current === undefined || current === name ? {} : { current }) })
-      Cli.of(command).out.note(`${name} is forgotten.`)
+      const { out } = Cli.of(command)
+      if (out.json) return await out.result({ name, deleted: true }, () => '')
+      out.note(`${name} is forgotten.`)
     })
 }
 
-function known<T>(profiles: Record<string, T>, name: string): T {
+/** What is shown of a profile: never its key. @throws CliError if there is none of that name */
+function rowOf({ current, profiles }: Profiles, name: string): Row {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined
   if (found === undefined) throw new CliError(`There is no profile ${name}.`, EXIT.notFound)
-  return found
+  return { name, url: found.url, session: found.session ?? null, has_key: found.key !== undefined, current: name === current }
 }
 
 async function askKey(cli: Cli): Promise<string> {

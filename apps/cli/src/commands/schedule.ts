@@ -45,7 +45,7 @@ export function addSchedule(program: Command): void {
     .option('-y, --yes', 'create it without asking')
     .action(async (phrase: string | undefined, task: string[], options: NewScheduleOptions, command: Command) => {
       if (phrase === undefined || (task.length === 0 && options.dryRun !== true))
-        throw usageError('Give the time and the task: muster schedule "every day at 8" "…"')
+        throw usageError('Give the time and the task: muster schedule "every day at 8" "…". muster schedule --help lists the other commands.')
       await create(Cli.of(command), phrase, task.join(' '), options)
     })
   schedule
@@ -92,7 +92,8 @@ export function addSchedule(program: Command): void {
     .action(async (id: string, _options: unknown, command: Command) => {
       const cli = Cli.of(command)
       const subtask = await cli.muster().schedules.trigger(id)
-      await cli.out.result(subtask, () => oneLine(subtask))
+      await cli.out.result(subtask, () => `${subtask.id}  ${cli.out.status(subtask.status)}`)
+      if (cli.out.isTerminal) cli.out.note(`Watch it: muster follow ${subtask.id}`)
     })
 }
 
@@ -100,7 +101,9 @@ export function addSchedule(program: Command): void {
 async function create(cli: Cli, phrase: string, task: string, options: NewScheduleOptions): Promise<void> {
   const muster = cli.muster()
   const timezone = options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
-  const { rule, preview } = await read(cli, phrase, timezone)
+  const { rule, preview: read } = await readPhrase(cli, phrase, timezone)
+  // Whoever named no zone is not told that theirs is not used.
+  const preview = options.timezone === undefined ? { ...read, warnings: read.warnings.filter(({ code }) => code !== 'zone_conflict') } : read
   if (options.dryRun === true) return await cli.out.result(preview, () => describePreview(cli.out, preview))
   cli.out.note(describePreview(cli.out, preview), (text) => text)
   if (options.yes !== true && !(await cli.confirm('Create it?', 'give --yes.'))) throw new CliError('Nothing was created.', EXIT.interrupted)
@@ -123,7 +126,7 @@ type Rule = { when: string } | { every: string } | { cron: string }
 const CRON = /^(@\w+|(\S+\s+){4}\S+)$/
 
 /** A phrase as a rule: five fields are cron, a single time is `when`, what comes again is `every`. On a terminal the user chooses where it could mean several things. */
-async function read(cli: Cli, phrase: string, timezone: string): Promise<{ rule: Rule; preview: SchedulePreview }> {
+async function readPhrase(cli: Cli, phrase: string, timezone: string): Promise<{ rule: Rule; preview: SchedulePreview }> {
   const preview = async (rule: Rule) => ({ rule, preview: await cli.muster().schedules.preview({ ...rule, timezone }) })
   const orChosen = async (error: unknown, toRule: (chosen: string) => Rule) => {
     const candidates = MusterError.is(error) ? error.problem?.candidates : undefined

@@ -15,13 +15,17 @@ export function addServer(program: Command): void {
     program
       .command(name)
       .description(description)
-      .action(async () => {
+      // It has its own, with the settings.
+      .helpOption(false)
+      .allowUnknownOption()
+      .argument('[options...]')
+      .action(async (options: string[]) => {
         if (!existsSync(RUN)) {
           throw new CliError(
             `\`muster ${name}\` needs a checkout of Muster, and this is the command line alone: clone the repository and run npm start there, or use its Docker image.`,
           )
         }
-        await run(process.execPath, [RUN, target])
+        await run(process.execPath, [RUN, target, ...options])
       })
   inCheckout('up', 'start', 'start PostgreSQL, API and worker here, and stay up (npm start)')
   inCheckout('demo', 'demo', 'see everything happen once, in under a minute (npm run demo)')
@@ -41,6 +45,7 @@ export function addServer(program: Command): void {
   program
     .command('mcp [options...]')
     .description('serve MCP over stdio, for clients that speak no HTTP (muster-mcp)')
+    .helpOption(false)
     .allowUnknownOption()
     .action(async (options: string[], _options: unknown, command: Command) => {
       const cli = Cli.of(command)

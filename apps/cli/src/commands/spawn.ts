@@ -27,7 +27,7 @@ export function addSpawn(program: Command): void {
     .command('spawn <words...>')
     .description('start a subtask; - reads its text from standard input')
     .option('-f, --follow', 'show what it does until it ends')
-    .option('-w, --wait [seconds]', 'wait for its result', wholeNumber('--wait', 1, 86_400))
+    .option('-w, --wait [seconds]', 'wait for its result', wholeNumber('--wait', 1, 86_400, ' Without a number, write it after the task.'))
     .option('--agent <id>', 'the agent that it runs as')
     .option('--subagent <name>', 'a definition of `muster subagents`')
     .option('--runner <name>', 'what executes it')

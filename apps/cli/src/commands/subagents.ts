@@ -21,8 +21,15 @@ const IMPORT_COLUMNS: Column<SubagentImportRow>[] = [
   ['OUTCOME', ({ outcome }) => outcome],
   ['NAME', ({ name }) => name],
   ['FILE', ({ path }) => path],
-  ['WHY', ({ errors, warnings }) => [...errors, ...warnings].map((each) => oneLine((each as { message?: unknown }).message ?? each)).join('; ')],
+  ['WHY', ({ errors, warnings }) => [...errors, ...warnings].map(describeDefect).join('; ')],
 ]
+
+/** What is wrong with a definition, and on which line. */
+function describeDefect(defect: SubagentImportRow['errors'][number] | SubagentImportRow['warnings'][number]): string {
+  if (typeof defect === 'string') return oneLine(defect)
+  const { line, field, reason } = defect
+  return oneLine(`${line === null ? '' : `line ${line}: `}${field} ${reason}`)
+}
 
 /** Archives and their media types. */
 const ARCHIVES: [ending: RegExp, type: string][] = [

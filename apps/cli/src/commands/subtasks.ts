@@ -1,6 +1,7 @@
 import { type Muster, MusterError, type Subtask, type SubtaskStatus, type Update } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli, wholeNumber } from '../cli.ts'
+import { CliError, EXIT, exitCodeOf } from '../exit-codes.ts'
 import type { Column, Output } from '../output/output.ts'
 import { clean, duration, oneLine, relativeTime, textOf } from '../output/text.ts'
 import { describeTask } from './task-text.ts'
@@ -64,13 +65,21 @@ export function addSubtasks(program: Command): void {
     .action(async (ids: string[], _options: unknown, command: Command) => {
       const cli = Cli.of(command)
       const muster = cli.muster()
+      let failure: unknown
       for (const id of ids) {
-        const subtask = await muster.subtasks.cancel(id)
+        // One that cannot be cancelled does not keep the others.
+        const subtask = await muster.subtasks.cancel(id).catch((error: unknown) => {
+          if (!MusterError.is(error) || ids.length === 1 || exitCodeOf(error) === EXIT.unreachable) throw error
+          cli.out.note(`${id}  ${oneLine(error.message)}`, cli.out.colours.red)
+          failure = error
+        })
+        if (subtask === undefined) continue
         cli.out.line(
           subtask,
           () => `${id}  ${subtask.status === 'cancelled' ? cli.out.status('cancelled') : `${cli.out.status(subtask.status)}, its worker is asked to stop`}`,
         )
       }
+      if (failure !== undefined) throw new CliError('Not all of them were cancelled.', exitCodeOf(failure))
     })
 }
 

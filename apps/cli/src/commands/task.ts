@@ -5,6 +5,7 @@ import { Cli, readInput, repeated, wholeNumber } from '../cli.ts'
 import { CliError, usageError } from '../exit-codes.ts'
 import type { Column } from '../output/output.ts'
 import { oneLine, relativeTime } from '../output/text.ts'
+import { readMarkdownBrief } from './brief-file.ts'
 import { editTask } from './task-edit.ts'
 import { describeDiff, describeTask } from './task-text.ts'
 
@@ -83,6 +84,10 @@ function addWriting(task: Command): void {
     .option('--output <name>', 'what must be delivered; may be repeated', repeated)
     .option('--review <mode>', 'none, auto or human')
     .option('--dry-run', 'say what Muster makes of it, and create nothing')
+    .addHelpText(
+      'after',
+      '\nIn Markdown the first heading is the title; lists below the headings "Acceptance criteria" and "Required outputs" (- name: description) are those fields.',
+    )
     .action(async (file: string | undefined, options: NewOptions, command: Command) => {
       const cli = Cli.of(command)
       const body = await toBrief(file, options, cli.session)
@@ -196,7 +201,7 @@ async function toBrief(file: string | undefined, options: NewOptions, session: s
     return { parent_session_id: session, ...given }
   }
   const text = file === '-' ? await readInput() : await readTextFile(file)
-  if (!text.trimStart().startsWith('{')) return { parent_session_id: session, description: text, ...given }
+  if (!text.trimStart().startsWith('{')) return { parent_session_id: session, ...readMarkdownBrief(text), ...given }
   try {
     return { parent_session_id: session, ...(JSON.parse(text) as BodyOf<'createTask'>), ...given }
   } catch (error) {

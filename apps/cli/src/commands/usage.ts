@@ -5,7 +5,6 @@ import type { Column } from '../output/output.ts'
 import { duration, oneLine } from '../output/text.ts'
 
 const COLUMNS: Column<UsageGroup>[] = [
-  ['KEY', ({ key }) => key ?? 'none'],
   ['RUNS', ({ runs }) => runs],
   ['TOKENS IN', ({ input_tokens }) => input_tokens],
   ['TOKENS OUT', ({ output_tokens }) => output_tokens],
@@ -24,7 +23,7 @@ export function addUsage(program: Command): void {
       const cli = Cli.of(command)
       const report = await cli.muster().usage(query as QueryOf<'getUsage'>)
       if (cli.out.json) return await cli.out.result(report, () => '')
-      await cli.out.rows(report.groups, COLUMNS, 'Nothing ran in this time.')
+      await cli.out.rows(report.groups, [[report.by.toUpperCase(), ({ key }) => key ?? 'none'], ...COLUMNS], 'Nothing ran in this time.')
       if (report.unpriced_models.length > 0)
         cli.out.note(`No price is known for ${report.unpriced_models.map(oneLine).join(', ')}: ${report.unpriced_runs} runs are not in the cost.`)
       if (report.is_cut) cli.out.note('There are more rows than are shown: ask for a shorter time.')

@@ -2,7 +2,7 @@ import type { BodyOf, Webhook, WebhookDeliverySummary } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli, repeated, wholeNumber } from '../cli.ts'
 import type { Column } from '../output/output.ts'
-import { oneLine, relativeTime } from '../output/text.ts'
+import { relativeTime } from '../output/text.ts'
 
 const COLUMNS: Column<Webhook>[] = [
   ['ID', ({ id }) => id],
@@ -70,7 +70,8 @@ export function addWebhooks(program: Command): void {
     .action(async (id: string, _options: unknown, command: Command) => {
       const cli = Cli.of(command)
       const sent = await cli.muster().webhooks.test(id)
-      await cli.out.result(sent, () => oneLine(sent))
+      await cli.out.result(sent, () => `${sent.id}  ${cli.out.status(sent.status)}`)
+      if (cli.out.isTerminal) cli.out.note(`See how it went: muster webhook deliveries ${id}`)
     })
   webhook
     .command('rotate <id>')

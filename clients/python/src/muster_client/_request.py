@@ -63,6 +63,9 @@ def prepare(
         value = given.get(match[1], "")
         if value == "":
             raise TypeError(f"{operation} needs {match[1]}.")
+        # Dots are the way up in a path: this would be another operation.
+        if value in (".", ".."):
+            raise TypeError(f"{operation}: {match[1]} cannot be {value}")
         return quote(value, safe="")
 
     filled = re.sub(r"\{(\w+)\}", fill, template)

@@ -55,6 +55,13 @@ describe('a call', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it('never becomes another one by the name of a thing', async () => {
+    const { url, requests } = await serve(json(200, {}))
+    for (const id of ['', '.', '..']) await expect(new Muster({ url }).schedules.trigger(id)).rejects.toThrow(TypeError)
+    await new Muster({ url }).schedules.trigger('a/../b?c#d')
+    expect(requests.map((request) => request.url)).toEqual(['/schedules/a%2F..%2Fb%3Fc%23d/trigger'])
+  })
+
   it('is not repeated sooner than Retry-After says, and fails at once where that is long', async () => {
     const { url, requests } = await serve(problem(429, 'budget_exhausted', true, { 'retry-after': '3600' }))
     const error = await new Muster({ url }).subtasks.spawn({ task: 'Look.' }).catch((thrown: unknown) => thrown)

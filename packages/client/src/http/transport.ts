@@ -111,6 +111,8 @@ export class Transport {
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const value = input.path?.[name]
       if (value === undefined || value === '') throw new TypeError(`${operation} needs ${name}.`)
+      // A URL takes dots as the way up, also encoded: this would be another operation.
+      if (value === '.' || value === '..') throw new TypeError(`${operation}: ${name} cannot be ${value}`)
       return encodeURIComponent(value)
     })
     const url = new URL(`${this.options.url}${path}`)
