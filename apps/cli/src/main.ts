@@ -118,7 +118,7 @@ function report(error: unknown, program: Command): number {
     say(String(error))
   } else if (error.message !== '') {
     const message = error instanceof CommanderError ? explainUsage(error, program) : error.message
-    // Of the system there is a code, such as EACCES. What has none is a mistake of this program: whoever mends it needs to know where.
+    // An error of the system has a code, such as EACCES. Any other one is a defect of this program, and its stack says where.
     const isExpected = error instanceof CliError || error instanceof CommanderError || 'code' in error
     if (options.json === true) say(safeJson({ detail: message }))
     else if (isExpected) inWords(message)

@@ -102,7 +102,7 @@ async function create(cli: Cli, phrase: string, task: string, options: NewSchedu
   const muster = cli.muster()
   const timezone = options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   const { rule, preview: read } = await readPhrase(cli, phrase, timezone)
-  // Whoever named no zone is not told that theirs is not used.
+  // The zone of this machine is a default here: that it is not used is no warning.
   const preview = options.timezone === undefined ? { ...read, warnings: read.warnings.filter(({ code }) => code !== 'zone_conflict') } : read
   if (options.dryRun === true) return await cli.out.result(preview, () => describePreview(cli.out, preview))
   cli.out.note(describePreview(cli.out, preview), (text) => text)
